@@ -1,0 +1,56 @@
+/// A text that names one thing, told apart by the compiler from texts that name others.
+///
+/// The text is kept as it came; whoever reads it from outside checks its form first.
+public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
+    /// The text itself.
+    public let rawValue: String
+
+    /// Wraps a text without changing or checking it.
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    public var description: String { rawValue }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Kind of ``SubmissionID``.
+public enum SubmissionKind {}
+/// Kind of ``UserID``.
+public enum UserKind {}
+/// Kind of ``BundleID``.
+public enum BundleKind {}
+/// Kind of ``OrderID``.
+public enum OrderKind {}
+/// Kind of ``ProductID``.
+public enum ProductKind {}
+/// Kind of ``TransactionID``.
+public enum TransactionKind {}
+/// Kind of ``GrantID``.
+public enum GrantKind {}
+/// Kind of ``EventID``.
+public enum EventKind {}
+
+/// The producer's own idempotency key of a submission: 1-128 of `[A-Za-z0-9._:-]`.
+public typealias SubmissionID = Identifier<SubmissionKind>
+/// The platform's account that claims a purchase: 1-128 characters.
+public typealias UserID = Identifier<UserKind>
+/// An app's bundle identifier, such as `com.example.game`.
+public typealias BundleID = Identifier<BundleKind>
+/// The platform's order that a submission belongs to.
+public typealias OrderID = Identifier<OrderKind>
+/// A product identifier as set up in App Store Connect.
+public typealias ProductID = Identifier<ProductKind>
+/// Apple's identifier of a transaction: 1-20 digits.
+public typealias TransactionID = Identifier<TransactionKind>
+/// A grant's identifier: the UUIDv5 of its key.
+public typealias GrantID = Identifier<GrantKind>
+/// An event's identifier, derived from what it tells, so that it never changes.
+public typealias EventID = Identifier<EventKind>
