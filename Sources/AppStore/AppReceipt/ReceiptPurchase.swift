@@ -1,0 +1,40 @@
+public import Purchases
+
+/// One in-app purchase of a receipt, read leniently and not authenticated.
+public struct ReceiptPurchase: Hashable, Sendable {
+    /// Attribute 1701.
+    public let quantity: Int64?
+    /// Attribute 1702.
+    public let productID: ProductID?
+    /// Attribute 1703.
+    public let transactionID: TransactionID?
+    /// Attribute 1704.
+    public let purchasedAt: Timestamp?
+    /// Attribute 1705; Xcode writes none.
+    public let originalTransactionID: TransactionID?
+    /// Attribute 1706; Xcode writes none.
+    public let originallyPurchasedAt: Timestamp?
+    /// Attribute 1708; auto-renewable subscriptions only.
+    public let expiresAt: Timestamp?
+    /// Attribute 1711; auto-renewable subscriptions only, 0 elsewhere.
+    public let webOrderLineItemID: String?
+    /// Attribute 1712. It is present and empty while the purchase stands, which is nil here.
+    public let revokedAt: Timestamp?
+    /// Attribute 1719.
+    public let isIntroductoryOffer: Bool
+
+    /// Reads the value of an attribute 17; nil if it is no set of attributes.
+    init?(_ value: ArraySlice<UInt8>) {
+        guard let attributes = ReceiptAttributes(set: value) else { return nil }
+        quantity = attributes.integer(1701)
+        productID = attributes.text(1702).map { ProductID($0) }
+        transactionID = attributes.text(1703).map { TransactionID($0) }
+        purchasedAt = attributes.moment(1704)
+        originalTransactionID = attributes.text(1705).map { TransactionID($0) }
+        originallyPurchasedAt = attributes.moment(1706)
+        expiresAt = attributes.moment(1708)
+        webOrderLineItemID = attributes.integer(1711).flatMap { $0 == 0 ? nil : String($0) }
+        revokedAt = attributes.moment(1712)
+        isIntroductoryOffer = attributes.integer(1719) == 1
+    }
+}

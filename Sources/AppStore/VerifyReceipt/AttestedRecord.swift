@@ -1,0 +1,108 @@
+import Purchases
+
+/// A transaction as verifyReceipt spells it, every member optional.
+///
+/// [in_app](https://developer.apple.com/documentation/appstorereceipts/responsebody/receipt/in_app),
+/// [latest_receipt_info](https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info)
+struct AttestedRecord: Hashable, Sendable, Decodable {
+    /// The members that count.
+    enum Member: String, CodingKey, CaseIterable {
+        case quantity
+        case productID = "product_id"
+        case transactionID = "transaction_id"
+        case originalTransactionID = "original_transaction_id"
+        case webOrderLineItemID = "web_order_line_item_id"
+        case purchaseDateMS = "purchase_date_ms"
+        case expiresDate = "expires_date"
+        case expiresDateMS = "expires_date_ms"
+        case cancellationDate = "cancellation_date"
+        case cancellationDateMS = "cancellation_date_ms"
+        case isUpgraded = "is_upgraded"
+        case ownership = "in_app_ownership_type"
+        case appAccountToken = "app_account_token"
+    }
+
+    private var texts: [Member: String] = [:]
+
+    /// Takes what it can; a value that is no object gives an empty record.
+    init(from decoder: any Decoder) throws {
+        guard let members = try? decoder.container(keyedBy: Member.self) else { return }
+        for member in Member.allCases {
+            guard let text = try members.decodeIfPresent(LenientText.self, forKey: member)?.text, !text.isEmpty
+            else { continue }
+            texts[member] = text
+        }
+    }
+
+    /// Whether no member that counts was there.
+    var isEmpty: Bool { texts.isEmpty }
+    var transactionID: TransactionID? { texts[.transactionID].map { TransactionID($0) } }
+    var productID: ProductID? { texts[.productID].map { ProductID($0) } }
+
+    /// This record, with what it lacks from an older one of the same transaction.
+    ///
+    /// The cancellation is this record's alone: a refund that was reversed is gone from it.
+    func completed(from older: AttestedRecord) -> AttestedRecord {
+        var merged = self
+        for (member, text) in older.texts
+        where merged.texts[member] == nil && member != .cancellationDate && member != .cancellationDateMS {
+            merged.texts[member] = text
+        }
+        return merged
+    }
+
+    /// The purchase, if the record has everything that a grant needs in a form this version knows; nil otherwise.
+    func purchase(in environment: Environment) -> Purchase? {
+        guard let transactionID = identifier(.transactionID),
+            let originalTransactionID = identifier(.originalTransactionID), let productID,
+            let purchasedAt = moment(.purchaseDateMS, or: nil).known,
+            let quantity = texts[.quantity].map(LenientNumber.integer) ?? 1,
+            let isUpgraded = texts[.isUpgraded].map(LenientNumber.flag) ?? false, let ownership
+        else { return nil }
+        let expiry = moment(.expiresDateMS, or: .expiresDate)
+        let cancellation = moment(.cancellationDateMS, or: .cancellationDate)
+        // A date that is there and cannot be read must not count as absent: the purchase may be over or refunded.
+        guard expiry != .unreadable, cancellation != .unreadable else { return nil }
+        return Purchase(
+            transactionID: TransactionID(transactionID), originalTransactionID: TransactionID(originalTransactionID),
+            webOrderLineItemID: texts[.webOrderLineItemID], productID: productID, quantity: quantity,
+            environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known, revokedAt: cancellation.known,
+            isUpgraded: isUpgraded, ownership: ownership, appAccountToken: texts[.appAccountToken]?.lowercased())
+    }
+
+    private enum Moment: Hashable {
+        case absent
+        case unreadable
+        case at(Timestamp)
+
+        var known: Timestamp? {
+            guard case .at(let moment) = self else { return nil }
+            return moment
+        }
+    }
+
+    /// Reads a date from its `_ms` member. iOS 6 style receipts have milliseconds in the plain member.
+    private func moment(_ milliseconds: Member, or plain: Member?) -> Moment {
+        let spellings = [milliseconds, plain].compactMap { $0 }.compactMap { texts[$0] }
+        guard !spellings.isEmpty else { return .absent }
+        guard let known = spellings.lazy.compactMap(LenientNumber.moment).first else { return .unreadable }
+        return .at(Timestamp(milliseconds: known))
+    }
+
+    /// 1 to 20 digits, else nil.
+    private func identifier(_ member: Member) -> String? {
+        guard let text = texts[member], 1...20 ~= text.utf8.count,
+            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        return text
+    }
+
+    /// Nil for an ownership this version does not know.
+    private var ownership: Ownership? {
+        switch texts[.ownership] {
+        case nil, "PURCHASED": .purchased
+        case "FAMILY_SHARED": .familyShared
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// A JSON scalar as text, whether Apple sent a string, a number or a boolean. Never fails to decode.
+struct LenientText: Decodable {
+    /// Nil for null, an array or an object.
+    let text: String?
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        // Each failure only means that the value is of another kind.
+        if let string = try? value.decode(String.self) {
+            text = string
+        } else if let number = try? value.decode(Int64.self) {
+            text = String(number)
+        } else if let flag = try? value.decode(Bool.self) {
+            text = String(flag)
+        } else if let number = try? value.decode(Double.self) {
+            text = String(number)
+        } else {
+            text = nil
+        }
+    }
+}
+
+/// An array, or a single element where an array is usual. Never fails to decode; another value is an empty list.
+struct LenientList: Decodable {
+    let elements: [AttestedRecord]
+
+    init(from decoder: any Decoder) throws {
+        if var array = try? decoder.unkeyedContainer() {
+            var elements: [AttestedRecord] = []
+            while !array.isAtEnd { elements.append(try array.decode(AttestedRecord.self)) }
+            self.elements = elements
+        } else {
+            let element = try AttestedRecord(from: decoder)
+            elements = element.isEmpty ? [] : [element]
+        }
+    }
+}
+
+/// Numbers as Apple writes them, in text.
+enum LenientNumber {
+    /// Largest number of milliseconds that is a date: the end of the year 9999.
+    private static let endOfTime = 253_402_300_800_000.0
+
+    /// A whole number, also written as `1.0` or `1e0`; saturates at the ends of `Int`. Nil for a fraction or no number.
+    static func integer(_ text: String) -> Int? {
+        if let number = Int(text) { return number }
+        guard let number = Double(text), number.isFinite, number.rounded() == number else { return nil }
+        return Int(exactly: number) ?? (number < 0 ? .min : .max)
+    }
+
+    /// Milliseconds since 1970, fractions cut off. Nil for no number, and for a moment before 1970 or after 9999.
+    static func moment(_ text: String) -> Int64? {
+        guard let number = Double(text), number >= 0, number < endOfTime else { return nil }
+        return Int64(text) ?? Int64(number)
+    }
+
+    /// True, false, and the spellings 1 and 0.
+    static func flag(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "1": true
+        case "false", "0": false
+        default: nil
+        }
+    }
+}

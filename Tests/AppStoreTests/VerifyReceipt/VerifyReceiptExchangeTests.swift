@@ -1,0 +1,178 @@
+import Foundation
+import Purchases
+import Testing
+
+@testable import AppStore
+
+@Suite("verifyReceipt exchange")
+struct VerifyReceiptExchangeTests {
+    private let gems = Answer.authentic(inApp: [Answer.record()])
+    private let sandboxGems = Answer.authentic(environment: "Sandbox", inApp: [Answer.record()])
+
+    @Test("asks production first and concludes with what Apple attests")
+    func success() {
+        let run = Fixture.run([gems], submission: Fixture.submission(environment: .sandbox))
+        #expect(run.calls == [.production])
+        #expect(run.verdict?.granted == ["1001"])
+    }
+
+    struct StatusRow: Sendable {
+        let status: Int
+        var more = ""
+        var reason: FailureReason?
+        var hold: HoldCause?
+        var retry: RetryCause?
+        var then: FailureReason?
+    }
+
+    @Test(
+        "has one verdict for every status",
+        arguments: [
+            StatusRow(status: 0, hold: .incompleteAnswer),
+            StatusRow(status: 21000, hold: .requestRefused),
+            StatusRow(status: 21001, hold: .unknownAnswer),
+            StatusRow(status: 21002, retry: .perhapsMalformed, then: .receiptMalformed),
+            StatusRow(status: 21003, retry: .perhapsNotAuthentic, then: .receiptNotAuthentic),
+            StatusRow(status: 21004, hold: .sharedSecretRefused),
+            StatusRow(status: 21005, retry: .temporarilyUnable),
+            StatusRow(status: 21006, reason: .subscriptionExpired),
+            StatusRow(status: 21008, retry: .temporarilyUnable),
+            StatusRow(
+                status: 21009, more: ",\"environment\":\"Production\",\"exception\":\"x\"", retry: .temporarilyUnable),
+            StatusRow(status: 21010, reason: .accountGone),
+            StatusRow(status: 21100, retry: .temporarilyUnable),
+            StatusRow(status: 21104, more: ",\"is_retryable\":true", retry: .temporarilyUnable),
+            StatusRow(status: 21150, more: ",\"is-retryable\":\"false\"", reason: .receiptNotAuthentic),
+            StatusRow(status: 21199, more: ",\"is_retryable\":0", reason: .receiptNotAuthentic),
+            StatusRow(status: 21200, hold: .unknownAnswer),
+            StatusRow(status: -1, hold: .unknownAnswer),
+            StatusRow(status: 99999, more: ",\"is_retryable\":false", hold: .unknownAnswer),
+        ])
+    func statuses(row: StatusRow) throws {
+        let run = Fixture.run([Answer.status(row.status, row.more)])
+        let verdict = try #require(run.verdict)
+        #expect(run.calls == [.production])
+        #expect(verdict.reason == row.reason)
+        #expect(verdict.hold == row.hold)
+        #expect(verdict.retry?.cause == row.retry)
+        #expect(verdict.retry?.then == row.then)
+    }
+
+    @Test("believes 21003 the second time")
+    func notAuthentic() {
+        #expect(Fixture.run([Answer.status(21003)]).verdict?.retry?.tries == 2)
+    }
+
+    @Test("says the status when Apple refuses for good")
+    func detail() {
+        guard case .rejected(let rejection) = Fixture.run([Answer.status(21199, ",\"is_retryable\":false")]).verdict
+        else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(rejection.detail.contains("21199"))
+    }
+
+    @Test("takes a sandbox receipt to the sandbox and marks what it attests")
+    func hop() {
+        let run = Fixture.run([Answer.status(21007), sandboxGems])
+        #expect(run.calls == [.production, .sandbox])
+        guard case .verified(let purchases, .verifyReceipt) = run.verdict else {
+            Issue.record("not verified")
+            return
+        }
+        #expect(purchases.map(\.purchase.environment) == [.sandbox])
+    }
+
+    @Test("hops once: endpoints that send a receipt to and fro are Apple's fault", arguments: [21007, 21008])
+    func pingPong(status: Int) {
+        let run = Fixture.run([Answer.status(21007), Answer.status(status)])
+        #expect(run.calls == [.production, .sandbox])
+        #expect(run.verdict == .retry(.temporarilyUnable, notBefore: nil, patience: .unlimited))
+    }
+
+    @Test("does not go to the sandbox for a user whose sandbox purchases are not granted")
+    func sandboxPolicy() {
+        for policy in [SandboxPolicy.reject, .users(["player-2"])] {
+            let run = Fixture.run([Answer.status(21007)], app: Fixture.app(sandbox: policy))
+            #expect(run.calls == [.production])
+            #expect(run.verdict?.reason == .environmentNotAllowed)
+        }
+        let listed = Fixture.app(sandbox: .users(["player-1"]))
+        #expect(Fixture.run([Answer.status(21007), sandboxGems], app: listed).verdict?.granted == ["1001"])
+    }
+
+    @Test("tries secrets in order, keeps the one that worked over a hop, and holds when none is left")
+    func rotation() throws {
+        let secrets = ["first", "second", "third"].map { SharedSecret($0) }
+        var exchange = Fixture.exchange(secrets: secrets)
+        var passwords: [String] = []
+        let answers = [21004, 21007, 21004, 21004, 21004]
+        var step = exchange.start()
+        for status in answers {
+            guard case .call(_, let body) = step else { break }
+            let object = try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+            passwords.append(try #require(object?["password"] as? String))
+            step = exchange.answered(
+                .response(httpStatus: 200, retryAfter: nil, body: Answer.status(status)), now: Fixture.now)
+        }
+        #expect(passwords == ["first", "second", "second", "first", "third"])
+        guard case .conclude(let verdict) = step else {
+            Issue.record("still asking")
+            return
+        }
+        #expect(verdict.hold == .sharedSecretRefused)
+    }
+
+    @Test("asks without a password where no secret is configured, and holds if Apple wants one")
+    func noSecret() {
+        var exchange = Fixture.exchange(secrets: [])
+        guard case .call(.production, let body) = exchange.start() else {
+            Issue.record("no call")
+            return
+        }
+        #expect(!String(decoding: body, as: UTF8.self).contains("password"))
+        #expect(Fixture.run([Answer.status(21004)], secrets: []).verdict?.hold == .sharedSecretRefused)
+    }
+
+    @Test("refuses early what the sender's own receipt speaks against")
+    func early() throws {
+        let foreign = try AppReceipt(der: ReceiptBuilder.receipt(bundleID: "com.example.other").der)
+        let xcode = try AppReceipt(der: ReceiptBuilder.receipt(origin: "Xcode").ber)
+        let sandbox = try AppReceipt(der: ReceiptBuilder.receipt(origin: "ProductionSandbox").der)
+        #expect(
+            Fixture.run([], receipt: foreign) == (
+                [], .rejected(Rejection(.bundleMismatch, "The receipt belongs to another app."))
+            ))
+        #expect(Fixture.run([], receipt: xcode).calls.isEmpty)
+        #expect(Fixture.run([], receipt: xcode).verdict?.reason == .environmentNotAllowed)
+        #expect(Fixture.run([], app: Fixture.app(sandbox: .reject), receipt: sandbox).calls == [.production])
+    }
+
+    @Test("repeats the step that is due, and its verdict once it has one")
+    func repetition() {
+        var exchange = Fixture.exchange()
+        let first = exchange.start()
+        #expect(exchange.start() == first)
+        let last = exchange.answered(.failed(.timedOut), now: Fixture.now)
+        #expect(last == .conclude(.retry(.unreachable, notBefore: nil, patience: .unlimited)))
+        #expect(exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: gems), now: Fixture.now) == last)
+        #expect(exchange.start() == last)
+    }
+
+    @Test("always ends, after at most one call per endpoint and secret, whatever Apple answers", arguments: 0..<200)
+    func termination(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let secrets = (0..<Int.random(in: 0...4, using: &generator)).map { SharedSecret("secret \($0)") }
+        var exchange = Fixture.exchange(secrets: secrets)
+        var step = exchange.start()
+        var calls = 0
+        while case .call = step, calls < 100 {
+            calls += 1
+            let status = [21004, 21004, 21007, 21008].randomElement(using: &generator) ?? 0
+            step = exchange.answered(
+                .response(httpStatus: 200, retryAfter: nil, body: Answer.status(status)), now: Fixture.now)
+        }
+        #expect(calls <= 2 * max(1, secrets.count))
+    }
+}
