@@ -1,0 +1,63 @@
+public import Purchases
+
+/// What a ledger writes for one settlement, besides the grants and events that its claims created.
+public struct Conclusion: Hashable, Sendable {
+    /// What an operator should hear of.
+    public enum Warning: String, Hashable, Sendable, CaseIterable {
+        /// A producer used one submission id for two different submissions.
+        case reusedID = "reused_id"
+        /// The settlement carried no decision that could be written.
+        case undecided
+    }
+
+    /// What the caller is told.
+    public let outcome: SettledOutcome
+    public let change: SubmissionChange
+    /// Events of the outbox to ask one more copy of, each once.
+    public let again: [EventID]
+    /// Write the failed event of this rejection.
+    public let failure: Rejection?
+    public let warning: Warning?
+
+    init(
+        outcome: SettledOutcome, change: SubmissionChange, again: [EventID] = [], failure: Rejection? = nil,
+        warning: Warning? = nil
+    ) {
+        self.outcome = outcome
+        self.change = change
+        self.again = again
+        self.failure = failure
+        self.warning = warning
+    }
+}
+
+/// How a submission's row changes.
+public enum SubmissionChange: Hashable, Sendable {
+    case keep
+    /// Replace the event ids by these; all else stays.
+    case append([EventID])
+    /// Write the row, or all of it anew: claimant, fingerprint, origin and times of the settlement, and this.
+    case write(SubmissionContent)
+}
+
+/// The part of a submission's row that is decided.
+public struct SubmissionContent: Hashable, Sendable {
+    public let outcome: RecordedOutcome
+    /// Failure reason or hold cause; nil for a granted one.
+    public let reason: String?
+    public let detail: String?
+    /// Kept only while the submission is held.
+    public let evidence: Evidence?
+    public let events: [EventID]
+
+    init(
+        outcome: RecordedOutcome, reason: String? = nil, detail: String? = nil, evidence: Evidence? = nil,
+        events: [EventID]
+    ) {
+        self.outcome = outcome
+        self.reason = reason
+        self.detail = detail
+        self.evidence = evidence
+        self.events = events
+    }
+}

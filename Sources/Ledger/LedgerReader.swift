@@ -1,0 +1,166 @@
+public import Purchases
+
+/// Which submissions an operator asks for; nil members do not narrow.
+public struct SubmissionFilter: Hashable, Sendable {
+    public var outcome: RecordedOutcome?
+    public var bundleID: BundleID?
+    public var submissionID: SubmissionID?
+    public var userID: UserID?
+    public var orderID: OrderID?
+
+    /// A filter that lets everything through until members are set.
+    public init(
+        outcome: RecordedOutcome? = nil, bundleID: BundleID? = nil, submissionID: SubmissionID? = nil,
+        userID: UserID? = nil, orderID: OrderID? = nil
+    ) {
+        self.outcome = outcome
+        self.bundleID = bundleID
+        self.submissionID = submissionID
+        self.userID = userID
+        self.orderID = orderID
+    }
+}
+
+/// A submission as an operator sees it.
+public struct SubmissionRow: Hashable, Sendable {
+    /// Place in the ledger's order; pages continue after it.
+    public let sequence: Int64
+    public let claimant: Claimant
+    public let outcome: RecordedOutcome
+    /// Failure reason or hold cause; nil for a granted one.
+    public let reason: String?
+    public let detail: String?
+    public let origin: Origin
+    public let receivedAt: Timestamp
+    public let settledAt: Timestamp
+    public let attempts: Int
+    /// The events that answer it.
+    public let eventIDs: [EventID]
+
+    /// A row of the ledger.
+    public init(
+        sequence: Int64, claimant: Claimant, outcome: RecordedOutcome, reason: String?, detail: String?,
+        origin: Origin, receivedAt: Timestamp, settledAt: Timestamp, attempts: Int, eventIDs: [EventID]
+    ) {
+        self.sequence = sequence
+        self.claimant = claimant
+        self.outcome = outcome
+        self.reason = reason
+        self.detail = detail
+        self.origin = origin
+        self.receivedAt = receivedAt
+        self.settledAt = settledAt
+        self.attempts = attempts
+        self.eventIDs = eventIDs
+    }
+}
+
+/// Which grants an operator asks for; nil members do not narrow.
+public struct GrantFilter: Hashable, Sendable {
+    public var grantID: GrantID?
+    /// Matches the transaction id or the original transaction id.
+    public var transactionID: TransactionID?
+    public var userID: UserID?
+    public var bundleID: BundleID?
+
+    /// A filter that lets everything through until members are set.
+    public init(
+        grantID: GrantID? = nil, transactionID: TransactionID? = nil, userID: UserID? = nil, bundleID: BundleID? = nil
+    ) {
+        self.grantID = grantID
+        self.transactionID = transactionID
+        self.userID = userID
+        self.bundleID = bundleID
+    }
+}
+
+/// A grant as an operator sees it.
+public struct GrantRow: Hashable, Sendable {
+    /// Place in the ledger's order; pages continue after it.
+    public let sequence: Int64
+    public let grantID: GrantID
+    /// What makes it unique.
+    public let key: String
+    public let claimant: Claimant
+    public let granted: GrantablePurchase
+    public let verifiedBy: VerifiedBy
+    public let grantedAt: Timestamp
+    public let eventID: EventID
+
+    /// A row of the ledger.
+    public init(
+        sequence: Int64, grantID: GrantID, key: String, claimant: Claimant, granted: GrantablePurchase,
+        verifiedBy: VerifiedBy, grantedAt: Timestamp, eventID: EventID
+    ) {
+        self.sequence = sequence
+        self.grantID = grantID
+        self.key = key
+        self.claimant = claimant
+        self.granted = granted
+        self.verifiedBy = verifiedBy
+        self.grantedAt = grantedAt
+        self.eventID = eventID
+    }
+}
+
+/// How far an event has got.
+public struct EventRow: Hashable, Sendable {
+    public let sequence: Int64
+    public let event: Event
+    public let copiesRequested: Int64
+    public let copiesPublished: Int64
+    /// Time of the latest acknowledged copy.
+    public let publishedAt: Timestamp?
+
+    /// A row of the outbox.
+    public init(
+        sequence: Int64, event: Event, copiesRequested: Int64, copiesPublished: Int64, publishedAt: Timestamp?
+    ) {
+        self.sequence = sequence
+        self.event = event
+        self.copiesRequested = copiesRequested
+        self.copiesPublished = copiesPublished
+        self.publishedAt = publishedAt
+    }
+}
+
+/// How many rows of each kind the ledger holds.
+public struct LedgerCounts: Hashable, Sendable {
+    public var submissions: [RecordedOutcome: Int]
+    public var failures: [FailureReason: Int]
+    public var grants: Int
+    public var quarantined: Int
+    public var unpublished: Int
+
+    /// Counts as of one moment.
+    public init(
+        submissions: [RecordedOutcome: Int], failures: [FailureReason: Int], grants: Int, quarantined: Int,
+        unpublished: Int
+    ) {
+        self.submissions = submissions
+        self.failures = failures
+        self.grants = grants
+        self.quarantined = quarantined
+        self.unpublished = unpublished
+    }
+}
+
+/// What operator commands and audits ask of a ledger. Reads only; works while a worker writes.
+public protocol LedgerReader: Sendable {
+    /// Newest first; `before` continues after the last row of the page before.
+    func submissions(
+        _ filter: SubmissionFilter, before: Int64?, limit: Int
+    ) async throws(LedgerError) -> [SubmissionRow]
+
+    /// Newest first; `before` continues after the last row of the page before.
+    func grants(_ filter: GrantFilter, before: Int64?, limit: Int) async throws(LedgerError) -> [GrantRow]
+
+    /// The events with these ids, those that exist, in ledger order.
+    func events(_ ids: [EventID]) async throws(LedgerError) -> [EventRow]
+
+    /// All events in ledger order after a sequence.
+    func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [EventRow]
+
+    /// How many rows of each kind there are.
+    func counts() async throws(LedgerError) -> LedgerCounts
+}

@@ -1,0 +1,160 @@
+import Dispatch
+import GRDB
+public import Logging
+import Metrics
+public import Purchases
+
+/// The embedded ledger: a SQLite file in WAL mode, every commit synced, one writer.
+///
+/// Calls run on SQLite's own queues, never on the cooperative pool, and to their end even when their task is
+/// cancelled. After each, the file is looked for where it was opened: one that was deleted or replaced is
+/// `.damaged`, whatever the call had written.
+public struct SQLiteLedger: LedgerStore {
+    /// Most rows that one page of a read returns.
+    public static let maxPage = 1000
+
+    let pool: DatabasePool
+    private let files: FileGuard
+    private let logger: Logger
+    private let warnings: [Conclusion.Warning: Counter]
+
+    /// Opens a ledger, and creates or migrates it if the configuration says so.
+    ///
+    /// - Throws: `.schemaBehind` if the file or its schema is missing or older and `migrate` is off, `.schemaAhead`,
+    ///   `.unusable` if the path leads to no place for a file, `.damaged` if the file is no ledger or lost a
+    ///   setting, `.unavailable` if another process keeps it locked.
+    public static func open(
+        _ configuration: SQLiteLedgerConfiguration, logger: Logger
+    ) async throws(LedgerError) -> SQLiteLedger {
+        let opened = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    returning: Result { () throws(LedgerError) in
+                        try SQLiteOpening(configuration, logger: logger).open()
+                    })
+            }
+        }
+        let (pool, files) = try opened.get()
+        return SQLiteLedger(pool: pool, files: files, logger: logger)
+    }
+
+    private init(pool: DatabasePool, files: FileGuard, logger: Logger) {
+        self.pool = pool
+        self.files = files
+        self.logger = logger
+        warnings = Dictionary(
+            uniqueKeysWithValues: Conclusion.Warning.allCases.map {
+                ($0, Counter(label: "grantor_ledger_warnings_total", dimensions: [("warning", $0.rawValue)]))
+            })
+    }
+
+    /// Closes the file once the calls under way have ended; later calls are `.unusable`.
+    public func close() async throws(LedgerError) {
+        let pool = pool
+        let closed = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(returning: Result { try pool.close() }.mapError { LedgerError($0) })
+            }
+        }
+        try closed.get()
+    }
+
+    public func recorded(_ keys: [SubmissionKey]) async throws(LedgerError) -> [SubmissionKey: RecordedSubmission] {
+        try await read { database in
+            let submissions = try SubmissionTable(database)
+            var recorded: [SubmissionKey: RecordedSubmission] = [:]
+            for key in keys {
+                guard let prior = try submissions.prior(key) else { continue }
+                recorded[key] = RecordedSubmission(fingerprint: prior.fingerprint, outcome: prior.outcome)
+            }
+            return recorded
+        }
+    }
+
+    public func settle(
+        _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
+    ) async throws(LedgerError) -> [SettledOutcome] {
+        // Events are encoded out here, where a batch does not keep the writer from the one before.
+        let claims = settlements.map { settlement -> [GrantClaim] in
+            guard case .grant(let purchases, let verifiedBy) = settlement.decision else { return [] }
+            return GrantClaim.claims(of: purchases, by: verifiedBy, claimant: settlement.claimant, at: now)
+        }
+        let conclusions = try await write { database in
+            let transaction = try SettlingTransaction(database: database, now: now)
+            let conclusions = try transaction.settle(settlements, claims: claims)
+            try transaction.quarantine(quarantines)
+            return conclusions
+        }
+        for (settlement, conclusion) in zip(settlements, conclusions) {
+            if let warning = conclusion.warning { report(warning, settlement) }
+        }
+        return conclusions.map(\.outcome)
+    }
+
+    public func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+        try await read { try OutboxTable($0).unpublished(after: sequence, limit: limit) }
+    }
+
+    public func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError) {
+        guard !entries.isEmpty else { return }
+        try await write { database in
+            let outbox = try OutboxTable(database)
+            for entry in entries {
+                try outbox.markPublished(entry, now: now)
+            }
+        }
+    }
+
+    private func report(_ warning: Conclusion.Warning, _ settlement: Settlement) {
+        warnings[warning]?.increment()
+        let metadata: Logger.Metadata = [
+            "bundle_id": "\(settlement.key.bundleID)", "submission_id": "\(settlement.key.submissionID)",
+            "partition": "\(settlement.origin.partition)", "offset": "\(settlement.origin.offset)",
+        ]
+        switch warning {
+        case .reusedID: logger.warning("A submission id was used for two different submissions", metadata: metadata)
+        case .undecided:
+            logger.error("A settlement had no decision to write; the submission is held", metadata: metadata)
+        }
+    }
+
+    /// Runs a block in one `BEGIN IMMEDIATE` transaction that is on stable storage when this returns.
+    private func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(LedgerError) -> Value {
+        let result: Result<Value, LedgerError> = await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { [files] database in
+                let result = Result<Value, any Error> {
+                    guard database.sqliteConnection != nil else { throw LedgerError.unusable("the ledger is closed") }
+                    var value: Value?
+                    try database.inTransaction(.immediate) {
+                        value = try body(database)
+                        return .commit
+                    }
+                    try files.check()
+                    guard let value else { throw LedgerError.unavailable("the transaction did not run") }
+                    return value
+                }
+                continuation.resume(returning: result.mapError { LedgerError($0) })
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs a block on a snapshot; works while a write is under way.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(LedgerError) -> Value {
+        let result: Result<Value, LedgerError> = await withCheckedContinuation { continuation in
+            pool.asyncRead { [files] database in
+                let result = Result<Value, any Error> {
+                    let value = try body(try database.get())
+                    try files.check()
+                    return value
+                }
+                continuation.resume(returning: result.mapError { LedgerError($0) })
+            }
+        }
+        return try result.get()
+    }
+}

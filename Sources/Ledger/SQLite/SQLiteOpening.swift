@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+import Logging
+import Purchases
+
+/// Opens a ledger's file and makes sure of all that its promises rest on. Blocking; run off the cooperative pool.
+struct SQLiteOpening {
+    /// Marks a SQLite file as a ledger: "GRNT".
+    static let applicationID = 0x4752_4E54
+
+    /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes.
+    private static let cacheKiB = 65_536
+    /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
+    /// batches touch is moved once.
+    private static let checkpointPages = 8_000
+
+    let configuration: SQLiteLedgerConfiguration
+    /// The configured path, absolute.
+    let path: String
+    let logger: Logger
+
+    init(_ configuration: SQLiteLedgerConfiguration, logger: Logger) {
+        self.configuration = configuration
+        path = URL(fileURLWithPath: configuration.path).path
+        self.logger = logger
+    }
+
+    func open() throws(LedgerError) -> (pool: DatabasePool, files: FileGuard) {
+        try checkPlace()
+        do {
+            let pool = try DatabasePool(path: path, configuration: databaseConfiguration)
+            let files = try FileGuard(database: path)
+            try pool.writeWithoutTransaction { database in
+                // GRDB lowers this to NORMAL when it turns on WAL, with which a power cut may take commits back.
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKiB)")
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
+                try checkPragmas(database)
+                try checkStructure(database)
+                try bringUpToDate(database)
+            }
+            return (pool, files)
+        } catch {
+            throw LedgerError(error)
+        }
+    }
+
+    /// Refuses what SQLite would otherwise create or report vaguely.
+    private func checkPlace() throws(LedgerError) {
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        guard !isFolder.boolValue else { throw .unusable("\(path) is a folder") }
+        guard !exists else { return }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw .unusable("there is no folder \(folder)")
+        }
+        guard configuration.migrate else { throw .schemaBehind(found: 0, known: Migration.latestVersion) }
+    }
+
+    private var databaseConfiguration: Configuration {
+        var database = Configuration()
+        database.label = "grantor.ledger"
+        database.foreignKeysEnabled = true
+        database.busyMode = .timeout(Double(configuration.busyTimeout.wholeMilliseconds) / 1000)
+        database.maximumReaderCount = max(1, configuration.maxReaders)
+        // Runs on every connection before anything is written, so that a file of somebody else's stays untouched.
+        database.prepareDatabase { try Self.checkOwner($0) }
+        return database
+    }
+
+    /// Lets ledgers and empty files pass.
+    private static func checkOwner(_ database: Database) throws {
+        let found = try integer(database, "PRAGMA application_id")
+        guard found != applicationID else { return }
+        let objects = try integer(database, "SELECT count(*) FROM sqlite_schema")
+        let version = try integer(database, "PRAGMA user_version")
+        guard found == 0, objects == 0, version == 0 else {
+            throw LedgerError.damaged("the file is a SQLite database, but no ledger")
+        }
+    }
+
+    /// Reads back what was set: a setting that did not take is a promise that does not hold.
+    private func checkPragmas(_ database: Database) throws {
+        let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? "unknown"
+        guard mode == "wal" else { throw LedgerError.damaged("journal_mode is \(mode), not wal") }
+        let timeout = Int(configuration.busyTimeout.wholeMilliseconds)
+        for (name, value) in [("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", timeout)] {
+            let found = try Self.integer(database, "PRAGMA \(name)")
+            guard found == value else { throw LedgerError.damaged("\(name) is \(found), not \(value)") }
+        }
+    }
+
+    private func checkStructure(_ database: Database) throws {
+        let bytes = try Int64(Self.integer(database, "PRAGMA page_count") * Self.integer(database, "PRAGMA page_size"))
+        guard bytes <= configuration.maxCheckedBytes else {
+            logger.notice(
+                "The ledger is too large to be checked while opening", metadata: ["bytes": "\(bytes)"])
+            return
+        }
+        let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
+        guard finding == "ok" else { throw LedgerError.damaged("quick_check: \(finding)") }
+    }
+
+    private func bringUpToDate(_ database: Database) throws {
+        let found = try Self.integer(database, "PRAGMA user_version")
+        guard found <= Migration.latestVersion else {
+            throw LedgerError.schemaAhead(found: found, known: Migration.latestVersion)
+        }
+        guard found == Migration.latestVersion || configuration.migrate else {
+            throw LedgerError.schemaBehind(found: found, known: Migration.latestVersion)
+        }
+        for migration in Migration.all where migration.version > found {
+            try apply(migration, database)
+        }
+    }
+
+    private func apply(_ migration: Migration, _ database: Database) throws {
+        try database.inTransaction(.immediate) {
+            // Another process may have been quicker; the version is read again under the lock.
+            guard try Self.integer(database, "PRAGMA user_version") < migration.version else { return .rollback }
+            try database.execute(sql: migration.sql)
+            try database.execute(sql: "PRAGMA application_id = \(Self.applicationID)")
+            try database.execute(sql: "PRAGMA user_version = \(migration.version)")
+            return .commit
+        }
+        logger.notice("The ledger's schema was brought up to date", metadata: ["version": "\(migration.version)"])
+    }
+
+    private static func integer(_ database: Database, _ sql: String) throws -> Int {
+        try Int.fetchOne(database, sql: sql) ?? 0
+    }
+}

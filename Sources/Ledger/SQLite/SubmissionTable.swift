@@ -1,0 +1,149 @@
+import GRDB
+import Purchases
+
+/// Statements on submissions, within one database access.
+struct SubmissionTable {
+    let database: Database
+    private let lookUp: PreparedStatement
+    private let insertion: PreparedStatement
+
+    init(_ database: Database) throws {
+        self.database = database
+        lookUp = try PreparedStatement(
+            """
+            SELECT fingerprint, outcome, reason, event_ids FROM submissions
+            WHERE bundle_id = ? AND submission_id = ?
+            """, on: database)
+        insertion = try PreparedStatement(
+            """
+            INSERT INTO submissions (
+                bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, reason, detail,
+                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, evidence)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (bundle_id, submission_id) DO UPDATE SET
+                user_id = excluded.user_id, order_id = excluded.order_id, traceparent = excluded.traceparent,
+                fingerprint = excluded.fingerprint, outcome = excluded.outcome, reason = excluded.reason,
+                detail = excluded.detail, origin_topic = excluded.origin_topic,
+                origin_partition = excluded.origin_partition, origin_offset = excluded.origin_offset,
+                received_at = excluded.received_at, settled_at = excluded.settled_at, attempts = excluded.attempts,
+                event_ids = excluded.event_ids, evidence = excluded.evidence
+            """, on: database)
+    }
+
+    /// The row of a key, as a settlement of the same key needs it.
+    func prior(_ key: SubmissionKey) throws -> PriorSubmission? {
+        // A prepared look-up per key is as fast here as one statement for a batch, since no key crosses a network,
+        // and unlike a list in JSON it takes any text.
+        try lookUp.rows {
+            $0.text(key.bundleID.rawValue)
+            $0.text(key.submissionID.rawValue)
+        } read: { row in
+            let outcome: RecordedOutcome = try row.word(1)
+            return PriorSubmission(
+                fingerprint: row.text(0), outcome: outcome, cause: outcome == .held ? try row.word(2) : nil,
+                events: Self.events(row.text(3)))
+        }.first
+    }
+
+    /// Writes a submission's row, or all of it anew if its key has one.
+    func write(_ content: SubmissionContent, of settlement: Settlement, now: Timestamp) throws {
+        let claimant = settlement.claimant
+        let evidence = try content.evidence.map(Self.stored)
+        try insertion.run {
+            $0.text(claimant.bundleID.rawValue)
+            $0.text(claimant.submissionID.rawValue)
+            $0.text(claimant.userID.rawValue)
+            $0.text(claimant.orderID?.rawValue)
+            $0.text(claimant.traceparent)
+            $0.text(settlement.fingerprint)
+            $0.text(content.outcome.rawValue)
+            $0.text(content.reason)
+            $0.text(content.detail)
+            $0.text(settlement.origin.topic)
+            $0.integer(Int64(settlement.origin.partition))
+            $0.integer(settlement.origin.offset)
+            $0.time(settlement.receivedAt)
+            $0.time(now)
+            $0.integer(Int64(settlement.attempts))
+            $0.text(Self.text(content.events))
+            $0.blob(evidence)
+        }
+    }
+
+    /// Replaces a granted submission's events by a longer list.
+    func setEvents(_ events: [EventID], of key: SubmissionKey) throws {
+        let statement = try PreparedStatement(
+            "UPDATE submissions SET event_ids = ? WHERE bundle_id = ? AND submission_id = ?", on: database)
+        try statement.run {
+            $0.text(Self.text(events))
+            $0.text(key.bundleID.rawValue)
+            $0.text(key.submissionID.rawValue)
+        }
+    }
+
+    func page(_ filter: SubmissionFilter, before: Int64?, limit: Int) throws -> [SubmissionRow] {
+        var conditions = ["sequence < ?1"]
+        // Only the conditions that narrow are part of the statement, so that each finds its index.
+        switch filter.outcome {
+        case .held: conditions.append("outcome = 'held'")
+        case .some: conditions.append("outcome = ?3")
+        case nil: break
+        }
+        if filter.bundleID != nil { conditions.append("bundle_id = ?4") }
+        if filter.submissionID != nil { conditions.append("submission_id = ?5") }
+        if filter.userID != nil { conditions.append("user_id = ?6") }
+        if filter.orderID != nil { conditions.append("order_id = ?7") }
+        // The last clause is always true; it gives the statement all its parameters whatever the filter.
+        let statement = try PreparedStatement(
+            """
+            SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
+                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids
+            FROM submissions
+            WHERE \(conditions.joined(separator: " AND ")) AND coalesce(?3, ?4, ?5, ?6, ?7, '') IS NOT NULL
+            ORDER BY sequence DESC LIMIT ?2
+            """, on: database)
+        return try statement.rows(
+            {
+                $0.integer(before ?? .max)
+                $0.integer(Int64(limit))
+                $0.text(filter.outcome?.rawValue)
+                $0.text(filter.bundleID?.rawValue)
+                $0.text(filter.submissionID?.rawValue)
+                $0.text(filter.userID?.rawValue)
+                $0.text(filter.orderID?.rawValue)
+            }, read: Self.row)
+    }
+
+    private static func row(_ row: Columns) throws -> SubmissionRow {
+        let claimant = Claimant(
+            submissionID: SubmissionID(row.text(1)), userID: UserID(row.text(2)), bundleID: BundleID(row.text(3)),
+            orderID: row.optionalText(4).map { OrderID($0) }, traceparent: row.optionalText(5))
+        return SubmissionRow(
+            sequence: row.integer(0), claimant: claimant, outcome: try row.word(6), reason: row.optionalText(7),
+            detail: row.optionalText(8),
+            origin: Origin(
+                topic: row.text(9), partition: Int32(truncatingIfNeeded: row.integer(10)), offset: row.integer(11)),
+            receivedAt: row.time(12), settledAt: row.time(13), attempts: Int(row.integer(14)),
+            eventIDs: events(row.text(15)))
+    }
+
+    /// Event ids are UUIDs, which have no spaces.
+    private static func text(_ events: [EventID]) -> String {
+        events.map(\.rawValue).joined(separator: " ")
+    }
+
+    private static func events(_ text: String) -> [EventID] {
+        text.split(separator: " ").map { EventID(String($0)) }
+    }
+
+    /// Evidence under the names that the submission's message gave it.
+    private static func stored(_ evidence: Evidence) throws -> [UInt8] {
+        let member =
+            switch evidence {
+            case .receipt(let base64): ["receipt": base64]
+            case .signedTransaction(let text): ["signedTransaction": text]
+            case .transactionID(let id): ["transactionId": id.rawValue]
+            }
+        return Array(try JSONText.encode(member).utf8)
+    }
+}

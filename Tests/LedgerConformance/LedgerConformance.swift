@@ -1,0 +1,62 @@
+public import Ledger
+import Purchases
+
+/// A rule that every ledger keeps, as a check against a new, empty one.
+public struct ConformanceRule: Sendable, CustomStringConvertible {
+    public typealias AnyLedger = any LedgerStore & LedgerReader
+
+    /// The rule in words.
+    public let description: String
+    /// Throws ``Violation`` if the ledger breaks the rule, or what the ledger throws.
+    public let check: @Sendable (AnyLedger) async throws -> Void
+
+    init(_ description: String, _ check: @escaping @Sendable (AnyLedger) async throws -> Void) {
+        self.description = description
+        self.check = check
+    }
+}
+
+/// What a ledger did that a rule forbids.
+public struct Violation: Error, CustomStringConvertible {
+    public let description: String
+}
+
+/// All rules.
+public enum LedgerConformance {
+    public static let rules = grantRules + repeatRules + holdRules + outboxRules + readerRules
+
+    static func expect<Value: Equatable>(
+        _ found: Value, _ wanted: Value, _ what: String, line: Int = #line
+    ) throws(Violation) {
+        guard found != wanted else { return }
+        throw Violation(description: "\(what): found \(found), wanted \(wanted) (line \(line))")
+    }
+}
+
+/// A ledger with the questions that rules ask most.
+struct Subject {
+    let ledger: ConformanceRule.AnyLedger
+
+    init(_ ledger: ConformanceRule.AnyLedger) {
+        self.ledger = ledger
+    }
+
+    @discardableResult
+    func settle(_ settlements: Settlement..., now: Timestamp = Samples.noon) async throws -> [SettledOutcome] {
+        try await ledger.settle(settlements, quarantines: [], now: now)
+    }
+
+    /// How many copies were asked for of each event, in ledger order.
+    func copies() async throws -> [EventID: Int64] {
+        let rows = try await ledger.events(after: 0, limit: 1000)
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.event.id, $0.copiesRequested) })
+    }
+
+    func row(_ id: SubmissionID) async throws -> SubmissionRow? {
+        try await ledger.submissions(SubmissionFilter(submissionID: id), before: nil, limit: 10).first
+    }
+
+    func event(_ id: EventID) async throws -> Event? {
+        try await ledger.events([id]).first?.event
+    }
+}
