@@ -1,0 +1,232 @@
+internal import CLibrdkafka
+import Logging
+
+/// Drives one librdkafka consumer. It is made on the owner thread, stays on it, and is the only one to call librdkafka.
+///
+/// Two queues: `control` carries rebalances, errors, statistics and logs and is emptied at every turn; `records` carries
+/// what the assigned partitions fetched and is read on demand only, so that what nobody asks for stays in librdkafka's
+/// bounded prefetch.
+final class ConsumerLoop {
+    /// A turn at least this often, should a wake-up be missed: queues signal only when they stop being empty.
+    private static let safetyTick = Duration.seconds(1)
+    /// Control events in one turn; the rest wait for the next, so that a flood of logs cannot keep commands waiting.
+    private static let controlEventsPerTurn = 1000
+    /// How long the commit before giving partitions back may take.
+    private static let revocationCommitDeadline = Duration.seconds(5)
+
+    let handle: KafkaHandle
+    let inbox: ConsumerInbox
+    let observer: ClientObserver
+    let logger: Logger
+    let control: KafkaQueue
+    let records: KafkaQueue
+    let isCooperative: Bool
+    var assignment: ConsumerAssignment
+    var pauses = PauseState()
+    var buffer = RecordBuffer()
+    var hadAssignment = false
+    /// Callers of `commit`, by the token their answer will carry. Tokens of revocations are odd, these even.
+    var commits: [UInt: Reply<Void>] = [:]
+    private var lastCommit: UInt = 0
+    private var topicNames: [OpaquePointer: String] = [:]
+    private let wake: EventDescriptor
+    private(set) var closing: Closing?
+
+    struct Closing {
+        let deadline: ContinuousClock.Instant
+        var replies: [Reply<Void>]
+        let leavesGroup: Bool
+    }
+
+    init(
+        handle: KafkaHandle, inbox: ConsumerInbox, wake: EventDescriptor, configuration: KafkaConsumerConfiguration,
+        logger: Logger
+    ) throws(KafkaError) {
+        self.handle = handle
+        self.inbox = inbox
+        self.wake = wake
+        self.logger = logger
+        observer = ClientObserver(client: "consumer", configuration: configuration.client, logger: logger)
+        isCooperative = configuration.assignor == .cooperativeSticky
+        assignment = ConsumerAssignment(
+            revocationDeadline: configuration.revocationDeadline, commitDeadline: Self.revocationCommitDeadline)
+        control = try KafkaQueue.consumerControl(handle)
+        records = try KafkaQueue.make(handle)
+        control.signal(wake)
+        records.signal(wake)
+    }
+
+    /// Runs until the consumer is closed or its deadline for that is over.
+    func run() {
+        while true {
+            for command in inbox.takeCommands() { carryOut(command) }
+            serveControl()
+            perform(assignment.reached(.now))
+            if let closing {
+                if !closing.leavesGroup || rd_kafka_consumer_closed(handle.pointer) != 0 { return }
+                if ContinuousClock.now >= closing.deadline { return }
+            } else {
+                serveDemand()
+            }
+            wake.wait(timeout: timeout)
+        }
+    }
+
+    private var timeout: Duration {
+        let deadlines = [assignment.deadline, closing?.deadline].compactMap { $0 }
+        return min(Self.safetyTick, deadlines.min().map { max($0 - .now, .zero) } ?? Self.safetyTick)
+    }
+
+    // MARK: Commands
+
+    private func carryOut(_ command: ConsumerCommand) {
+        switch command {
+        case .store(let offsets, let reply): reply(.success(store(offsets)))
+        case .commit(let reply): commit(reply)
+        case .pause(let partitions, let reply):
+            reply(apply(pauses.pause(partitions, assigned: assignment.partitions)))
+        case .resume(let partitions, let reply):
+            reply(apply(pauses.resume(partitions, assigned: assignment.partitions)))
+        case .completeRevocation(let id, let offsets):
+            if assignment.isWaiting(for: id) { _ = store(offsets) }
+            perform(assignment.completed(id, now: .now))
+        case .close(let deadline, let reply): close(deadline: deadline, reply: reply)
+        }
+    }
+
+    /// - Returns: the partitions that are no longer this member's.
+    private func store(_ offsets: [KafkaPartition: Int64]) -> [KafkaPartition] {
+        guard !offsets.isEmpty, let list = PartitionList(offsets: offsets) else { return [] }
+        rd_kafka_offsets_store(handle.pointer, list.pointer)
+        let refused = list.refused
+        for (partition, offset) in offsets where refused[partition] == nil {
+            assignment.stored(offset, for: partition)
+        }
+        return refused.keys.sorted()
+    }
+
+    private func commit(_ reply: @escaping Reply<Void>) {
+        lastCommit += 2
+        let code = rd_kafka_commit_queue(
+            handle.pointer, nil, control.pointer, nil, UnsafeMutableRawPointer(bitPattern: lastCommit))
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return reply(code == RD_KAFKA_RESP_ERR__NO_OFFSET ? .success(()) : .failure(KafkaError(code)))
+        }
+        commits[lastCommit] = reply
+    }
+
+    func apply(_ changes: PauseState.Changes) -> Result<Void, KafkaError> {
+        if !changes.pause.isEmpty, let list = PartitionList(changes.pause) {
+            rd_kafka_pause_partitions(handle.pointer, list.pointer)
+            if let error = list.refused.values.first { return .failure(error) }
+        }
+        if !changes.resume.isEmpty, let list = PartitionList(changes.resume) {
+            rd_kafka_resume_partitions(handle.pointer, list.pointer)
+            if let error = list.refused.values.first { return .failure(error) }
+        }
+        return .success(())
+    }
+
+    private func close(deadline: ContinuousClock.Instant, reply: Reply<Void>?) {
+        guard closing == nil else {
+            if let reply { closing?.replies.append(reply) }
+            return
+        }
+        inbox.conclude(.success(nil))
+        perform(assignment.close(now: .now))
+        // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
+        var leaves = !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000
+        if leaves, let error = KafkaError.taking(rd_kafka_consumer_close_queue(handle.pointer, control.pointer)) {
+            logger.warning("Kafka consumer cannot leave its group", metadata: ["error": "\(error)"])
+            leaves = false
+        }
+        closing = Closing(deadline: deadline, replies: reply.map { [$0] } ?? [], leavesGroup: leaves)
+    }
+
+    // MARK: Control
+
+    private func serveControl() {
+        for _ in 0..<Self.controlEventsPerTurn {
+            guard let event = control.nextEvent() else { return }
+            handle(event.content)
+        }
+        wake.signal()
+    }
+
+    private func handle(_ content: ClientEvent.Content) {
+        observer.observe(content)
+        switch content {
+        case .rebalance(let code, let partitions): rebalance(code, partitions)
+        case .committed(let code, let token): committed(code, token: token)
+        case .error(_, _, let isFatal) where isFatal:
+            inbox.conclude(.failure(handle.fatalError ?? .closed))
+        default: break
+        }
+    }
+
+    // MARK: Records
+
+    private func serveDemand() {
+        guard let demand = inbox.demand else { return }
+        if let announcement = assignment.nextAnnouncement() {
+            if !inbox.answer(demand.id, .success(event(announcement))) { assignment.putBack(announcement) }
+            return
+        }
+        // A demand for no records waits for changes of the assignment only.
+        guard demand.maxRecords > 0 else { return }
+        while buffer.wantsMore(maxRecords: demand.maxRecords, maxBytes: demand.maxBytes) {
+            guard let message = records.nextRecord() else { break }
+            if let record = take(message) { buffer.append(record) }
+        }
+        guard !buffer.isEmpty else { return }
+        let batch = buffer.take(maxRecords: demand.maxRecords, maxBytes: demand.maxBytes)
+        if !inbox.answer(demand.id, .success(.records(batch))) { buffer.putBack(batch) }
+    }
+
+    private func event(_ announcement: ConsumerAssignment.Announcement) -> KafkaConsumerEvent {
+        switch announcement {
+        case .assigned(let partitions): .assigned(partitions)
+        case .revoking(let id, let partitions, let lost):
+            .revoking(KafkaRevocation(partitions: partitions, lost: lost, id: id, inbox: inbox))
+        }
+    }
+
+    /// Copies a message and frees it. `nil` for errors, and for records of partitions that are not ours any more.
+    private func take(_ message: UnsafeMutablePointer<rd_kafka_message_t>) -> KafkaRecord? {
+        defer { rd_kafka_message_destroy(message) }
+        guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            let text = rd_kafka_message_errstr(message).map(String.init(cString:))
+            observer.count(error: KafkaFailure(message.pointee.err, text: text))
+            return nil
+        }
+        let partition = KafkaPartition(topic: topicName(message.pointee.rkt), index: message.pointee.partition)
+        guard let epoch = assignment.epoch(of: partition) else {
+            observer.count("dropped_records")
+            return nil
+        }
+        return KafkaRecord(message, partition: partition, epoch: epoch)
+    }
+
+    /// The topic's name, made into a Swift string once per topic and assignment instead of once per record.
+    private func topicName(_ topic: OpaquePointer?) -> String {
+        guard let topic else { return "" }
+        if let name = topicNames[topic] { return name }
+        let name = rd_kafka_topic_name(topic).map(String.init(cString:)) ?? ""
+        topicNames[topic] = name
+        return name
+    }
+
+    func forgetTopicNames() { topicNames = [:] }
+
+    // MARK: Teardown
+
+    /// Frees what is still in the queues; librdkafka's own destruction would wait for it for ever.
+    func releaseQueues() {
+        control.stopSignalling()
+        records.stopSignalling()
+        while let message = records.nextRecord() { rd_kafka_message_destroy(message) }
+        while let event = control.nextEvent() { handle(event.content) }
+        for reply in commits.values { reply(.failure(.closed)) }
+        commits = [:]
+    }
+}

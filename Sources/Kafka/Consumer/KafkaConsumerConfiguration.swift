@@ -1,0 +1,91 @@
+/// How a consumer joins its group and how much it holds in memory.
+public struct KafkaConsumerConfiguration: Sendable {
+    /// How a group divides partitions; all its members must agree.
+    public enum Assignor: String, Sendable, CaseIterable {
+        /// Everything is given back and dealt out again at each rebalance.
+        case range
+        /// As `range`, dealt out one by one over all topics.
+        case roundRobin = "roundrobin"
+        /// Only what moves is given back. librdkafka before 2.6.1 can loop in it for ever, so it is not the default.
+        case cooperativeSticky = "cooperative-sticky"
+    }
+
+    /// Addresses, pass-through properties, metrics.
+    public var client: KafkaClientConfiguration
+    /// The group whose members share the topics.
+    public var groupID: String
+    /// What to read; a name that begins with `^` is a regular expression.
+    public var topics: [String]
+    /// Default `range`.
+    public var assignor: Assignor
+    /// A name for static membership: a restart within the session timeout then moves no partition. Default none.
+    public var groupInstanceID: String?
+    /// How long the group waits for a member that is silent. Default 45 s.
+    public var sessionTimeout: Duration
+    /// How often stored offsets are committed. Default 1 s.
+    public var autoCommitInterval: Duration
+    /// How long a revocation waits for `KafkaRevocation.complete` before the partitions are given back without it.
+    /// Default 10 s. The whole group waits meanwhile, and librdkafka delivers nothing of the kept partitions either.
+    public var revocationDeadline: Duration
+    /// How long a broker may keep a fetch open when there is nothing new. Default 100 ms.
+    public var fetchWait: Duration
+    /// How many records librdkafka tries to hold ready, over all partitions. Default 20,000.
+    ///
+    /// Once it holds so many, librdkafka looks again only after up to a second, so that this is also about how many
+    /// records a second can be read: with 1000, a consumer that could read 100,000 a second reads 1300.
+    public var prefetchedRecords: Int
+    /// How many KiB it may hold ready, over all partitions. Default 16384.
+    public var prefetchedKilobytes: Int
+
+    /// Defaults for everything but addresses, group and topics.
+    public init(
+        client: KafkaClientConfiguration, groupID: String, topics: [String], assignor: Assignor = .range,
+        groupInstanceID: String? = nil, sessionTimeout: Duration = .seconds(45),
+        autoCommitInterval: Duration = .seconds(1), revocationDeadline: Duration = .seconds(10),
+        fetchWait: Duration = .milliseconds(100), prefetchedRecords: Int = 20_000, prefetchedKilobytes: Int = 16384
+    ) {
+        self.client = client
+        self.groupID = groupID
+        self.topics = topics
+        self.assignor = assignor
+        self.groupInstanceID = groupInstanceID
+        self.sessionTimeout = sessionTimeout
+        self.autoCommitInterval = autoCommitInterval
+        self.revocationDeadline = revocationDeadline
+        self.fetchWait = fetchWait
+        self.prefetchedRecords = prefetchedRecords
+        self.prefetchedKilobytes = prefetchedKilobytes
+    }
+
+    func properties() throws(KafkaError) -> ClientProperties {
+        var defaults = [
+            "group.id": groupID,
+            "partition.assignment.strategy": assignor.rawValue,
+            "session.timeout.ms": String(sessionTimeout.pollMilliseconds),
+            "enable.auto.commit": "true",
+            "enable.auto.offset.store": "false",
+            "auto.commit.interval.ms": String(autoCommitInterval.pollMilliseconds),
+            // Reading again is harmless to an idempotent reader; skipping is not.
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "check.crcs": "true",
+            "fetch.wait.max.ms": String(fetchWait.pollMilliseconds),
+            "queued.min.messages": String(prefetchedRecords),
+            "queued.max.messages.kbytes": String(prefetchedKilobytes),
+        ]
+        if let groupInstanceID { defaults["group.instance.id"] = groupInstanceID }
+        return try ClientProperties(client, defaults: defaults, guards: Self.guards)
+    }
+
+    private static let guards: [ClientProperties.Guard] = [
+        .init(key: "group.id", allowed: [], reason: "set by groupID"),
+        .init(key: "partition.assignment.strategy", allowed: [], reason: "set by assignor"),
+        .init(
+            key: "enable.auto.offset.store", allowed: ["false"],
+            reason: "offsets would be committed before their records are dealt with"),
+        .init(
+            key: "enable.auto.commit", allowed: ["true"], reason: "stored offsets would not be committed"),
+        .init(
+            key: "enable.partition.eof", allowed: ["false"], reason: "the end of a partition is not an event here"),
+    ]
+}

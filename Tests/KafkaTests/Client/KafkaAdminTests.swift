@@ -1,0 +1,53 @@
+import Testing
+
+@testable import Kafka
+
+@Suite(.timeLimit(.minutes(1)))
+struct KafkaAdminTests {
+    @Test("A cluster tells its brokers, its topics and which have no leader")
+    func describe() async throws {
+        let bench = try Bench(brokers: 3, partitions: 2)
+        try bench.cluster.setLeader(of: bench.partition(1), broker: nil)
+        bench.cluster.setTopicError(.topicAuthorizationFailed, topic: "secret")
+        let admin = KafkaAdmin(configuration: bench.client, logger: bench.logger)
+        let description = try await admin.describe(topics: [Bench.topic, "secret"])
+        #expect(description.brokers.map(\.id) == [1, 2, 3])
+        #expect(description.brokers.allSatisfy { $0.host == "127.0.0.1" && $0.port > 0 })
+        #expect(description.topics[Bench.topic] == .present(partitions: 2, leaderless: 1))
+        guard case .failed(.denied)? = description.topics["secret"] else {
+            Issue.record("unexpected \(description.topics)")
+            return
+        }
+        let all = try await admin.describe()
+        #expect(all.topics.keys.contains(Bench.topic))
+    }
+
+    @Test("Without brokers a description fails in time with a passing error")
+    func unreachable() async throws {
+        let bench = try Bench()
+        try bench.cluster.setDown(broker: 1)
+        let admin = KafkaAdmin(configuration: bench.client, logger: bench.logger)
+        await #expect {
+            try await admin.describe(topics: [Bench.topic], timeout: .milliseconds(300))
+        } throws: { ($0 as? KafkaError)?.disposition == .retry }
+    }
+
+    @Test("A cluster that cannot create topics says so, in time")
+    func createTopicsRefused() async throws {
+        let bench = try Bench()
+        let admin = KafkaAdmin(configuration: bench.client, logger: bench.logger)
+        await #expect(throws: KafkaError.self) {
+            try await admin.createTopics([KafkaNewTopic(name: "new", partitions: 3)], timeout: .seconds(1))
+        }
+        #expect(try await admin.createTopics([]) == [:])
+    }
+
+    @Test("A topic that cannot be is refused before anybody is asked")
+    func invalidTopic() async throws {
+        let bench = try Bench()
+        let admin = KafkaAdmin(configuration: bench.client, logger: bench.logger)
+        await #expect {
+            try await admin.createTopics([KafkaNewTopic(name: "new", partitions: 0, replicas: 1)], timeout: .seconds(1))
+        } throws: { ($0 as? KafkaError)?.disposition == .reject }
+    }
+}

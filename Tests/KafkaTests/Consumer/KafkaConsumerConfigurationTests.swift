@@ -1,0 +1,74 @@
+import Logging
+import Testing
+
+@testable import Kafka
+
+struct KafkaConsumerConfigurationTests {
+    private func configuration(_ properties: [String: String] = [:]) -> KafkaConsumerConfiguration {
+        KafkaConsumerConfiguration(
+            client: KafkaClientConfiguration(bootstrapServers: "127.0.0.1:1", properties: properties), groupID: "g",
+            topics: ["t"])
+    }
+
+    @Test("The defaults are for reading at least once with little memory")
+    func defaults() throws {
+        let values = try configuration().properties().values
+        let expected = [
+            "enable.auto.offset.store": "false", "enable.auto.commit": "true", "auto.commit.interval.ms": "1000",
+            "auto.offset.reset": "earliest", "queued.max.messages.kbytes": "16384", "queued.min.messages": "20000",
+            "socket.nagle.disable": "true", "socket.keepalive.enable": "true", "check.crcs": "true",
+            "statistics.interval.ms": "10000", "partition.assignment.strategy": "range",
+        ]
+        for (key, value) in expected { #expect(values[key] == value, "\(key)") }
+    }
+
+    @Test("An operator's property wins over a default")
+    func override() throws {
+        #expect(try configuration(["auto.offset.reset": "latest"]).properties().values["auto.offset.reset"] == "latest")
+    }
+
+    @Test(
+        "What the guarantees rest on is refused by name",
+        arguments: [
+            ("enable.auto.offset.store", "true"), ("enable.auto.commit", "false"), ("group.id", "other"),
+            ("bootstrap.servers", "other:1"), ("partition.assignment.strategy", "roundrobin"), ("log.queue", "false"),
+        ])
+    func refusals(key: String, value: String) {
+        #expect {
+            try configuration([key: value]).properties()
+        } throws: { error in
+            if case KafkaError.refusedProperty(key, _) = error { true } else { false }
+        }
+    }
+
+    @Test("A guarded property that only repeats what is set anyway is accepted")
+    func harmlessRepetition() throws {
+        _ = try configuration(["enable.auto.offset.store": "false"]).properties()
+    }
+
+    @Test("A property that librdkafka does not know is an error that names it")
+    func unknown() {
+        #expect(throws: KafkaError.unknownProperty(key: "no.such.thing")) {
+            try KafkaConsumer(configuration: configuration(["no.such.thing": "x"]), logger: Logger(label: "test"))
+        }
+    }
+
+    @Test("A value that cannot be is an error that names the property and not the value")
+    func invalid() {
+        #expect {
+            try KafkaConsumer(
+                configuration: configuration(["security.protocol": "s3cret"]), logger: Logger(label: "test"))
+        } throws: { error in
+            error as? KafkaError == .invalidPropertyValue(key: "security.protocol") && !"\(error)".contains("s3cret")
+        }
+    }
+
+    @Test("Properties that contradict one another are a configuration error")
+    func contradiction() {
+        #expect {
+            try KafkaConsumer(
+                configuration: configuration(["security.protocol": "ssl", "ssl.ca.location": "/nowhere/ca.pem"]),
+                logger: Logger(label: "test"))
+        } throws: { ($0 as? KafkaError)?.disposition == .configuration }
+    }
+}

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import Kafka
+
+@Suite(.timeLimit(.minutes(1)))
+struct RebalanceTests {
+    @Test(
+        "A second member takes over from the offsets that the first gave when it let go",
+        arguments: [KafkaConsumerConfiguration.Assignor.range, .cooperativeSticky])
+    func handover(assignor: KafkaConsumerConfiguration.Assignor) async throws {
+        let bench = try Bench(partitions: 2)
+        try await bench.fill(0..<40)
+        // Only the commit on revocation can be what the second member sees.
+        let first = try bench.consumer(assignor: assignor) { $0.autoCommitInterval = .seconds(600) }
+        let all = try await first.assignment()
+        let read = try await first.read(40)
+        let ends = read.reduce(into: [:]) { ends, record in ends[record.partition] = record.offset + 1 }
+        #expect(Set(all) == Set(ends.keys))
+
+        let second = try bench.consumer(assignor: assignor)
+        async let kept = first.hold(1, from: Set(all), storing: ends)
+        async let taken = second.hold(1)
+        let (left, right) = try await (kept, taken)
+        #expect(left.union(right) == Set(all))
+        #expect(left.isDisjoint(with: right))
+
+        // Nothing is lost. Nothing is read twice either, except that the mock, unlike Kafka, takes no commits from the
+        // members of an eager group while it rebalances.
+        try await bench.fill(100..<140)
+        let fresh = try await second.read(1, maxRecords: 1)
+        #expect(assignor == .range || fresh.allSatisfy { $0.offset >= ends[$0.partition] ?? 0 })
+        #expect(fresh.allSatisfy { $0.offset <= ends[$0.partition] ?? 0 })
+        await first.close(deadline: .seconds(10))
+        await second.close(deadline: .seconds(10))
+    }
+
+    @Test("The group waits for a revocation to be completed")
+    func revocationIsAwaited() async throws {
+        let bench = try Bench(partitions: 2)
+        let first = try bench.consumer { $0.revocationDeadline = .seconds(50) }
+        let all = try await first.assignment()
+        let second = try bench.consumer()
+        guard case .revoking(let revocation)? = try await first.next(maxRecords: 1, maxBytes: 1) else {
+            Issue.record("expected a revocation")
+            return
+        }
+        #expect(Set(revocation.partitions) == Set(all))
+        #expect(!revocation.lost)
+        // Still the owner: what finishes now can be stored.
+        #expect(try await first.storeOffsets([all[0]: 0]) == [])
+        revocation.complete()
+        async let kept = first.hold(1)
+        async let taken = second.hold(1)
+        #expect(try await kept.union(taken) == Set(all))
+        await first.close(deadline: .seconds(10))
+        await second.close(deadline: .seconds(10))
+    }
+
+    @Test("A revocation that nobody completes ends at its deadline")
+    func revocationDeadline() async throws {
+        let bench = try Bench(partitions: 2)
+        let first = try bench.consumer { $0.revocationDeadline = .milliseconds(200) }
+        _ = try await first.assignment()
+        let second = try bench.consumer()
+        // The first member never answers, and never asks for anything either.
+        #expect(try await second.hold(1).count == 1)
+        await first.close(deadline: .seconds(10))
+        await second.close(deadline: .seconds(10))
+    }
+
+    @Test("A paused partition is still paused after it went away and came back")
+    func pauseSurvivesReassignment() async throws {
+        let bench = try Bench(partitions: 2)
+        let first = try bench.consumer()
+        let all = try await first.assignment()
+        try await first.pause([all[0]])
+        let second = try bench.consumer()
+        async let kept = first.hold(1, from: Set(all))
+        async let taken = second.hold(1)
+        _ = try await (kept, taken)
+        await second.close(deadline: .seconds(10))
+        _ = try await first.hold(2)
+
+        try await bench.fill(0..<40)
+        let deliveredWhilePaused = try await first.read(1)
+        #expect(deliveredWhilePaused.allSatisfy { $0.partition == all[1] })
+        try await first.resume([all[0]])
+        var read = deliveredWhilePaused
+        while read.count < 40 { read += try await first.read(1) }
+        #expect(Set(read.map(\.text)) == Set((0..<40).map(String.init)))
+        await first.close(deadline: .seconds(10))
+    }
+}
