@@ -1,0 +1,99 @@
+#ifndef GRANTOR_CLIBCURL_SHIM_H
+#define GRANTOR_CLIBCURL_SHIM_H
+
+// The type-checking macros want literal options; the shims below pass variables and are checked by their own types.
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+// Swift's Glibc module leaves these three out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+// curl_easy_setopt is variadic, which Swift cannot call: one function per type that an option can have.
+static inline CURLcode grantor_easy_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode grantor_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode grantor_easy_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode grantor_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode grantor_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode grantor_easy_set_write_callback(CURL *easy, CURLoption option, curl_write_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+// curl_easy_getinfo is variadic, too. A value that cannot be had reads as zero.
+static inline long grantor_easy_get_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+
+static inline curl_off_t grantor_easy_get_offset(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+
+static inline void *grantor_easy_get_private(CURL *easy) {
+    char *value = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
+// curl_multi_setopt is variadic, too.
+static inline CURLMcode grantor_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode grantor_multi_set_socket_callback(CURLM *multi, curl_socket_callback callback, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, callback);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context) : code;
+}
+
+static inline CURLMcode grantor_multi_set_timer_callback(
+    CURLM *multi, curl_multi_timer_callback callback, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, callback);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context) : code;
+}
+
+// The result is a member of a union that Swift would reach only by reinterpreting memory.
+static inline CURLcode grantor_message_result(const CURLMsg *message) {
+    return message->data.result;
+}
+
+// `struct epoll_event` is packed and holds a union; filling it in C keeps its layout out of Swift.
+static inline int grantor_epoll_control(int poller, int operation, int descriptor, unsigned int events) {
+    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+    return epoll_ctl(poller, operation, descriptor, &event);
+}
+
+static inline int grantor_epoll_descriptor(const struct epoll_event *event) {
+    return event->data.fd;
+}
+
+// Swift sees the flags of these calls as enumerations, which do not combine.
+static inline int grantor_wake_descriptor(void) {
+    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+}
+
+static inline int grantor_epoll_create(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+// Variadic, which Swift cannot call: names the calling thread for debuggers.
+static inline void grantor_name_transport_thread(const char *name) {
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+#endif

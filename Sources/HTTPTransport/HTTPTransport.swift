@@ -1,0 +1,88 @@
+internal import CLibcurl
+public import Logging
+public import Metrics
+
+/// HTTPS requests over libcurl, many at a time, on one thread of its own.
+///
+/// Connections are kept and used again. The other side is always verified, TLS is 1.2 or later, and only `https` is
+/// spoken; there is no switch for any of that. Redirects are answers like others; there are no cookies, no proxy from
+/// the environment, no `.netrc`. Headers and bodies are never logged.
+///
+/// Close it with ``shutdown()``; dropped without, its thread ends by itself.
+public final class HTTPTransport: Sendable {
+    private let exchange: TransferExchange
+    private let loopEnded = CompletionLatch()
+    private let metrics: TransportMetrics
+    private let logger: Logger
+
+    /// Checks the configuration and starts the thread; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: Checked field by field.
+    ///   - logger: Gets failures at debug level: their kind, host and libcurl's text.
+    ///   - metricsFactory: Where to count: gauges `http_transport_requests_in_flight` and `..._requests_waiting`, timer
+    ///     `http_transport_request_duration_seconds`, counters `http_transport_connections_opened_total` and
+    ///     `http_transport_errors_total` by `kind`.
+    /// - Throws: ``HTTPTransportError/invalidConfiguration(field:reason:)``,
+    ///   ``HTTPTransportError/resourcesExhausted(_:errno:)``, and ``HTTPTransportError/libraryFault(_:)`` when this
+    ///   libcurl lacks an option: 7.87 is the oldest that has all.
+    public init(
+        configuration: HTTPTransportConfiguration, logger: Logger,
+        metricsFactory: any MetricsFactory = MetricsSystem.factory
+    ) throws(HTTPTransportError) {
+        try configuration.validate()
+        try CurlLibrary.initialize()
+        // A request that is never sent, so that an option that this libcurl refuses shows now.
+        _ = try ActiveTransfer(
+            id: TransferID(rawValue: .max), request: HTTPRequest(method: .get, url: "https://localhost"),
+            configuration: configuration)
+        metrics = TransportMetrics(factory: metricsFactory)
+        self.logger = logger
+        let poller = try Poller()
+        exchange = TransferExchange(
+            maxRunning: configuration.maxConnections, maxWaiting: configuration.maxWaiting, poller: poller)
+        let loop = HandedOver(
+            try TransferLoop(
+                configuration: configuration, exchange: exchange, poller: poller, metrics: metrics, logger: logger))
+        try LoopThread.start { [loopEnded] in
+            loop.take()?.run()
+            loopEnded.open()
+        }
+    }
+
+    deinit { exchange.close() }
+
+    /// Sends a request and returns the whole response, whatever its status.
+    ///
+    /// Waits for a free connection where all are in use (``HTTPTransportConfiguration/maxWaiting``); time limits count
+    /// from when the wait is over. Cancelling the task ends wait and transfer at once and closes the connection.
+    ///
+    /// A connection that was kept open can turn out to be closed just as it is used again; if not a byte of the
+    /// response has come, libcurl then sends the request once more on a new one. So a request may arrive twice.
+    ///
+    /// - Throws: Any ``HTTPTransportError`` but `invalidConfiguration`; each case says what to do.
+    public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+        do throws(HTTPTransportError) {
+            try request.validate()
+            let response = try await exchange.answer(request).get()
+            metrics.record(response)
+            return response
+        } catch {
+            metrics.record(error)
+            logger.debug(
+                "request failed",
+                metadata: [
+                    "kind": "\(error.kind.rawValue)", "host": "\(EndpointURL.host(request.url) ?? "")",
+                    "failure": "\(error.failure?.description ?? "")",
+                ])
+            throw error
+        }
+    }
+
+    /// Fails what waits or is in flight with ``HTTPTransportError/closed``, and returns when all connections are closed
+    /// and the thread has nothing left to do. Calling it again waits for the same.
+    public func shutdown() async {
+        exchange.close()
+        await loopEnded.wait()
+    }
+}

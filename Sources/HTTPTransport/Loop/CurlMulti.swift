@@ -1,0 +1,131 @@
+internal import CLibcurl
+
+/// libcurl's multi handle: many transfers, one connection cache, driven by readiness and one timer.
+///
+/// Lives on the loop's thread only.
+final class CurlMulti {
+    /// Unusable from here on: libcurl lost track of its own state.
+    struct Broken: Error {
+        let code: Int32
+    }
+
+    private let multi: UnsafeMutableRawPointer
+    private let poller: Poller
+    private let now: () -> Duration
+    private var transfers: [TransferID: ActiveTransfer] = [:]
+    /// When libcurl wants to be called although nothing happened.
+    private var deadline: Duration?
+    /// Descriptors that could not be watched, so far.
+    private(set) var unwatched = 0
+
+    /// - Parameter now: Time that only goes forward.
+    init(
+        configuration: HTTPTransportConfiguration, poller: Poller, now: @escaping () -> Duration
+    ) throws(HTTPTransportError) {
+        guard let multi = curl_multi_init() else { throw .resourcesExhausted("curl_multi_init", errno: 0) }
+        self.multi = multi
+        self.poller = poller
+        self.now = now
+        let connections = configuration.maxConnections
+        try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections))
+        try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections))
+        // A cache smaller than what is in flight makes nearly every request connect anew.
+        try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections))
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try Self.check(grantor_multi_set_socket_callback(multi, Self.socketChanged, context))
+        try Self.check(grantor_multi_set_timer_callback(multi, Self.timerChanged, context))
+    }
+
+    deinit {
+        for transfer in transfers.values {
+            curl_multi_remove_handle(multi, transfer.easy)
+        }
+        curl_multi_cleanup(multi)
+    }
+
+    /// How long the loop may sleep; -1: until something happens.
+    var sleepMilliseconds: Int32 {
+        guard let deadline else { return -1 }
+        let left = (deadline - now()) / .milliseconds(1)
+        return Int32(min(max(left.rounded(.up), 0), Double(Int32.max)))
+    }
+
+    /// Starts a transfer and keeps it until it is removed.
+    func add(_ transfer: ActiveTransfer) throws(HTTPTransportError) {
+        try Self.check(curl_multi_add_handle(multi, transfer.easy))
+        transfers[transfer.id] = transfer
+    }
+
+    /// Drops a transfer; its connection is closed unless the transfer had ended well. Unknown ones are none to drop.
+    func remove(_ id: TransferID) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
+        curl_multi_remove_handle(multi, transfer.easy)
+    }
+
+    /// Lets libcurl act on a descriptor that became ready.
+    func act(on readiness: Readiness) throws(Broken) {
+        var mask: Int32 = 0
+        if readiness.canRead { mask |= CURL_CSELECT_IN }
+        if readiness.canWrite { mask |= CURL_CSELECT_OUT }
+        if readiness.hasError { mask |= CURL_CSELECT_ERR }
+        try act(readiness.descriptor, mask)
+    }
+
+    /// Lets libcurl act on its timer if that is due.
+    func actOnTimer() throws(Broken) {
+        guard let deadline, deadline <= now() else { return }
+        self.deadline = nil
+        try act(CURL_SOCKET_TIMEOUT, 0)
+    }
+
+    /// Takes the next transfer that is over off the handle.
+    func nextEnded() -> (transfer: ActiveTransfer, code: CURLcode)? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let transfer = ActiveTransfer.of(easy)
+            else { continue }
+            // Before the handle is removed, which frees the message.
+            let code = grantor_message_result(message)
+            remove(transfer.id)
+            return (transfer, code)
+        }
+        return nil
+    }
+
+    private func act(_ descriptor: Int32, _ mask: Int32) throws(Broken) {
+        var running: Int32 = 0
+        let code = curl_multi_socket_action(multi, descriptor, mask, &running)
+        // A descriptor that libcurl closed a moment ago, in the same batch of events, is no fault.
+        guard code == CURLM_OK || code == CURLM_BAD_SOCKET else { throw Broken(code: code.rawValue) }
+    }
+
+    private static func check(_ code: CURLMcode) throws(HTTPTransportError) {
+        guard code == CURLM_OK else {
+            throw .libraryFault(CurlFailure(code: code.rawValue, text: String(cString: curl_multi_strerror(code))))
+        }
+    }
+
+    private static let socketChanged: curl_socket_callback = { _, descriptor, what, context, _ in
+        guard let context else { return 0 }
+        let multi = Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue()
+        guard what != CURL_POLL_REMOVE else {
+            multi.poller.forget(descriptor)
+            return 0
+        }
+        if !multi.poller.watch(
+            descriptor, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
+        {
+            // Reporting it would make libcurl fail every transfer there is; this way one runs into its time limit.
+            multi.unwatched += 1
+        }
+        return 0
+    }
+
+    private static let timerChanged: curl_multi_timer_callback = { _, milliseconds, context in
+        guard let context else { return 0 }
+        let multi = Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue()
+        multi.deadline = milliseconds < 0 ? nil : multi.now() + .milliseconds(milliseconds)
+        return 0
+    }
+}

@@ -1,0 +1,46 @@
+internal import CLibcurl
+
+extension CurlOptions {
+    /// What differs from request to request; headers are set by ``HeaderList``.
+    func apply(_ request: HTTPRequest, configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
+        try set(CURLOPT_URL, request.url)
+        try set(CURLOPT_TIMEOUT_MS, (request.totalTimeout ?? configuration.totalTimeout).wholeMilliseconds)
+        switch request.method {
+        case .get: try set(CURLOPT_HTTPGET, 1)
+        case .post:
+            try set(CURLOPT_POST, 1)
+            try setBody(request.body)
+        case .put:
+            try set(CURLOPT_POST, 1)
+            try setBody(request.body)
+            try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        }
+    }
+}
+
+/// libcurl's linked list of a request's headers; freed with the object, which has to outlive the transfer.
+final class HeaderList {
+    private(set) var head: UnsafeMutablePointer<curl_slist>?
+
+    init(_ request: HTTPRequest) throws(HTTPTransportError) {
+        for header in request.headers {
+            // libcurl takes `Name:` as an order to leave a header out, and `Name;` as one without a value.
+            try append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+        }
+        // A pause for `100 Continue` costs a round trip, or a second where the server does not know it.
+        try append("Expect:")
+        if !request.headers.contains(where: { $0.isNamed("content-type") }) {
+            // Else libcurl declares every body a web form.
+            try append("Content-Type:")
+        }
+    }
+
+    deinit { curl_slist_free_all(head) }
+
+    private func append(_ line: String) throws(HTTPTransportError) {
+        guard let head = curl_slist_append(head, line) else {
+            throw .resourcesExhausted("curl_slist_append", errno: 0)
+        }
+        self.head = head
+    }
+}

@@ -1,0 +1,53 @@
+internal import CLibcurl
+
+extension CurlOptions {
+    /// What is the same for every request. Defaults that security rests on are set all the same.
+    func apply(_ configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
+        try applySecurity(configuration)
+        try applyLimits(configuration)
+        try set(CURLOPT_USERAGENT, configuration.userAgent)
+        // The two that this module's limit on decompressed size was tested with.
+        try set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+        switch configuration.httpVersion {
+        case .http1_1: try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        case .http2:
+            try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+            // Without it a burst opens a connection for each request before the first can be shared.
+            try set(CURLOPT_PIPEWAIT, 1)
+        }
+    }
+
+    private func applySecurity(_ configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
+        try set(CURLOPT_PROTOCOLS_STR, "https")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_SSL_VERIFYHOST, 2)
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_HTTP09_ALLOWED, 0)
+        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        // Else libcurl takes a proxy from https_proxy and its like.
+        try set(CURLOPT_PROXY, "")
+        if let caFile = configuration.caFile {
+            try set(CURLOPT_CAINFO, caFile)
+            // Else the system's directory of authorities is trusted beside the file.
+            try clear(CURLOPT_CAPATH)
+        }
+    }
+
+    private func applyLimits(_ configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
+        // libcurl would use SIGALRM to interrupt name look-ups; it looks up on threads anyway.
+        try set(CURLOPT_NOSIGNAL, 1)
+        // Else dropping a transfer whose look-up hangs would hold up the loop, and every other transfer, until the
+        // look-up ends. The thread that looks up frees what it has by itself.
+        try set(CURLOPT_QUICK_EXIT, 1)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
+        try set(CURLOPT_LOW_SPEED_LIMIT, configuration.minimumBytesPerSecond)
+        try set(CURLOPT_LOW_SPEED_TIME, configuration.minimumSpeedWindow.wholeSeconds)
+        // Ends a response at once whose announced length is too much; what is not announced is counted as it comes.
+        try set(CURLOPT_MAXFILESIZE_LARGE, offset: configuration.maxResponseBytes)
+        try set(CURLOPT_MAXAGE_CONN, configuration.maxIdleTime.wholeSeconds)
+        try set(CURLOPT_MAXLIFETIME_CONN, configuration.maxConnectionAge.wholeSeconds)
+        try set(CURLOPT_DNS_CACHE_TIMEOUT, configuration.dnsCacheTime.wholeSeconds)
+        try set(CURLOPT_TCP_KEEPALIVE, 1)
+    }
+}

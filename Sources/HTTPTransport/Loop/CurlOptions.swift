@@ -1,0 +1,54 @@
+internal import CLibcurl
+
+/// Sets options of one easy handle; the first that libcurl refuses is thrown.
+struct CurlOptions {
+    let easy: UnsafeMutableRawPointer
+
+    func set(_ option: CURLoption, _ value: Int) throws(HTTPTransportError) {
+        try check(grantor_easy_set_long(easy, option, value), option)
+    }
+
+    func set(_ option: CURLoption, offset value: Int) throws(HTTPTransportError) {
+        try check(grantor_easy_set_offset(easy, option, curl_off_t(value)), option)
+    }
+
+    /// libcurl copies the text.
+    func set(_ option: CURLoption, _ value: String) throws(HTTPTransportError) {
+        try check(grantor_easy_set_string(easy, option, value), option)
+    }
+
+    func clear(_ option: CURLoption) throws(HTTPTransportError) {
+        try check(grantor_easy_set_string(easy, option, nil), option)
+    }
+
+    /// libcurl keeps the pointer: what it points to has to outlive the handle.
+    func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) throws(HTTPTransportError) {
+        try check(grantor_easy_set_pointer(easy, option, pointer), option)
+    }
+
+    /// libcurl keeps the list: it has to outlive the handle.
+    func set(_ option: CURLoption, list: UnsafeMutablePointer<curl_slist>?) throws(HTTPTransportError) {
+        try check(grantor_easy_set_list(easy, option, list), option)
+    }
+
+    func set(_ option: CURLoption, callback: curl_write_callback) throws(HTTPTransportError) {
+        try check(grantor_easy_set_write_callback(easy, option, callback), option)
+    }
+
+    /// libcurl copies the bytes, so that their lifetime is no concern of the caller's.
+    func setBody(_ body: [UInt8]) throws(HTTPTransportError) {
+        // The size first: without it libcurl would look for a NUL.
+        try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
+        guard !body.isEmpty else { return try set(CURLOPT_COPYPOSTFIELDS, "") }
+        let code = body.withUnsafeBytes {
+            grantor_easy_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
+        }
+        try check(code, CURLOPT_COPYPOSTFIELDS)
+    }
+
+    private func check(_ code: CURLcode, _ option: CURLoption) throws(HTTPTransportError) {
+        guard code != CURLE_OK else { return }
+        let text = String(cString: curl_easy_strerror(code))
+        throw .libraryFault(CurlFailure(code: Int32(code.rawValue), text: "option \(option.rawValue): \(text)"))
+    }
+}

@@ -1,0 +1,86 @@
+internal import CLibcurl
+import Glibc
+
+/// What happened to a descriptor, in libcurl's terms.
+struct Readiness {
+    let descriptor: Int32
+    let canRead: Bool
+    let canWrite: Bool
+    let hasError: Bool
+}
+
+/// epoll, level-triggered, with an eventfd that any thread can wake it by.
+///
+/// Sendable because its two descriptors never change and the kernel guards what is behind them; ``wait(milliseconds:_:)``
+/// is for one thread at a time, which owns the loop.
+final class Poller: Sendable {
+    /// More are delivered by the next call.
+    private static let maxEventsPerWait = 256
+    private let poller: Int32
+    private let wakeDescriptor: Int32
+
+    init() throws(HTTPTransportError) {
+        let poller = grantor_epoll_create()
+        guard poller >= 0 else { throw .resourcesExhausted("epoll_create1", errno: errno) }
+        let wakeDescriptor = grantor_wake_descriptor()
+        guard wakeDescriptor >= 0 else {
+            let reason = errno
+            close(poller)
+            throw .resourcesExhausted("eventfd", errno: reason)
+        }
+        self.poller = poller
+        self.wakeDescriptor = wakeDescriptor
+        guard grantor_epoll_control(poller, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue) == 0 else {
+            // All members are set, so deinit runs and closes both.
+            throw .resourcesExhausted("epoll_ctl", errno: errno)
+        }
+    }
+
+    deinit {
+        close(wakeDescriptor)
+        close(poller)
+    }
+
+    /// Ends a ``wait(milliseconds:_:)`` under way, or the next one.
+    func wake() {
+        var one: UInt64 = 1
+        // Fails only when the counter is at its maximum, and then a wake-up is already due.
+        _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Watches a descriptor from now on. False: the kernel has no room.
+    func watch(_ descriptor: Int32, read: Bool, write: Bool) -> Bool {
+        let events = (read ? EPOLLIN.rawValue : 0) | (write ? EPOLLOUT.rawValue : 0)
+        if grantor_epoll_control(poller, EPOLL_CTL_MOD, descriptor, events) == 0 { return true }
+        // Not known, or known and closed since, which the kernel forgets by itself.
+        return errno == ENOENT && grantor_epoll_control(poller, EPOLL_CTL_ADD, descriptor, events) == 0
+    }
+
+    /// Watches a descriptor no more; one that is closed already is no error.
+    func forget(_ descriptor: Int32) {
+        _ = grantor_epoll_control(poller, EPOLL_CTL_DEL, descriptor, 0)
+    }
+
+    /// Sleeps until something happens or the time is over, and reports what did. Wake-ups are not reported.
+    func wait(milliseconds: Int32, _ report: (Readiness) -> Void) {
+        withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.maxEventsPerWait) { events in
+            // Interrupted (-1) counts as nothing: the loop comes by again.
+            let count = Int(max(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds), 0))
+            for index in 0..<count {
+                guard let event = events.baseAddress?.advanced(by: index) else { return }
+                let descriptor = grantor_epoll_descriptor(event)
+                if descriptor == wakeDescriptor {
+                    var counter: UInt64 = 0
+                    _ = read(wakeDescriptor, &counter, MemoryLayout<UInt64>.size)
+                } else {
+                    let flags = event.pointee.events
+                    report(
+                        Readiness(
+                            descriptor: descriptor, canRead: flags & EPOLLIN.rawValue != 0,
+                            canWrite: flags & EPOLLOUT.rawValue != 0,
+                            hasError: flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import CLibcurl
+internal import Logging
+
+/// Drives libcurl: waits, lets it act, hands out what ended, starts what may start, all in batches.
+///
+/// Made on one thread and then handed to the loop's thread for good.
+final class TransferLoop {
+    private let configuration: HTTPTransportConfiguration
+    private let exchange: TransferExchange
+    private let poller: Poller
+    private let multi: CurlMulti
+    private let metrics: TransportMetrics
+    private let logger: Logger
+    private var ended: [(id: TransferID, result: Result<HTTPResponse, HTTPTransportError>)] = []
+    private var unwatchedReported = 0
+
+    init(
+        configuration: HTTPTransportConfiguration, exchange: TransferExchange, poller: Poller,
+        metrics: TransportMetrics, logger: Logger
+    ) throws(HTTPTransportError) {
+        self.configuration = configuration
+        self.exchange = exchange
+        self.poller = poller
+        self.metrics = metrics
+        self.logger = logger
+        let start = ContinuousClock.now
+        multi = try CurlMulti(configuration: configuration, poller: poller) { start.duration(to: .now) }
+    }
+
+    /// Returns when the exchange is closed and every transfer is dropped.
+    func run() {
+        do throws(CurlMulti.Broken) {
+            var isFinished = false
+            while !isFinished {
+                try awaitEvents()
+                collectEnded()
+                isFinished = takeTurn()
+            }
+        } catch {
+            // No transfer can be trusted to end any more: everybody is told, now and from now on.
+            logger.critical("libcurl cannot go on", metadata: ["code": "\(error.code)"])
+            exchange.close()
+        }
+        metrics.set(running: 0, waiting: 0)
+    }
+
+    private func awaitEvents() throws(CurlMulti.Broken) {
+        var failure: CurlMulti.Broken?
+        poller.wait(milliseconds: ended.isEmpty ? multi.sleepMilliseconds : 0) { readiness in
+            do throws(CurlMulti.Broken) {
+                try multi.act(on: readiness)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        try multi.actOnTimer()
+        if multi.unwatched > unwatchedReported {
+            unwatchedReported = multi.unwatched
+            logger.error("a connection cannot be watched", metadata: ["total": "\(unwatchedReported)"])
+        }
+    }
+
+    private func collectEnded() {
+        while let (transfer, code) = multi.nextEnded() {
+            metrics.connectionsOpened(transfer.connectionsOpened)
+            ended.append((transfer.id, transfer.result(code)))
+        }
+    }
+
+    /// True when there will be nothing more to do.
+    private func takeTurn() -> Bool {
+        let (turn, running, waiting) = exchange.turn(ended: ended.map(\.id))
+        for (ticket, transfer) in zip(turn.ended, ended) {
+            ticket?.resume(returning: transfer.result)
+        }
+        ended.removeAll(keepingCapacity: true)
+        metrics.set(running: running, waiting: waiting)
+        for (id, request) in turn.starts {
+            start(id, request)
+        }
+        for id in turn.aborts {
+            multi.remove(id)
+            // If it did not start, it is in the list already; told twice, the table takes the first.
+            ended.append((id, .failure(.cancelled)))
+        }
+        return turn.isFinished
+    }
+
+    private func start(_ id: TransferID, _ request: HTTPRequest) {
+        do throws(HTTPTransportError) {
+            try multi.add(ActiveTransfer(id: id, request: request, configuration: configuration))
+        } catch {
+            ended.append((id, .failure(error)))
+        }
+    }
+}

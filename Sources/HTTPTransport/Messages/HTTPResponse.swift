@@ -1,0 +1,51 @@
+/// A response that arrived whole: its length was as announced, and it was within the limits.
+public struct HTTPResponse: Sendable {
+    /// The status code, 100-999. Every status is a response, redirects and errors too; none is followed or thrown.
+    public var status: Int
+    /// In the order they came, repeats kept; trailers are left out.
+    public var headers: [HTTPHeader]
+    /// Decompressed where the server compressed it.
+    public var body: [UInt8]
+    /// How long the parts of the exchange took.
+    public var timings: HTTPTimings
+
+    /// A response, as tests make one.
+    public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = [], timings: HTTPTimings = HTTPTimings()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.timings = timings
+    }
+
+    /// The first value of the header of this name, in whatever case.
+    public func header(_ name: String) -> String? {
+        headers.first { $0.isNamed(name) }?.value
+    }
+
+    /// All values of the header of this name, in whatever case, in the order they came.
+    public func headers(named name: String) -> [String] {
+        headers.filter { $0.isNamed(name) }.map(\.value)
+    }
+}
+
+/// When the parts of an exchange were done, each counted from when the request left the waiting line.
+public struct HTTPTimings: Sendable, Hashable {
+    /// Name looked up, TCP connected, TLS agreed; zero on a connection that was already open.
+    public var connect: Duration
+    /// The first byte of the response was there.
+    public var firstByte: Duration
+    /// The response was whole.
+    public var total: Duration
+    /// An open connection was used again.
+    public var reusedConnection: Bool
+
+    /// Timings; zero unless given.
+    public init(
+        connect: Duration = .zero, firstByte: Duration = .zero, total: Duration = .zero, reusedConnection: Bool = false
+    ) {
+        self.connect = connect
+        self.firstByte = firstByte
+        self.total = total
+        self.reusedConnection = reusedConnection
+    }
+}

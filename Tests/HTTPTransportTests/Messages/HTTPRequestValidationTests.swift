@@ -1,0 +1,54 @@
+import Testing
+
+@testable import HTTPTransport
+
+struct HTTPRequestValidationTests {
+    private func request(
+        _ headers: [HTTPHeader] = [], method: HTTPRequest.Method = .get, body: [UInt8] = [], timeout: Duration? = nil
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method: method, url: "https://localhost/", headers: headers, body: body, totalTimeout: timeout)
+    }
+
+    @Test(arguments: [
+        HTTPHeader(name: "X-A", value: "1"), HTTPHeader(name: "x!#$%&'*+.^_`|~9", value: ""),
+        HTTPHeader(name: "A", value: "\ttab and \u{00fc}"),
+    ])
+    func `what RFC 9110 allows is allowed`(header: HTTPHeader) throws {
+        #expect(throws: Never.self) { try request([header]).validate() }
+    }
+
+    @Test(arguments: [
+        HTTPHeader(name: "", value: "1"), HTTPHeader(name: "A B", value: "1"), HTTPHeader(name: "A:", value: "1"),
+        HTTPHeader(name: "A\r\nB", value: "1"), HTTPHeader(name: "A", value: "1\r\nB: 2"),
+        HTTPHeader(name: "A", value: "1\u{0}"), HTTPHeader(name: "\u{00fc}", value: "1"),
+        HTTPHeader(name: "Content-Length", value: "1"), HTTPHeader(name: "transfer-encoding", value: "chunked"),
+        HTTPHeader(name: "Connection", value: "close"),
+        HTTPHeader(name: "A", value: String(repeating: "a", count: 16_384)),
+    ])
+    func `a header that could end the message or add another is refused`(header: HTTPHeader) {
+        let error = #expect(throws: HTTPTransportError.self) { try request([header]).validate() }
+        #expect(error?.kind == .invalidRequest)
+        #expect(error?.disposition == .reject)
+    }
+
+    @Test func `a GET has no body`() {
+        #expect(throws: HTTPTransportError.invalidRequest("a GET request has no body")) {
+            try request(body: [1]).validate()
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(3601)])
+    func `a time limit has to be one`(timeout: Duration) {
+        let error = #expect(throws: HTTPTransportError.self) { try request(timeout: timeout).validate() }
+        #expect(error?.kind == .invalidRequest)
+    }
+
+    @Test func `a refusal repeats no value`() {
+        let error = #expect(throws: HTTPTransportError.self) {
+            try request([HTTPHeader(name: "Authorization", value: "Bearer secret\n")]).validate()
+        }
+        #expect("\(String(describing: error))".contains("Authorization"))
+        #expect(!"\(String(describing: error))".contains("secret"))
+    }
+}
