@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+import X509
+
+@testable import AppStoreSimulator
+
+struct SimulatorAuthorityFolderTests {
+    @Test func whatIsSavedIsLoaded() throws {
+        let authority = try SimulatorAuthority.shared.get()
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "authority")
+            #expect(try authority.save(in: folder))
+            let loaded = try SimulatorAuthority(folder: folder)
+            #expect(loaded.server == authority.server)
+            #expect(loaded.serverKey == authority.serverKey)
+            #expect(loaded.receiptChain.leaf == authority.receiptChain.leaf)
+            #expect(loaded.receiptKey == authority.receiptKey)
+            #expect(
+                try String(contentsOf: folder.appending(path: "ca.pem"), encoding: .utf8) == authority.serverRootPEM)
+        }
+    }
+
+    @Test func keysAreReadableByTheirOwnerOnly() throws {
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "authority")
+            #expect(try SimulatorAuthority.shared.get().save(in: folder))
+            for name in ["server.key", "receipt.key"] {
+                let path = folder.appending(path: name).path
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                #expect(mode == 0o600)
+            }
+        }
+    }
+
+    @Test func theFirstAuthorityOfAFolderStays() throws {
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "authority")
+            let first = try SimulatorAuthority.kept(in: folder, now: Date())
+            let second = try SimulatorAuthority.kept(in: folder, now: Date())
+            #expect(second.receiptKey == first.receiptKey)
+            #expect(try SimulatorAuthority(now: Date()).save(in: folder) == false)
+            #expect(try SimulatorAuthority(folder: folder).receiptKey == first.receiptKey)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == ["authority"])
+        }
+    }
+
+    @Test func anEmptyFolderIsFilled() throws {
+        try withTemporaryFolder { folder in
+            let kept = try SimulatorAuthority.kept(in: folder, now: Date())
+            #expect(try SimulatorAuthority(folder: folder).serverKey == kept.serverKey)
+        }
+    }
+
+    @Test func aMissingFileIsNamed() throws {
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "authority")
+            _ = try SimulatorAuthority.kept(in: folder, now: Date())
+            try FileManager.default.removeItem(at: folder.appending(path: "receipt.key"))
+            #expect(throws: AuthorityError.unreadable(file: "receipt.key")) { try SimulatorAuthority(folder: folder) }
+        }
+    }
+}

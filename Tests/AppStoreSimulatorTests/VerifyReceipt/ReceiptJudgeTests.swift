@@ -1,0 +1,107 @@
+import Foundation
+import Purchases
+import Testing
+
+@testable import AppStoreSimulator
+
+struct ReceiptJudgeTests {
+    private let factory: ReceiptFactory
+
+    init() throws {
+        factory = try ReceiptFactory(authority: SimulatorAuthority.shared.get())
+    }
+
+    @Test(arguments: [(ReceiptEnvironment.production, Environment.production), (.sandbox, .sandbox)])
+    func anOwnReceiptOnItsSideIsAuthentic(receipt: ReceiptEnvironment, side: Environment) throws {
+        let judgement = try judge(.sample([.gems("7"), .gems("8"), .gems("7")], receipt), in: side)
+        #expect(judgement.status == 0)
+        #expect(judgement.transactions == ["7", "8"])
+    }
+
+    @Test(arguments: [
+        (ReceiptEnvironment.sandbox, Environment.production, 21007), (.production, .sandbox, 21008),
+        (.xcode, .production, 21003), (.xcode, .sandbox, 21003),
+    ])
+    func aReceiptOnTheWrongSideIsSentAway(receipt: ReceiptEnvironment, side: Environment, status: Int) throws {
+        #expect(try judge(.sample([.gems()], receipt), in: side).status == status)
+    }
+
+    @Test(arguments: ["", "[]", "{", "{\"receipt-data\": 1}", "\u{FEFF}"])
+    func aBodyThatIsNoRequestIsRefused(body: String) {
+        #expect(judge(body: body).status == 21000)
+    }
+
+    @Test(arguments: ["", "AAAA", "MIAA-_", "not base64", "MAA=\\n"])
+    func textThatIsNoReceiptIsMalformed(text: String) {
+        #expect(judge(body: "{\"receipt-data\":\"\(text)\"}").status == 21002)
+    }
+
+    @Test func aMissingReceiptIsMalformed() {
+        #expect(judge(body: "{}").status == 21002)
+    }
+
+    @Test func lineBreaksInBase64AreMalformed() throws {
+        let text = try factory.base64(.sample())
+        #expect(judge(body: "{\"receipt-data\":\"\(text.prefix(76))\\r\\n\(text.dropFirst(76))\"}").status == 21002)
+    }
+
+    @Test func aForeignSignatureIsNotAuthentic() throws {
+        let other = try ReceiptFactory(authority: SimulatorAuthority(now: Date()))
+        let text = try other.base64(.sample())
+        #expect(judge(body: "{\"receipt-data\":\"\(text)\"}").status == 21003)
+    }
+
+    @Test func aChangedPayloadIsNotAuthentic() throws {
+        var receipt = try factory.receipt(.sample())
+        let product = Array("gems100".utf8)
+        let place = try #require(receipt.indices.first { receipt[$0...].starts(with: product) })
+        receipt[place + 4] = UInt8(ascii: "9")
+        let judgement = judge(body: "{\"receipt-data\":\"\(Data(receipt).base64EncodedString())\"}")
+        #expect(judgement.status == 21003)
+        #expect(judgement.receipt?.purchases.first?.productID == "com.example.game.gems900")
+    }
+
+    @Test func aVerifiedReceiptStaysVerifiedAndItsForgeryDoesNot() throws {
+        let judge = ReceiptJudge(signer: factory.signer, acceptedSecrets: [])
+        var receipt = try factory.receipt(.sample())
+        func status() -> Int {
+            let body = "{\"receipt-data\":\"\(Data(receipt).base64EncodedString())\"}"
+            return judge.judge(body: Data(body.utf8), in: .production).status
+        }
+        #expect(status() == 0)
+        #expect(status() == 0)
+        receipt[receipt.count - 1] ^= 1
+        #expect(status() == 21003)
+    }
+
+    @Test func aWrongSecretIsRefusedAndAMissingOneForSubscriptionsOnly() throws {
+        let gems = ReceiptSpecification.sample()
+        let vip = ReceiptSpecification.sample([.month("1", original: "1", endsInDays: 3)])
+        #expect(try judge(gems, secrets: ["right"]).status == 0)
+        #expect(try judge(gems, password: "wrong", secrets: ["right"]).status == 21004)
+        #expect(try judge(vip, secrets: ["right"]).status == 21004)
+        #expect(try judge(vip, password: "wrong", secrets: ["right"]).status == 21004)
+        #expect(try judge(vip, password: "right", secrets: ["old", "right"]).status == 0)
+        #expect(try judge(vip, password: "any", secrets: []).status == 0)
+    }
+
+    @Test func theSideIsLookedAtBeforeTheSecret() throws {
+        let vip = ReceiptSpecification.sample([.month("1", original: "1", endsInDays: 3)], .sandbox)
+        #expect(try judge(vip, password: "wrong", secrets: ["right"]).status == 21007)
+    }
+
+    private func judge(
+        _ receipt: ReceiptSpecification, password: String? = nil, secrets: Set<String> = [],
+        in environment: Environment = .production
+    ) throws -> ReceiptJudge.Judgement {
+        let secret = password.map { ",\"password\":\"\($0)\"" } ?? ""
+        return judge(
+            body: "{\"receipt-data\":\"\(try factory.base64(receipt))\"\(secret)}", secrets: secrets, in: environment)
+    }
+
+    private func judge(
+        body: String, secrets: Set<String> = [], in environment: Environment = .production
+    ) -> ReceiptJudge.Judgement {
+        ReceiptJudge(signer: factory.signer, acceptedSecrets: secrets).judge(body: Data(body.utf8), in: environment)
+    }
+}
