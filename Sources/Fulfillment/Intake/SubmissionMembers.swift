@@ -1,0 +1,82 @@
+import Purchases
+
+/// The members of a submission as they stand in the message, not yet checked.
+struct SubmissionMembers {
+    /// What is wrong with a submission, in one sentence that names the member and never its value.
+    struct Malformed: Error, Hashable {
+        let detail: String
+    }
+
+    private let object: StrictJSON
+
+    init(_ object: StrictJSON) {
+        self.object = object
+    }
+
+    /// The bundle id where it can be read; nil otherwise.
+    var bundleID: String? { text("bundleId").flatMap { MemberRules.isAppleID($0) ? $0 : nil } }
+    /// The order id where it can be read; nil otherwise.
+    var orderID: String? { text("orderId").flatMap { MemberRules.isOrderID($0) ? $0 : nil } }
+
+    /// A member's text, unchecked; nil where it is absent or no string.
+    func text(_ name: String) -> String? {
+        guard case .string(let text) = object.members[name] else { return nil }
+        return text
+    }
+
+    /// Checks every member and makes the submission.
+    func submission(id: SubmissionID, userID: UserID) throws(Malformed) -> Submission {
+        if let flaw = object.flaws.first { throw Malformed(detail: describe(flaw)) }
+        let bundleID = try required("bundleId", MemberRules.isAppleID)
+        let transactionID = try optional("transactionId", MemberRules.isTransactionID).map { TransactionID($0) }
+        let environment = try optional("environment") { Environment(rawValue: $0) != nil }
+        let token = try optional("appAccountToken") { MemberRules.uuid($0) != nil }
+        let submittedAt = try optional("submittedAt") { Timestamp(rfc3339: $0) != nil }
+        return Submission(
+            id: id, userID: userID, bundleID: BundleID(bundleID), evidence: try evidence(transactionID),
+            transactionID: transactionID,
+            productID: try optional("productId", MemberRules.isAppleID).map { ProductID($0) },
+            orderID: try optional("orderId", MemberRules.isOrderID).map { OrderID($0) },
+            appAccountToken: token.flatMap(MemberRules.uuid), environment: environment.flatMap(Environment.init),
+            submittedAt: submittedAt.flatMap(Timestamp.init(rfc3339:)))
+    }
+
+    private func evidence(_ transactionID: TransactionID?) throws(Malformed) -> Evidence {
+        let receipt = try optional("receipt") { _ in true }
+        let signedTransaction = try optional("signedTransaction") { _ in true }
+        if let receipt { return .receipt(base64: receipt) }
+        if let signedTransaction { return .signedTransaction(signedTransaction) }
+        if let transactionID { return .transactionID(transactionID) }
+        throw Malformed(detail: "One of receipt, signedTransaction or transactionId is needed.")
+    }
+
+    private func required(_ name: String, _ isAllowed: (String) -> Bool) throws(Malformed) -> String {
+        guard let text = try optional(name, isAllowed) else { throw Malformed(detail: "\(name) is missing.") }
+        return text
+    }
+
+    private func optional(_ name: String, _ isAllowed: (String) -> Bool) throws(Malformed) -> String? {
+        switch object.members[name] {
+        case nil, .null: return nil
+        case .string(let text):
+            guard isAllowed(text) else { throw Malformed(detail: "\(name) has a form that is not allowed.") }
+            return text
+        default: throw Malformed(detail: "\(name) is not a string.")
+        }
+    }
+
+    private func describe(_ flaw: StrictJSON.Flaw) -> String {
+        switch flaw {
+        case .duplicateMember(let name) where Self.known.contains(name): "\(name) stands more than once."
+        case .duplicateMember, .duplicateNestedMember: "A member stands more than once."
+        case .tooDeep: "Nested deeper than \(StrictJSON.maxDepth) levels."
+        case .tooManyMembers: "An object has more than \(StrictJSON.maxMembers) members."
+        }
+    }
+
+    /// All names of the contract; others are not repeated in a detail, because anybody may have chosen them.
+    static let known = [
+        "submissionId", "userId", "bundleId", "receipt", "signedTransaction", "transactionId", "productId", "orderId",
+        "appAccountToken", "environment", "submittedAt",
+    ]
+}

@@ -1,0 +1,143 @@
+public import Ledger
+public import Logging
+import Purchases
+
+/// The way of a submission, and the only place that knows its order:
+///
+///     source -> intake -> verification -> settlement -> publishing
+///                                              |
+///                                              +-> offsets
+///
+/// An offset is committed only past records whose outcome is in the ledger. Publishing may lag behind; the outbox
+/// makes it certain. Whatever instant the process dies at, a restart reads again what has no outcome, and the
+/// ledger's unique keys turn work done twice into work done once.
+public final class Pipeline: Sendable {
+    private let parts: PipelineParts
+    private let intake: IntakeStage
+    private let verification: VerificationStage
+    private let settlement: SettlementStage
+    private let publisher: Publisher
+    private let source: any SubmissionSource
+
+    /// Assembles a pipeline; nothing moves before ``run()``.
+    public init(
+        source: any SubmissionSource, sink: any EventSink, ledger: any LedgerStore, appStore: any AppStoreEndpoint,
+        apps: AppRegistry, clock: any WorkerClock, randomness: any Randomness,
+        configuration: PipelineConfiguration = PipelineConfiguration(), logger: Logger
+    ) {
+        let metrics = PipelineMetrics()
+        parts = PipelineParts(
+            configuration: configuration, clock: clock, randomness: randomness, metrics: metrics, logger: logger,
+            stopping: Signal(),
+            window: WindowGate(
+                Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes)),
+            doubts: DoubtBudget(limit: configuration.retry.maxInDoubt), progress: ProgressTracker())
+        self.source = source
+        intake = IntakeStage(parts: parts, source: source, ledger: ledger)
+        verification = VerificationStage(
+            parts: parts, verifier: Verifier(apps: apps, endpoint: appStore, clock: clock, metrics: metrics))
+        settlement = SettlementStage(
+            parts: parts,
+            settler: Settler(
+                ledger: ledger, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
+                metrics: metrics, logger: logger),
+            source: source)
+        publisher = Publisher(
+            ledger: ledger, sink: sink, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
+            metrics: metrics, logger: logger)
+    }
+
+    /// Runs until ``stop()``, then ends in order: intake first, then what is in flight, settlement, publishing, and
+    /// the source last. What does not end within the stop limit is left for the next start.
+    ///
+    /// - Throws: ``SourceError``, or a `LedgerError` that waiting does not mend. The worker should end and be
+    ///   started again by whoever supervises it. `CancellationError` when the task was cancelled.
+    public func run() async throws {
+        do {
+            try await runStages()
+        } catch {
+            await source.close(within: Self.closeLimit)
+            throw error
+        }
+        await source.close(within: Self.closeLimit)
+    }
+
+    /// Asks the pipeline to end; ``run()`` returns when it has. Harmless when called again.
+    public func stop() {
+        parts.stopping.raise()
+    }
+
+    /// What the pipeline holds now, for health and progress displays.
+    public var status: PipelineStatus {
+        let held = parts.window.held
+        return parts.progress.withProgress { progress in
+            PipelineStatus(
+                partitions: progress.partitions, heldSubmissions: held.count, heldBytes: held.bytes,
+                inDoubt: parts.doubts.held, settledRecords: parts.settledCount.value,
+                isStopping: parts.stopping.isRaised)
+        }
+    }
+
+    /// How long the source may take to commit and leave its group.
+    private static let closeLimit: Duration = .seconds(5)
+
+    private enum Ended { case stages, limit }
+
+    private func runStages() async throws {
+        try await withThrowingTaskGroup(of: Ended.self) { group in
+            group.addTask {
+                try await self.runInOrder()
+                return .stages
+            }
+            group.addTask {
+                await self.parts.stopping.wait()
+                try await self.parts.clock.sleep(for: self.parts.configuration.stopLimit)
+                return .limit
+            }
+            if try await group.next() == .limit {
+                parts.logger.warning("The stop limit is over; the rest is left for the next start")
+            }
+            group.cancelAll()
+            // Cancelled stages end with cancellation, which is what was asked of them.
+            while let ended = await group.nextResult() {
+                if case .failure(let error) = ended, !(error is CancellationError) { throw error }
+            }
+        }
+    }
+
+    /// Each stage ends when the one before it has ended and its own work is done.
+    private func runInOrder() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { self.parts.admitted.finish() }
+                try await self.intake.run()
+            }
+            group.addTask {
+                defer { self.parts.settled.finish() }
+                await self.verification.run()
+            }
+            group.addTask {
+                defer { self.parts.added.finish() }
+                try await self.settlement.run()
+            }
+            group.addTask { try await self.publisher.run(added: self.parts.added) }
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// What a pipeline holds at one moment.
+public struct PipelineStatus: Hashable, Sendable {
+    /// Partitions that are this worker's.
+    public let partitions: [TopicPartition]
+    /// Submissions read and not yet settled.
+    public let heldSubmissions: Int
+    /// Their records' bytes.
+    public let heldBytes: Int
+    /// Those of them that wait for a doubt to be settled.
+    public let inDoubt: Int
+    /// Records whose fate came into the ledger since the start.
+    public let settledRecords: Int
+    /// Whether it was asked to end.
+    public let isStopping: Bool
+}

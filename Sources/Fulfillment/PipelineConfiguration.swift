@@ -1,0 +1,32 @@
+import Purchases
+
+/// The bounds and times of a pipeline.
+public struct PipelineConfiguration: Sendable {
+    /// Most calls to Apple at once.
+    public var maxInFlight: Int
+    /// Most submissions read and not yet settled: those in flight, those that wait for a slot or for another try.
+    public var maxWindowCount: Int
+    /// Most bytes of records read and not yet settled.
+    public var maxWindowBytes: Int
+    public var retry: RetryPolicy
+    /// How long a stop waits for calls in flight, settlement and publishing, all in all.
+    public var stopLimit: Duration
+
+    /// Largest number of records taken from the source at once.
+    static let maxReadCount = 500
+    /// Largest number of bytes taken from the source at once.
+    static let maxReadBytes = 4 << 20
+
+    /// A configuration; the window holds four times what is in flight, so that submissions that wait for another
+    /// try do not idle the slots.
+    public init(
+        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int = 64 << 20,
+        retry: RetryPolicy = RetryPolicy(), stopLimit: Duration = .seconds(20)
+    ) {
+        self.maxInFlight = maxInFlight
+        self.maxWindowCount = maxWindowCount ?? maxInFlight * 4
+        self.maxWindowBytes = maxWindowBytes
+        self.retry = retry
+        self.stopLimit = stopLimit
+    }
+}

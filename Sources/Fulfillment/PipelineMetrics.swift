@@ -1,0 +1,82 @@
+import AppStore
+import Ledger
+import Metrics
+import Purchases
+
+/// What the pipeline counts and measures. Labels come from closed enums only, so the number of series is fixed.
+struct PipelineMetrics: Sendable {
+    /// Records read from the input topic.
+    let read = Counter(label: "grantor_records_read_total")
+    /// Submissions that were in the ledger already when they were read.
+    let repeated = Counter(label: "grantor_submissions_repeated_total")
+    /// Verifications that had to be tried again, by cause.
+    let retries = Self.byCase(RetryCause.self) {
+        Counter(label: "grantor_verification_retries_total", dimensions: [("cause", $0.rawValue)])
+    }
+    /// Verifications that wait for our own side to be mended, by cause. Alert on any.
+    let holds = Self.byCase(HoldCause.self) {
+        Counter(label: "grantor_verification_holds_total", dimensions: [("cause", $0.rawValue)])
+    }
+    /// Submissions in the window, and their bytes.
+    let windowCount = Gauge(label: "grantor_window_submissions")
+    let windowBytes = Gauge(label: "grantor_window_bytes")
+    /// Submissions that wait for a doubt to be settled.
+    let inDoubt = Gauge(label: "grantor_submissions_in_doubt")
+    let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
+    let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
+
+    private let granted = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "granted")])
+    private let failed = Self.byCase(FailureReason.self) {
+        Counter(label: "grantor_submissions_failed_total", dimensions: [("reason", $0.rawValue)])
+    }
+    private let held = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "held")])
+    private let answeredAgain = Counter(
+        label: "grantor_submissions_settled_total", dimensions: [("outcome", "answered_again")])
+    private let failedTotal = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "failed")])
+    private let quarantined = Counter(label: "grantor_records_quarantined_total")
+    private let grantsCreated = Counter(label: "grantor_grants_created_total")
+    private let settleTime = Timer(label: "grantor_settle_seconds")
+    private let settleSize = Recorder(label: "grantor_settle_batch_size")
+    private let eventsPublished = Self.byCase(EventTopic.self) {
+        Counter(label: "grantor_events_published_total", dimensions: [("topic", $0.rawValue)])
+    }
+    private let callTime = Self.byCase(Environment.self) {
+        Timer(label: "grantor_apple_call_seconds", dimensions: [("environment", $0.rawValue)])
+    }
+    private let unanswered = Counter(label: "grantor_apple_calls_unanswered_total")
+
+    func settled(
+        _ outcomes: [SettledOutcome], _ settlements: [Settlement], quarantined count: Int, took duration: Duration
+    ) {
+        settleTime.record(duration: duration)
+        settleSize.record(settlements.count)
+        quarantined.increment(by: count)
+        for outcome in outcomes {
+            switch outcome {
+            case .granted(_, let created):
+                granted.increment()
+                grantsCreated.increment(by: created)
+            case .failed(_, let reason):
+                failedTotal.increment()
+                failed[reason]?.increment()
+            case .held: held.increment()
+            case .answeredAgain: answeredAgain.increment()
+            }
+        }
+    }
+
+    func published(_ entries: [OutboxEntry]) {
+        for entry in entries { eventsPublished[entry.event.kind]?.increment() }
+    }
+
+    func called(_ environment: Environment, _ reply: VerifyReceiptReply, took duration: Duration) {
+        callTime[environment]?.record(duration: duration)
+        if case .failed = reply { unanswered.increment() }
+    }
+
+    private static func byCase<Label: CaseIterable & Hashable, Metric>(
+        _: Label.Type, _ make: (Label) -> Metric
+    ) -> [Label: Metric] {
+        Dictionary(uniqueKeysWithValues: Label.allCases.map { ($0, make($0)) })
+    }
+}

@@ -1,0 +1,80 @@
+public import Purchases
+
+/// A partition of the input topic.
+public struct TopicPartition: Hashable, Sendable, Comparable {
+    public let topic: String
+    public let partition: Int32
+
+    /// A partition by topic and number.
+    public init(topic: String, partition: Int32) {
+        self.topic = topic
+        self.partition = partition
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.topic, left.partition) < (right.topic, right.partition)
+    }
+}
+
+/// A record of the input topic, as it came.
+public struct SubmissionRecord: Hashable, Sendable {
+    public let partition: TopicPartition
+    public let offset: Int64
+    /// Nil where the broker has none.
+    public let timestamp: Timestamp?
+    public let key: [UInt8]?
+    /// Nil for a tombstone.
+    public let value: [UInt8]?
+    public let headers: [EventHeader]
+
+    /// A record with everything it came with.
+    public init(
+        partition: TopicPartition, offset: Int64, timestamp: Timestamp?, key: [UInt8]?, value: [UInt8]?,
+        headers: [EventHeader]
+    ) {
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+
+    /// Its place, for the ledger and the quarantine topic.
+    public var origin: Origin {
+        Origin(topic: partition.topic, partition: partition.partition, offset: offset)
+    }
+
+    /// What it costs to keep in memory, roughly.
+    var weight: Int { (value?.count ?? 0) + (key?.count ?? 0) }
+}
+
+/// What a source tells the pipeline.
+public enum SourceEvent: Sendable {
+    case records([SubmissionRecord])
+    /// These partitions are ours from now on; their records follow from the committed offsets.
+    case assigned([TopicPartition])
+    /// These partitions go. They are given up once `complete` was called with the offsets to commit
+    /// (next offset to read), which are ignored when the partitions are lost already.
+    case revoking([TopicPartition], lost: Bool, complete: @Sendable ([TopicPartition: Int64]) -> Void)
+}
+
+/// Why a source cannot go on.
+public enum SourceError: Error, Hashable, Sendable {
+    /// For good: stop the worker and let it be started again.
+    case fatal(String)
+}
+
+/// The input topic. Nothing comes that was not asked for.
+public protocol SubmissionSource: Sendable {
+    /// The next thing that happened; nil once the source is closed or the task is cancelled.
+    ///
+    /// - Parameter maxRecords: 0 asks for changes of the assignment only.
+    func next(maxRecords: Int, maxBytes: Int) async throws(SourceError) -> SourceEvent?
+
+    /// Notes offsets (next to read) for the source's own periodic commit. Partitions that are gone are skipped.
+    func store(_ offsets: [TopicPartition: Int64]) async throws(SourceError)
+
+    /// Commits what was stored, leaves the group and closes, within a limit.
+    func close(within limit: Duration) async
+}

@@ -1,0 +1,14 @@
+import Ledger
+
+/// A record whose fate is decided and not yet in the ledger.
+struct Settled: Sendable {
+    enum Fate: Sendable {
+        case submission(Settlement)
+        case quarantine(Quarantine)
+    }
+
+    let ticket: Ticket
+    /// What the record weighs in the window.
+    let weight: Int
+    let fate: Fate
+}

@@ -1,0 +1,119 @@
+import Logging
+import Metrics
+import Purchases
+
+/// Verifies many submissions at once, each until it has a fate, and hands the fates to settlement as they come.
+struct VerificationStage: Sendable {
+    /// Share of the stop limit that calls in flight may use; the rest is for settlement and publishing.
+    static let stopShare = 0.6
+
+    let parts: PipelineParts
+    let verifier: Verifier
+    private let slots: Slots
+
+    init(parts: PipelineParts, verifier: Verifier) {
+        self.parts = parts
+        self.verifier = verifier
+        slots = Slots(parts.configuration.maxInFlight)
+    }
+
+    /// Runs until nothing more is admitted and all that was has its fate, or the stop's share of time is over.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await verifyAll() }
+            group.addTask {
+                await parts.stopping.wait()
+                // A cancelled sleep means that everything ended in time.
+                do { try await parts.clock.sleep(for: parts.configuration.stopLimit * Self.stopShare) } catch { return }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func verifyAll() async {
+        await withDiscardingTaskGroup { group in
+            while let batch = await parts.admitted.take(atMost: .max) {
+                for submission in batch {
+                    group.addTask { await verify(submission) }
+                }
+            }
+        }
+    }
+
+    private func verify(_ admitted: AdmittedSubmission) async {
+        switch verifier.open(admitted.read.submission, receivedAt: admitted.receivedAt) {
+        case .concluded(let verdict):
+            var state = RetryState()
+            // A conclusion without a call never asks to be tried again, so one step settles it.
+            if case .settle(let decision) = step(&state, verdict, admitted) {
+                parts.settled.put([admitted.settled(decision, attempts: 0)])
+            }
+        case .ask(let opened): await verify(admitted, opened)
+        }
+    }
+
+    private func verify(_ admitted: AdmittedSubmission, _ opened: Verifier.Case) async {
+        var state = RetryState()
+        var countsAsDoubt = false
+        defer { if countsAsDoubt { parts.doubts.leave() } }
+        while true {
+            // Once the worker stops nothing new is begun: the record is read again after the restart.
+            let tried = await slots.withSlot { parts.stopping.isRaised ? nil : await verifier.verify(opened) }
+            guard let verdict = tried ?? nil, !Task.isCancelled else { return }
+            switch step(&state, verdict, admitted) {
+            case .settle(let decision):
+                parts.settled.put([admitted.settled(decision, attempts: state.attempts)])
+                return
+            case .tryAgain(let delay, let isHeld):
+                note(verdict, isHeld: isHeld, admitted)
+                if state.isInDoubt != countsAsDoubt {
+                    countsAsDoubt ? parts.doubts.leave() : parts.doubts.enter()
+                    countsAsDoubt.toggle()
+                }
+                guard await pause(for: delay) else { return }
+            }
+        }
+    }
+
+    private func step(_ state: inout RetryState, _ verdict: Verdict, _ admitted: AdmittedSubmission) -> RetryState.Step
+    {
+        state.received(
+            verdict, evidence: admitted.read.submission.evidence, policy: parts.configuration.retry,
+            elapsed: parts.clock.elapsed(), now: parts.clock.now(), unit: parts.randomness.unit(),
+            isCrowded: parts.doubts.isCrowded)
+    }
+
+    private func note(_ verdict: Verdict, isHeld: Bool, _ admitted: AdmittedSubmission) {
+        switch verdict {
+        case .retry(let cause, _, _): parts.metrics.retries[cause]?.increment()
+        case .hold(let cause, let detail):
+            parts.metrics.holds[cause]?.increment()
+            parts.logger.error(
+                "A submission waits for our side to be mended",
+                metadata: [
+                    "cause": "\(cause.rawValue)", "detail": "\(detail)",
+                    "bundleId": "\(admitted.read.claimant.bundleID)",
+                    "submissionId": "\(admitted.read.claimant.submissionID)",
+                ])
+        case .verified, .rejected: break
+        }
+    }
+
+    /// - Returns: false when the worker stops or the task is cancelled before the time is over.
+    private func pause(for delay: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do { try await parts.clock.sleep(for: delay) } catch { return false }
+                return true
+            }
+            group.addTask {
+                await parts.stopping.wait()
+                return false
+            }
+            let passed = await group.next() ?? false
+            group.cancelAll()
+            return passed
+        }
+    }
+}

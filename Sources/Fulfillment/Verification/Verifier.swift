@@ -1,0 +1,63 @@
+import AppStore
+import Purchases
+
+/// Verifies one submission: asks Apple as often as an exchange needs, and concludes with a verdict.
+struct Verifier: Sendable {
+    let apps: AppRegistry
+    let endpoint: any AppStoreEndpoint
+    let clock: any WorkerClock
+    let metrics: PipelineMetrics
+
+    /// Evidence that was looked at and can be brought before Apple, any number of times.
+    struct Case: Sendable {
+        fileprivate let registered: RegisteredApp
+        fileprivate let submission: Submission
+        fileprivate let receivedAt: Timestamp
+        fileprivate let base64: [UInt8]
+        fileprivate let receipt: AppReceipt
+    }
+
+    /// What a first look at the evidence leads to, without asking anybody.
+    enum Opening: Sendable {
+        case ask(Case)
+        case concluded(Verdict)
+    }
+
+    /// Looks at the evidence: garbage is rejected here, at no cost to Apple.
+    func open(_ submission: Submission, receivedAt: Timestamp) -> Opening {
+        guard let registered = apps[submission.bundleID] else {
+            return .concluded(.rejected(Rejection(.unknownApp, "No app with this bundle id is configured.")))
+        }
+        guard case .receipt(let base64) = submission.evidence else {
+            return .concluded(
+                .hold(.evidenceNotSupported, detail: "This version verifies receipts; the submission is kept."))
+        }
+        do throws(AppReceiptError) {
+            let text = try ReceiptText(base64)
+            return .ask(
+                Case(
+                    registered: registered, submission: submission, receivedAt: receivedAt, base64: text.base64,
+                    receipt: try AppReceipt(der: text.bytes)))
+        } catch {
+            return .concluded(.rejected(Rejection(.receiptMalformed, error.detail)))
+        }
+    }
+
+    /// Brings a case before Apple once.
+    func verify(_ opened: Case) async -> Verdict {
+        var exchange = VerifyReceiptExchange(
+            app: opened.registered.app, submission: opened.submission, receivedAt: opened.receivedAt,
+            receipt: opened.receipt, base64: opened.base64, sharedSecrets: opened.registered.sharedSecrets)
+        var step = exchange.start()
+        while case .call(let environment, let body) = step {
+            let started = clock.elapsed()
+            let reply = await endpoint.verifyReceipt(environment, body: body)
+            metrics.called(environment, reply, took: clock.elapsed() - started)
+            step = exchange.answered(reply, now: clock.now())
+        }
+        guard case .conclude(let verdict) = step else {
+            return .retry(.noAnswer, notBefore: nil, patience: .unlimited)
+        }
+        return verdict
+    }
+}

@@ -1,0 +1,56 @@
+import Ledger
+import Purchases
+import Synchronization
+
+/// A ledger that is away for the first calls, and that sometimes does what it is asked and says that it failed.
+final class FlakyLedger: LedgerStore {
+    private let ledger: any LedgerStore
+    private let failures = Mutex((before: 0, after: 0))
+
+    init(_ ledger: any LedgerStore) { self.ledger = ledger }
+
+    /// The next calls fail: so many without an effect, then so many with it.
+    func fail(before: Int, after: Int) { failures.withLock { $0 = (before, after) } }
+
+    private func failBefore() throws(LedgerError) {
+        let fails = failures.withLock { failures in
+            guard failures.before > 0 else { return false }
+            failures.before -= 1
+            return true
+        }
+        if fails { throw .unavailable("scripted") }
+    }
+
+    private func failAfter() throws(LedgerError) {
+        let fails = failures.withLock { failures in
+            guard failures.before == 0, failures.after > 0 else { return false }
+            failures.after -= 1
+            return true
+        }
+        if fails { throw .unavailable("scripted, after it was done") }
+    }
+
+    func recorded(_ keys: [SubmissionKey]) async throws(LedgerError) -> [SubmissionKey: RecordedSubmission] {
+        try failBefore()
+        return try await ledger.recorded(keys)
+    }
+
+    func settle(
+        _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
+    ) async throws(LedgerError) -> [SettledOutcome] {
+        try failBefore()
+        let outcomes = try await ledger.settle(settlements, quarantines: quarantines, now: now)
+        try failAfter()
+        return outcomes
+    }
+
+    func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+        try await ledger.unpublished(after: sequence, limit: limit)
+    }
+
+    func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError) {
+        try failBefore()
+        try await ledger.markPublished(entries, now: now)
+        try failAfter()
+    }
+}

@@ -1,0 +1,63 @@
+import AppStore
+import Foundation
+import Fulfillment
+import Ledger
+import Logging
+import Purchases
+
+/// A pipeline on fakes and a real SQLite ledger, with the means to follow it.
+struct PipelineBench {
+    let source = FakeSource()
+    let sink = FakeSink()
+    let appStore: ScriptedAppStore
+    let ledger: SQLiteLedger
+    let flaky: FlakyLedger
+    let pipeline: Pipeline
+
+    init(
+        gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
+        ledger existing: SQLiteLedger? = nil
+    ) async throws {
+        appStore = try ScriptedAppStore(gate: gate)
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let path = FileManager.default.temporaryDirectory.appending(path: "pipeline-\(UUID().uuidString).db").path
+        if let existing {
+            ledger = existing
+        } else {
+            ledger = try await SQLiteLedger.open(SQLiteLedgerConfiguration(path: path, migrate: true), logger: logger)
+        }
+        flaky = FlakyLedger(ledger)
+        pipeline = Pipeline(
+            source: source, sink: sink, ledger: flaky, appStore: appStore,
+            apps: AppRegistry([RegisteredApp(app: App(bundleID: "com.example.game"), sharedSecrets: [])]),
+            clock: FastClock(), randomness: FixedRandomness(), configuration: configuration, logger: logger)
+    }
+
+    /// A message that claims a receipt.
+    static func message(_ id: String, user: String = "u", receipt: String, more: String = "") -> [UInt8] {
+        Array(
+            #"{"submissionId":"\#(id)","userId":"\#(user)","bundleId":"com.example.game","receipt":"\#(receipt)"\#(more)}"#
+                .utf8)
+    }
+
+    /// Runs the pipeline until a condition holds, then stops it and waits for its end.
+    func run(until condition: @escaping @Sendable (PipelineBench) async throws -> Bool) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pipeline.run() }
+            group.addTask {
+                while try await !condition(self) { try await Task.sleep(for: .milliseconds(2)) }
+                pipeline.stop()
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Runs until so many records have their fate in the ledger and nothing is unpublished.
+    func run(untilSettled count: Int) async throws {
+        try await run { bench in
+            guard bench.pipeline.status.settledRecords >= count else { return false }
+            return try await bench.ledger.counts().unpublished == 0
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import AppStore
+import AppStoreSimulator
+import Foundation
+import Fulfillment
+import Purchases
+import Synchronization
+
+/// Apple in memory: answers for the receipts it issued, after the replies it was told to give first.
+final class ScriptedAppStore: AppStoreEndpoint {
+    private struct State {
+        var answers: [String: [UInt8]] = [:]
+        var scripted: [String: [VerifyReceiptReply]] = [:]
+        var everyone: [VerifyReceiptReply] = []
+        var calls = 0
+        var inFlight = 0
+        var peak = 0
+        var lastTransaction = 1000
+    }
+
+    private let factory: ReceiptFactory
+    private let state = Mutex(State())
+    /// While it is set, calls wait for it.
+    let gate: Gate?
+
+    init(gate: Gate? = nil) throws {
+        factory = try ReceiptFactory(authority: SimulatorAuthority(now: Date()))
+        self.gate = gate
+    }
+
+    var calls: Int { state.withLock { $0.calls } }
+    var peak: Int { state.withLock { $0.peak } }
+
+    /// Makes a receipt with one consumable; its replies come first.
+    func receipt(first replies: [VerifyReceiptReply] = []) throws -> (base64: String, transactionID: TransactionID) {
+        let id = state.withLock { state in
+            state.lastTransaction += 1
+            return TransactionID(String(state.lastTransaction))
+        }
+        let date = Timestamp(milliseconds: 1_795_255_000_000)
+        let base64 = try factory.base64(
+            ReceiptSpecification(
+                bundleID: "com.example.game", environment: .production,
+                purchases: [SimulatedPurchase(transactionID: id, productID: "gems", purchasedAt: date)],
+                creationDate: date))
+        let answer = """
+            {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.game","in_app":[{
+            "quantity":"1","product_id":"gems","transaction_id":"\(id)","original_transaction_id":"\(id)",
+            "purchase_date_ms":"1795255000000"}]}}
+            """
+        state.withLock { state in
+            state.answers[base64] = Array(answer.utf8)
+            state.scripted[base64] = replies
+        }
+        return (base64, id)
+    }
+
+    /// What the next calls get, whatever they are about.
+    func answerEveryone(with replies: [VerifyReceiptReply]) {
+        state.withLock { $0.everyone = replies }
+    }
+
+    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> VerifyReceiptReply {
+        state.withLock { state in
+            state.calls += 1
+            state.inFlight += 1
+            state.peak = max(state.peak, state.inFlight)
+        }
+        await gate?.pass()
+        let request = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+        let receipt = request?["receipt-data"] as? String ?? ""
+        return state.withLock { state in
+            state.inFlight -= 1
+            if !state.everyone.isEmpty { return state.everyone.removeFirst() }
+            if let reply = state.scripted[receipt]?.first {
+                state.scripted[receipt]?.removeFirst()
+                return reply
+            }
+            let answer = state.answers[receipt] ?? Array(#"{"status":21003}"#.utf8)
+            return .response(httpStatus: 200, retryAfter: nil, body: answer)
+        }
+    }
+}
+
+/// Lets nobody pass until it is opened.
+final class Gate: Sendable {
+    private let state = Mutex((isOpen: false, waiters: [CheckedContinuation<Void, Never>]()))
+
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
