@@ -1,0 +1,110 @@
+import AppStore
+import ArgumentParser
+import Foundation
+import Fulfillment
+import HTTPTransport
+import Kafka
+import Ledger
+import Logging
+import Purchases
+
+/// `grantor check`.
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
+        discussion: "Changes nothing. Exits 0 only if everything is as a worker needs it.")
+
+    @OptionGroup var configuration: ConfigurationOptions
+
+    func run() async throws {
+        let settings = try configuration.load()
+        let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        print(settings.describe() + "\n")
+        var logger = Logger(label: "check")
+        logger.logLevel = .critical
+        let results =
+            await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan.apple, logger))
+        print(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
+        if results.contains(where: { !$0.isGood }) { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private struct Result {
+        let name: String
+        let isGood: Bool
+        let detail: String
+
+        var row: [String] { [name, isGood ? "ok" : "FAILED", detail] }
+    }
+
+    private func kafka(_ plan: WorkerPlan, _ logger: Logger) async -> [Result] {
+        let admin = KafkaAdmin(
+            configuration: KafkaClientConfiguration(
+                bootstrapServers: plan.kafka.bootstrapServers, clientID: "grantor", properties: plan.kafka.properties),
+            logger: logger)
+        do throws(KafkaError) {
+            // All topics are asked for: naming one would make some brokers create it.
+            let cluster = try await admin.describe()
+            let brokers = Result(name: "broker", isGood: true, detail: "\(cluster.brokers.count) reachable")
+            return [brokers]
+                + plan.kafka.topics.all.map { topic in
+                    switch cluster.topics[topic] {
+                    case .present(let partitions, let leaderless):
+                        Result(
+                            name: "topic \(topic)", isGood: leaderless == 0,
+                            detail: "\(partitions) partitions"
+                                + (leaderless == 0 ? "" : ", \(leaderless) of them without a leader"))
+                    case .failed(let error): Result(name: "topic \(topic)", isGood: false, detail: error.line)
+                    case .missing, nil:
+                        Result(name: "topic \(topic)", isGood: false, detail: "missing; grantor topics create makes it")
+                    }
+                }
+        } catch {
+            return [Result(name: "broker", isGood: false, detail: error.line)]
+        }
+    }
+
+    private func ledger(_ settings: WorkerConfiguration, _ logger: Logger) async -> Result {
+        do throws(LedgerError) {
+            let ledger = try await SQLiteLedger.open(
+                SQLiteLedgerConfiguration(path: settings.ledger.path, migrate: false), logger: logger)
+            let counts = try await ledger.counts()
+            let detail = "\(counts.grants) grants, \(counts.unpublished) events unpublished"
+            return Result(name: "ledger", isGood: true, detail: detail)
+        } catch {
+            return Result(name: "ledger", isGood: false, detail: error.advice)
+        }
+    }
+
+    /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Whether a
+    /// shared secret is the app's cannot be told without one of the app's receipts.
+    private func apple(_ settings: AppleSettings, _ logger: Logger) async -> [Result] {
+        var http = HTTPTransportConfiguration()
+        http.caFile = settings.caFile
+        http.connectTimeout = settings.connectTimeout
+        http.totalTimeout = settings.timeout
+        let transport: HTTPTransport
+        do {
+            transport = try HTTPTransport(configuration: http, logger: logger)
+        } catch {
+            return [Result(name: "Apple", isGood: false, detail: "\(error)")]
+        }
+        let endpoint = AppleEndpoint(
+            transport: transport, productionURL: settings.verifyReceiptProductionURL,
+            sandboxURL: settings.verifyReceiptSandboxURL)
+        var results: [Result] = []
+        for environment in Environment.allCases {
+            let name = "Apple verifyReceipt, \(environment.rawValue)"
+            let reply = await endpoint.verifyReceipt(environment, body: Array("{}".utf8))
+            switch reply {
+            case .response(let status, _, _):
+                let detail = status == 200 ? "answers" : "answers with HTTP \(status)"
+                results.append(Result(name: name, isGood: status == 200, detail: detail))
+            case .failed(let failure):
+                results.append(Result(name: name, isGood: false, detail: "no answer: \(failure.rawValue)"))
+            }
+        }
+        await transport.shutdown()
+        return results
+    }
+}

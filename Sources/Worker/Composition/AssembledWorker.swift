@@ -1,0 +1,81 @@
+import Fulfillment
+import HTTPTransport
+import Kafka
+import Ledger
+import Logging
+import Purchases
+
+/// A worker put together from real parts, and taken apart in the right order.
+struct AssembledWorker: Sendable {
+    let pipeline: Pipeline
+    private let producer: KafkaProducer
+    private let transport: HTTPTransport
+
+    /// Connects the parts. The consumer joins its group at once; nothing is read before ``run()``.
+    ///
+    /// - Throws: `HTTPTransportError` or `KafkaError` for settings that a library refuses.
+    init(plan: WorkerPlan, ledger: any LedgerStore, logger: Logger) throws {
+        var http = HTTPTransportConfiguration()
+        http.maxConnections = plan.pipeline.maxInFlight
+        http.caFile = plan.apple.caFile
+        http.connectTimeout = plan.apple.connectTimeout
+        http.totalTimeout = plan.apple.timeout
+        transport = try HTTPTransport(configuration: http, logger: logger.with(label: "http"))
+        let client = KafkaClientConfiguration(
+            bootstrapServers: plan.kafka.bootstrapServers, clientID: "grantor", properties: plan.kafka.properties)
+        producer = try KafkaProducer(
+            configuration: KafkaProducerConfiguration(client: Self.producing(client)),
+            logger: logger.with(label: "kafka-producer"))
+        let consumer = try KafkaConsumer(
+            configuration: KafkaConsumerConfiguration(
+                client: client, groupID: plan.kafka.groupID, topics: [plan.kafka.topics.submitted]),
+            logger: logger.with(label: "kafka-consumer"))
+        pipeline = Pipeline(
+            source: KafkaSubmissionSource(consumer),
+            sink: KafkaEventSink(producer, topics: plan.kafka.topics.outputs, logger: logger),
+            ledger: ledger,
+            appStore: AppleEndpoint(
+                transport: transport, productionURL: plan.apple.verifyReceiptProductionURL,
+                sandboxURL: plan.apple.verifyReceiptSandboxURL),
+            apps: plan.apps, clock: SystemClock(), randomness: SystemRandomness(), configuration: plan.pipeline,
+            logger: logger)
+    }
+
+    /// Runs until ``stop()``, or until something fails that waiting does not mend.
+    func run() async throws {
+        do {
+            try await pipeline.run()
+        } catch {
+            await takeApart()
+            throw error
+        }
+        await takeApart()
+    }
+
+    /// Asks the worker to end in order.
+    func stop() {
+        pipeline.stop()
+    }
+
+    /// Room for the largest record that intake reads and quarantine passes on, with its headers.
+    private static func producing(_ client: KafkaClientConfiguration) -> KafkaClientConfiguration {
+        var client = client
+        let largest = "message.max.bytes"
+        client.properties[largest] = client.properties[largest] ?? String(4 << 20)
+        return client
+    }
+
+    private func takeApart() async {
+        await producer.close(deadline: .seconds(5))
+        await transport.shutdown()
+    }
+}
+
+extension Logger {
+    /// The same destination and level under another label.
+    func with(label: String) -> Logger {
+        var logger = Logger(label: label)
+        logger.logLevel = logLevel
+        return logger
+    }
+}

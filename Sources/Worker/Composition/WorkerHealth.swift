@@ -1,0 +1,25 @@
+import Fulfillment
+
+/// What the health endpoints tell of a worker.
+///
+/// Liveness asks whether a restart would help; readiness whether the worker does its work now. A broker or Apple that
+/// is away makes no worker dead: restarting mends neither.
+struct WorkerHealth: HealthState {
+    private let pipeline: Pipeline
+
+    init(_ pipeline: Pipeline) {
+        self.pipeline = pipeline
+    }
+
+    func liveness() -> [HealthCheck] {
+        [HealthCheck("process", passed: true)]
+    }
+
+    func readiness() -> [HealthCheck] {
+        let status = pipeline.status
+        return [
+            HealthCheck("running", passed: !status.isStopping),
+            HealthCheck("partitions_assigned", passed: !status.partitions.isEmpty),
+        ]
+    }
+}

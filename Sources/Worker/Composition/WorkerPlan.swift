@@ -1,0 +1,63 @@
+import AppStore
+import Fulfillment
+import Purchases
+
+/// Everything a worker is made of, as values: what configuration says, or what the demo chooses.
+struct WorkerPlan: Sendable {
+    struct Kafka: Sendable {
+        var bootstrapServers: String
+        var groupID = "grantor"
+        /// librdkafka properties for consumer and producer; values may be secret.
+        var properties: [String: String] = [:]
+        var topics = TopicNames()
+    }
+
+    var kafka: Kafka
+    var apple = AppleSettings()
+    var apps: AppRegistry
+    var pipeline = PipelineConfiguration()
+
+    init(kafka: Kafka, apple: AppleSettings, apps: AppRegistry) {
+        self.kafka = kafka
+        self.apple = apple
+        self.apps = apps
+    }
+
+    /// What a configuration says, for a command that runs a worker.
+    init(_ configuration: WorkerConfiguration) throws(ConfigurationError) {
+        kafka = Kafka(
+            bootstrapServers: try configuration.kafka.requiredBootstrapServers(),
+            groupID: configuration.kafka.groupID,
+            properties: configuration.kafka.properties.mapValues { $0.revealed() }, topics: configuration.kafka.topics)
+        apple = configuration.apple
+        apps = AppRegistry(try AppsFile.load(try configuration.requiredAppsFile()))
+        pipeline = PipelineConfiguration(
+            maxInFlight: configuration.verification.maxInFlight,
+            maxWindowBytes: configuration.verification.maxWindowBytes,
+            retry: RetryPolicy(
+                doubtWindow: configuration.verification.notFoundWindow,
+                // A quarter of the window: the rest stays for purchases that nothing is doubtful about.
+                maxInDoubt: configuration.verification.maxInFlight),
+            stopLimit: configuration.verification.shutdownTimeout)
+    }
+}
+
+extension AppRegistry {
+    /// The configured apps with their secrets.
+    init(_ apps: [ConfiguredApp]) {
+        self.init(
+            apps.map { configured in
+                RegisteredApp(
+                    app: configured.app,
+                    sharedSecrets: configured.sharedSecrets.map { SharedSecret($0.revealed()) })
+            })
+    }
+}
+
+extension TopicNames {
+    /// The topics that events go to.
+    var outputs: OutputTopics { OutputTopics(granted: granted, failed: failed, quarantined: quarantined) }
+
+    /// All four, the input topic first.
+    var all: [String] { [submitted, granted, failed, quarantined] }
+}

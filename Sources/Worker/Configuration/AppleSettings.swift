@@ -1,0 +1,53 @@
+/// How Apple is reached.
+struct AppleSettings: Hashable, Sendable {
+    /// The whole URL.
+    var verifyReceiptProductionURL = "https://buy.itunes.apple.com/verifyReceipt"
+    /// The whole URL.
+    var verifyReceiptSandboxURL = "https://sandbox.itunes.apple.com/verifyReceipt"
+    /// PEM file of the authorities that TLS connections are checked against; nil for the system's.
+    var caFile: String?
+    /// For looking up the name, TCP and TLS together.
+    var connectTimeout = Duration.seconds(3)
+    /// For a whole request, connecting included; never shorter than ``connectTimeout``.
+    var timeout = Duration.seconds(20)
+    /// The App Store Server API's base; nil for Apple's. Checked and kept; no evidence of this version needs it.
+    var serverAPIProductionURL: String?
+    /// As ``serverAPIProductionURL``, of the sandbox.
+    var serverAPISandboxURL: String?
+    /// PEM file of root certificates for signed data. Checked and kept; no evidence of this version needs it.
+    var rootCertificatesFile: String?
+
+    /// The defaults.
+    init() {}
+}
+
+extension AppleSettings {
+    init(_ values: ConfigurationValues) throws(ConfigurationError) {
+        self.init()
+        verifyReceiptProductionURL = try values.httpsURL(.verifyReceiptProductionURL) ?? verifyReceiptProductionURL
+        verifyReceiptSandboxURL = try values.httpsURL(.verifyReceiptSandboxURL) ?? verifyReceiptSandboxURL
+        guard verifyReceiptProductionURL != verifyReceiptSandboxURL else {
+            throw .contradiction(
+                .verifyReceiptProductionURL, .verifyReceiptSandboxURL, requirement: "must be different endpoints")
+        }
+        caFile = try values.certificateFile(.appleCAFile)
+        connectTimeout =
+            try values.duration(.appleConnectTimeout, .milliseconds(100) ... .seconds(60)) ?? connectTimeout
+        timeout = try values.duration(.appleTimeout, .seconds(1) ... .seconds(120)) ?? timeout
+        guard connectTimeout <= timeout else {
+            throw .contradiction(
+                .appleConnectTimeout, .appleTimeout, requirement: "contradict: connecting is a part of the whole")
+        }
+        serverAPIProductionURL = try Self.base(values, .serverAPIProductionURL)
+        serverAPISandboxURL = try Self.base(values, .serverAPISandboxURL)
+        rootCertificatesFile = try values.certificateFile(.appleRootCertificates)
+    }
+
+    private static func base(
+        _ values: ConfigurationValues, _ key: ConfigurationKey
+    ) throws(ConfigurationError) -> String? {
+        guard let url = try values.httpsURL(key) else { return nil }
+        guard !url.contains("/inApps") else { throw .invalid(key, requirement: "the base URL, without /inApps") }
+        return url
+    }
+}

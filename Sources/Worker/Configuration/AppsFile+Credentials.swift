@@ -1,0 +1,46 @@
+extension AppsFile {
+    static func sharedSecrets(_ entry: YAMLMapping, file: String) throws(ConfigurationError) -> [SecretText] {
+        guard let paths = try entry.texts("sharedSecretFiles") else { return [] }
+        guard (1...maxSharedSecrets).contains(paths.count) else {
+            let requirement = "a list of 1 to \(maxSharedSecrets) files, or left out"
+            throw .invalidMember(entry.place("sharedSecretFiles"), requirement: requirement)
+        }
+        var secrets: [SecretText] = []
+        for path in paths {
+            let secret = try secret(path, besides: file)
+            guard !secret.contains(where: { $0.isWhitespace || $0.isNewline }) else {
+                let requirement = "files that hold one shared secret each, on one line without spaces"
+                throw .invalidMember(entry.place("sharedSecretFiles"), requirement: requirement)
+            }
+            secrets.append(SecretText(secret))
+        }
+        return secrets
+    }
+
+    static func serverAPI(_ entry: YAMLMapping, file: String) throws(ConfigurationError) -> ServerAPICredentials? {
+        guard let credentials = try entry.mapping("serverAPI") else { return nil }
+        let names = ["issuerId", "keyId", "privateKeyFile"]
+        try credentials.allow(names)
+        var texts: [String] = []
+        for name in names {
+            guard let text = try credentials.text(name) else {
+                throw .invalidMember(credentials.place(name), requirement: "set")
+            }
+            texts.append(text)
+        }
+        let key = try secret(texts[2], besides: file)
+        guard key.contains("-----BEGIN PRIVATE KEY-----") else {
+            throw .invalidMember(credentials.place("privateKeyFile"), requirement: "a PEM file with a private key (.p8)")
+        }
+        return ServerAPICredentials(issuerID: texts[0], keyID: texts[1], privateKey: SecretText(key))
+    }
+
+    /// The file's text without the line breaks at its end.
+    private static func secret(_ path: String, besides file: String) throws(ConfigurationError) -> String {
+        let resolved = TextFile.resolve(path, besides: file)
+        var text = try TextFile.read(resolved, maxBytes: maxSecretBytes)
+        while text.last?.isNewline == true { text.removeLast() }
+        guard !text.isEmpty else { throw .syntax(file: resolved, line: nil, problem: "the file is empty") }
+        return text
+    }
+}

@@ -1,0 +1,95 @@
+/// Why the configuration cannot be used. The remedy is always the operator's: mend what is named, start again.
+///
+/// The description is one line that names the place and never a value, because a value may be a secret.
+enum ConfigurationError: Error, Hashable, Sendable {
+    /// A variable that begins with `GRANTOR_` and means nothing: most likely a misspelt one.
+    case unknownVariable(String, suggestion: String?)
+    /// A member of a file that means nothing.
+    case unknownMember(Place, suggestion: String?)
+    /// Needed for the command, and not set.
+    case missing(ConfigurationKey)
+    /// Set to something else than the key takes.
+    case invalid(ConfigurationKey, requirement: String)
+    /// Two keys that contradict each other.
+    case contradiction(ConfigurationKey, ConfigurationKey, requirement: String)
+    /// A member of a file that is missing or is something else than it has to be.
+    case invalidMember(Place, requirement: String)
+    /// A known word that this version cannot do anything with.
+    case notSupported(Place)
+    /// As ``notSupported(_:)``, for a key.
+    case keyNotSupported(ConfigurationKey, what: String)
+    /// A file that cannot be read.
+    case file(String, FileProblem)
+    /// A file that can be read and is not of its format.
+    case syntax(file: String, line: Int?, problem: String)
+
+    /// A member of a file.
+    struct Place: Hashable, Sendable {
+        let file: String
+        let line: Int?
+        /// From the root: `apps[0].sandbox.policy`; empty for the file as a whole.
+        let member: String
+    }
+
+    /// What keeps a file from being read.
+    enum FileProblem: Hashable, Sendable {
+        case notThere
+        case unreadable
+        case tooLarge(limit: Int)
+        case notText
+    }
+}
+
+extension ConfigurationError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .unknownVariable(let name, let suggestion):
+            "unknown environment variable \(name)\(Self.hint(suggestion))"
+        case .unknownMember(let place, let suggestion):
+            "\(place): unknown\(Self.hint(suggestion))"
+        case .missing(let key):
+            "\(key.places) must be set"
+        case .invalid(let key, let requirement):
+            "\(key.places) must be \(requirement)"
+        case .contradiction(let one, let other, let requirement):
+            "\(one.places) and \(other.places) \(requirement)"
+        case .invalidMember(let place, let requirement):
+            "\(place) must be \(requirement)"
+        case .notSupported(let place):
+            "\(place): not supported by this version"
+        case .keyNotSupported(let key, let what):
+            "\(key.places): \(what) not supported by this version"
+        case .file(let path, let problem):
+            "\(path): \(problem)"
+        case .syntax(let file, let line, let problem):
+            "\(file)\(line.map { ":\($0)" } ?? ""): \(problem)"
+        }
+    }
+
+    private static func hint(_ suggestion: String?) -> String {
+        suggestion.map { "; did you mean \($0)?" } ?? ""
+    }
+}
+
+extension ConfigurationError.Place: CustomStringConvertible {
+    var description: String {
+        let prefix = "\(file)\(line.map { ":\($0)" } ?? "")"
+        return member.isEmpty ? prefix : "\(prefix): \(member)"
+    }
+}
+
+extension ConfigurationError.FileProblem: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .notThere: "there is no such file"
+        case .unreadable: "the file cannot be read"
+        case .tooLarge(let limit): "the file is larger than \(limit) bytes"
+        case .notText: "the file is not UTF-8 text"
+        }
+    }
+}
+
+extension ConfigurationKey {
+    /// Both names of the key, for messages.
+    var places: String { "\(environmentName) (\(rawValue) in the file)" }
+}

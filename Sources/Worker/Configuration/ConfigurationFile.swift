@@ -1,0 +1,36 @@
+/// The YAML file under the environment variables, flattened to keys and texts.
+struct ConfigurationFile: Sendable {
+    static let maxBytes = 256 << 10
+
+    let path: String
+    /// Every key that the file sets.
+    let values: [ConfigurationKey: String]
+
+    /// Reads a file; a name that is no key is an error, and so is a list or a mapping where a value is due.
+    static func load(_ path: String) throws(ConfigurationError) -> ConfigurationFile {
+        try parse(try TextFile.read(path, maxBytes: maxBytes), path: path)
+    }
+
+    static func parse(_ text: String, path: String) throws(ConfigurationError) -> ConfigurationFile {
+        var values: [ConfigurationKey: String] = [:]
+        try flatten(try YAMLMapping(document: text, file: path), prefix: "", into: &values)
+        return ConfigurationFile(path: path, values: values)
+    }
+
+    private static func flatten(
+        _ mapping: YAMLMapping, prefix: String, into values: inout [ConfigurationKey: String]
+    ) throws(ConfigurationError) {
+        for name in mapping.names {
+            let key = prefix + name
+            if let known = ConfigurationKey(rawValue: key) {
+                values[known] = try mapping.text(name)
+            } else if ConfigurationKey.allCases.contains(where: { $0.rawValue.hasPrefix(key + ".") }) {
+                guard let section = try mapping.mapping(name) else { continue }
+                try flatten(section, prefix: key + ".", into: &values)
+            } else {
+                let suggestion = Suggestion.nearest(to: key, among: ConfigurationKey.allCases.map(\.rawValue))
+                throw .unknownMember(mapping.place(name), suggestion: suggestion)
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// The program's own variables among those of the process.
+enum EnvironmentVariables {
+    /// Picks the `GRANTOR_` variables out; one that is no key is an error.
+    ///
+    /// Kubernetes sets variables for each service of a namespace, named after it. Those of a service called `grantor`
+    /// or `grantor-...` are left out: they are nobody's mistake.
+    static func own(_ environment: [String: String]) throws(ConfigurationError) -> [String: String] {
+        let known = Set(ConfigurationKey.allCases.map(\.environmentName))
+        let own = environment.filter { name, _ in
+            name.hasPrefix(ConfigurationKey.environmentPrefix) && (known.contains(name) || !isServiceLink(name))
+        }
+        for name in own.keys.sorted() where !known.contains(name) {
+            throw .unknownVariable(name, suggestion: Suggestion.nearest(to: name, among: known))
+        }
+        return own
+    }
+
+    /// Whether a name is of the forms that Kubernetes makes up for a service, as of
+    /// <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>.
+    static func isServiceLink(_ name: String) -> Bool {
+        let port = /.+_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?/
+        let service = /.+_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)/
+        return name == "GRANTOR_PORT" || name.wholeMatch(of: port) != nil || name.wholeMatch(of: service) != nil
+    }
+}

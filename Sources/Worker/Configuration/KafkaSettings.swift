@@ -1,0 +1,86 @@
+/// Names of the input topic and of the three output topics; no two the same.
+struct TopicNames: Hashable, Sendable {
+    var submitted = "receipts.submitted"
+    var granted = "purchases.granted"
+    var failed = "purchases.failed"
+    var quarantined = "receipts.quarantined"
+}
+
+/// Where the cluster is and what is read and written there.
+struct KafkaSettings: Hashable, Sendable {
+    /// `host:port`, separated by commas; nil where it is not set, see ``requiredBootstrapServers()``.
+    var bootstrapServers: String?
+    var groupID = "grantor"
+    var propertiesFile: String?
+    /// What ``propertiesFile`` holds.
+    var properties: [String: SecretText] = [:]
+    var topics = TopicNames()
+
+    /// The defaults.
+    init() {}
+
+    /// The bootstrap servers, for a command that cannot do without.
+    func requiredBootstrapServers() throws(ConfigurationError) -> String {
+        guard let bootstrapServers else { throw .missing(.kafkaBootstrapServers) }
+        return bootstrapServers
+    }
+}
+
+extension KafkaSettings {
+    init(_ values: ConfigurationValues) throws(ConfigurationError) {
+        self.init()
+        bootstrapServers = try values.text(.kafkaBootstrapServers)
+        if let servers = bootstrapServers {
+            guard
+                servers.split(separator: ",", omittingEmptySubsequences: false).allSatisfy({
+                    HostAndPort.parse($0) != nil
+                })
+            else {
+                throw .invalid(.kafkaBootstrapServers, requirement: "host:port, several separated by commas")
+            }
+        }
+        groupID = try values.text(.kafkaGroupID) ?? groupID
+        guard groupID.utf8.count <= Self.maxGroupLength else {
+            throw .invalid(.kafkaGroupID, requirement: "at most \(Self.maxGroupLength) bytes long")
+        }
+        propertiesFile = try values.text(.kafkaPropertiesFile)
+        if let propertiesFile { properties = try PropertiesFile.load(propertiesFile) }
+        topics = try TopicNames(values)
+    }
+
+    private static let maxGroupLength = 255
+}
+
+extension TopicNames {
+    init(_ values: ConfigurationValues) throws(ConfigurationError) {
+        let standard = TopicNames()
+        submitted = try Self.topic(values, .topicSubmitted) ?? standard.submitted
+        granted = try Self.topic(values, .topicGranted) ?? standard.granted
+        failed = try Self.topic(values, .topicFailed) ?? standard.failed
+        quarantined = try Self.topic(values, .topicQuarantined) ?? standard.quarantined
+        var seen: [String: ConfigurationKey] = [:]
+        let named = [
+            (submitted, ConfigurationKey.topicSubmitted), (granted, .topicGranted), (failed, .topicFailed),
+            (quarantined, .topicQuarantined),
+        ]
+        for (name, key) in named {
+            if let other = seen[name] {
+                throw .contradiction(other, key, requirement: "must name different topics")
+            }
+            seen[name] = key
+        }
+    }
+
+    /// A name that Kafka accepts: 1 to 249 of letters, digits, `.`, `_` and `-`, and neither `.` nor `..`.
+    private static func topic(
+        _ values: ConfigurationValues, _ key: ConfigurationKey
+    ) throws(ConfigurationError) -> String? {
+        guard let name = try values.text(key) else { return nil }
+        guard name.utf8.count <= 249, name != ".", name != "..",
+            name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) })
+        else {
+            throw .invalid(key, requirement: "a topic name: 1-249 letters, digits, '.', '_' and '-'")
+        }
+        return name
+    }
+}

@@ -1,0 +1,25 @@
+/// How much is verified at once and for how long.
+struct VerificationSettings: Hashable, Sendable {
+    /// Most calls to Apple at once.
+    var maxInFlight = 1000
+    /// Most bytes of records that are read and not yet settled.
+    var maxWindowBytes = 64 << 20
+    /// How long a purchase that Apple does not know yet is asked for again, from the first try on.
+    var notFoundWindow = Duration.seconds(6 * 3600)
+    /// How long a stop in order may take before the rest is left for the next start.
+    var shutdownTimeout = Duration.seconds(20)
+
+    /// The defaults.
+    init() {}
+}
+
+extension VerificationSettings {
+    init(_ values: ConfigurationValues) throws(ConfigurationError) {
+        self.init()
+        maxInFlight = try values.integer(.maxInFlight, 1...10_000) ?? maxInFlight
+        maxWindowBytes = try values.integer(.maxWindowBytes, (1 << 20)...(4 << 30)) ?? maxWindowBytes
+        notFoundWindow =
+            try values.duration(.notFoundWindow, .zero ... .seconds(30 * 86_400)) ?? notFoundWindow
+        shutdownTimeout = try values.duration(.shutdownTimeout, .seconds(1) ... .seconds(600)) ?? shutdownTimeout
+    }
+}

@@ -1,0 +1,47 @@
+/// Everything a worker is told, read and checked once, before anything starts. Stages are given their part of it.
+struct WorkerConfiguration: Sendable {
+    let kafka: KafkaSettings
+    let ledger: LedgerSettings
+    let apple: AppleSettings
+    let verification: VerificationSettings
+    let http: HTTPBind
+    let log: LogSettings
+    /// The apps file; nil where it is not set, see ``requiredAppsFile()``.
+    let appsFile: String?
+    private let values: ConfigurationValues
+
+    /// Reads the environment, the file under it, and the files that these name, except the apps file.
+    ///
+    /// - Parameters:
+    ///   - file: path of the YAML file; nil for none.
+    ///   - environment: the process's variables; only those that begin with `GRANTOR_` count.
+    static func load(
+        file: String?, environment: [String: String]
+    ) throws(ConfigurationError) -> WorkerConfiguration {
+        var layer: ConfigurationFile?
+        if let file { layer = try ConfigurationFile.load(file) }
+        return try WorkerConfiguration(try ConfigurationValues(environment: environment, file: layer))
+    }
+
+    init(_ values: ConfigurationValues) throws(ConfigurationError) {
+        kafka = try KafkaSettings(values)
+        ledger = try LedgerSettings(values)
+        apple = try AppleSettings(values)
+        verification = try VerificationSettings(values)
+        http = try HTTPBind(values)
+        log = try LogSettings(values)
+        appsFile = try values.text(.appsFile)
+        self.values = values
+    }
+
+    /// The apps file's path, for a command that cannot do without.
+    func requiredAppsFile() throws(ConfigurationError) -> String {
+        guard let appsFile else { throw .missing(.appsFile) }
+        return appsFile
+    }
+
+    /// Where a key's value comes from.
+    func source(_ key: ConfigurationKey) -> ConfigurationSource {
+        values.source(key)
+    }
+}

@@ -1,0 +1,100 @@
+import Fulfillment
+import Kafka
+import Ledger
+
+/// Submits a wave and follows the output topics until everything in it is answered.
+struct DemoWatch {
+    /// How long nothing may arrive before the demo gives up.
+    static let patience: Duration = .seconds(60)
+    /// How often the display moves while nothing arrives.
+    static let refresh: Duration = .milliseconds(100)
+
+    let parts: DemoParts
+    let display: ProgressDisplay
+    private(set) var answers = DemoAnswers()
+    private let clock: any WorkerClock
+    private var submitted = 0
+    private var expectedQuarantined = 0
+    private var lastArrival: Duration
+
+    init(parts: DemoParts, display: ProgressDisplay, clock: any WorkerClock) {
+        self.parts = parts
+        self.display = display
+        self.clock = clock
+        lastArrival = clock.elapsed()
+    }
+
+    /// Produces a wave and waits until each of its messages was dealt with and answered.
+    mutating func submit(_ wave: [WorkloadSubmission], called name: String) async throws {
+        submitted += wave.count
+        expectedQuarantined += wave.filter { $0.expectation == .quarantined }.count
+        var pending = wave
+        var rest = wave[...]
+        while !rest.isEmpty {
+            let batch = rest.prefix(DemoRun.produceBatch)
+            rest = rest.dropFirst(DemoRun.produceBatch)
+            let deliveries = await parts.producer.send(
+                batch.map { KafkaProducerRecord(topic: parts.topics.submitted, key: $0.key, value: $0.value) })
+            let isTaken = deliveries.allSatisfy { if case .delivered = $0 { true } else { false } }
+            guard isTaken else { throw DemoError.notSubmitted }
+            try await follow(&pending, of: wave, called: name)
+        }
+        while !pending.isEmpty { try await follow(&pending, of: wave, called: name) }
+        while try await parts.ledger.counts().unpublished > 0 { try await receive() }
+        display.finish(name, done: wave.count, answers: answers)
+    }
+
+    private mutating func follow(
+        _ pending: inout [WorkloadSubmission], of wave: [WorkloadSubmission], called name: String
+    ) async throws {
+        try await receive()
+        let answers = answers
+        let quarantineIsFull = answers.quarantined >= expectedQuarantined
+        // What is asked for again is answered by an event that was there before, so the worker's count tells when
+        // all repeats were dealt with.
+        let allSettled = parts.worker.pipeline.status.settledRecords >= submitted
+        pending.removeAll { submission in
+            switch submission.expectation {
+            case .quarantined: quarantineIsFull
+            case .granted, .failed: answers.answers(submission) && (allSettled || !submission.isRepeat)
+            }
+        }
+        display.update(name, done: wave.count - pending.count, of: wave.count, answers: answers)
+        guard clock.elapsed() - lastArrival < Self.patience else {
+            throw DemoError.stalled(answered: wave.count - pending.count, of: wave.count)
+        }
+    }
+
+    /// Takes what the output topics have, or nothing for a moment.
+    private mutating func receive() async throws {
+        let consumer = parts.consumer
+        let events = try await withThrowingTaskGroup(of: KafkaConsumerEvent?.self) { group in
+            group.addTask {
+                do {
+                    return try await consumer.next(maxRecords: 500, maxBytes: 4 << 20)
+                } catch KafkaError.cancelled {
+                    return nil
+                }
+            }
+            group.addTask {
+                // Cancelled as soon as something arrives.
+                do { try await Task.sleep(for: Self.refresh) } catch { return nil }
+                return nil
+            }
+            var events: [KafkaConsumerEvent] = []
+            while let event = try await group.next() {
+                if let event { events.append(event) }
+                group.cancelAll()
+            }
+            return events
+        }
+        for event in events {
+            lastArrival = clock.elapsed()
+            switch event {
+            case .records(let records): answers.received(records, topics: parts.topics)
+            case .revoking(let revocation): revocation.complete()
+            case .assigned: break
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import AppStoreSimulator
+import Foundation
+import Purchases
+
+/// Writes the demo's submissions, each with the answer that must come.
+struct DemoWriter {
+    /// A claim that is to be granted, to be asked for again.
+    struct Claim {
+        let number: Int
+        let userID: String
+        let orderID: String
+        let environment: ReceiptEnvironment
+        let purchases: [SimulatedPurchase]
+        let submission: WorkloadSubmission
+    }
+
+    /// Claims to be granted, in the order written.
+    private(set) var claimed: [Claim] = []
+
+    private let now: Timestamp
+    private let issue: (ReceiptSpecification) throws -> String
+    private let forge: (ReceiptSpecification) throws -> String
+    private var written: [WorkloadSubmission] = []
+    private var number = 0
+    private var lastTransaction: Int64 = 2_000_000_100_000_000
+
+    init(
+        now: Timestamp, issue: @escaping (ReceiptSpecification) throws -> String,
+        forge: @escaping (ReceiptSpecification) throws -> String
+    ) {
+        self.now = now
+        self.issue = issue
+        self.forge = forge
+    }
+
+    /// What was written since it was last taken.
+    mutating func take() -> [WorkloadSubmission] {
+        defer { written = [] }
+        return written
+    }
+
+    mutating func purchase(
+        _ product: ProductID, _ kind: ProductType = .consumable, quantity: Int = 1, cancelled: Bool = false
+    ) -> SimulatedPurchase {
+        SimulatedPurchase(
+            transactionID: nextTransaction(), productID: product, kind: kind, quantity: quantity,
+            purchasedAt: now.advanced(by: .seconds(-300)),
+            cancelledAt: cancelled ? now.advanced(by: .seconds(-60)) : nil,
+            cancellationReason: cancelled ? "0" : nil)
+    }
+
+    /// Paid periods of one subscription, the last of which still runs.
+    mutating func periods(_ product: ProductID, count: Int) -> [SimulatedPurchase] {
+        let original = nextTransaction()
+        let start = now.advanced(by: .seconds(-600))
+        var periods: [SimulatedPurchase] = []
+        for period in 0..<count {
+            // All periods run: grants of periods that are over have their own rules.
+            let expiry = now.advanced(by: .seconds(86_400 * (period + 1)))
+            let transaction = period == 0 ? original : nextTransaction()
+            periods.append(
+                SimulatedPurchase(
+                    transactionID: transaction, originalTransactionID: original, productID: product,
+                    kind: .autoRenewable, purchasedAt: start.advanced(by: .seconds(60 * period)),
+                    originalPurchasedAt: start, expiresAt: expiry, webOrderLineItemID: lastTransaction + 1))
+        }
+        return periods
+    }
+
+    mutating func claim(
+        _ kind: String, _ purchase: SimulatedPurchase, environment: ReceiptEnvironment = .production,
+        faults: [Fault] = []
+    ) throws {
+        try claim(kind, [purchase], claimed: purchase.transactionID, environment: environment, faults: faults)
+    }
+
+    mutating func claim(
+        _ kind: String, _ purchases: [SimulatedPurchase], claimed transaction: TransactionID?,
+        environment: ReceiptEnvironment = .production, faults: [Fault] = []
+    ) throws {
+        let message = try message(purchases, environment: environment, transaction: transaction)
+        let submission = try submission(
+            kind, message, .granted(purchases.map(\.transactionID)), faults: faults,
+            transaction: purchases.first?.transactionID)
+        claimed.append(
+            Claim(
+                number: number, userID: message.userId, orderID: message.orderId ?? "", environment: environment,
+                purchases: purchases, submission: submission))
+    }
+
+    mutating func fail(
+        _ kind: String, _ purchase: SimulatedPurchase, _ reason: FailureReason, app: BundleID = DemoCatalogue.bundleID,
+        submittedApp: BundleID = DemoCatalogue.bundleID, product: ProductID? = nil, forged: Bool = false,
+        truncated: Bool = false
+    ) throws {
+        var message = try message([purchase], transaction: purchase.transactionID, app: app, forged: forged)
+        message = SubmissionMessage(
+            submissionId: message.submissionId, userId: message.userId, bundleId: submittedApp.rawValue,
+            receipt: truncated ? message.receipt.map { String($0.prefix($0.utf8.count / 8 * 4)) } : message.receipt,
+            transactionId: message.transactionId, productId: product?.rawValue, orderId: message.orderId,
+            submittedAt: message.submittedAt)
+        _ = try submission(kind, message, .failed(reason))
+    }
+
+    mutating func quarantine(_ kind: String, _ value: [UInt8]?) {
+        number += 1
+        written.append(
+            WorkloadSubmission(
+                kind: kind, submissionID: nil, key: Array("unreadable-\(number)".utf8), value: value,
+                expectation: .quarantined))
+    }
+
+    mutating func malformed(_ kind: String, variant: Int) {
+        number += 1
+        let id = "demo-\(number)"
+        let rest = [
+            #""bundleId":"com.example.game""#, #""bundleId":7,"receipt":"AAAA""#, #""receipt":"AAAA","receipt":"BBBB""#,
+        ]
+        let text = #"{"submissionId":"\#(id)","userId":"user-\#(number)",\#(rest[variant])}"#
+        written.append(
+            WorkloadSubmission(
+                kind: kind, submissionID: SubmissionID(id), key: Array("user-\(number)".utf8), value: Array(text.utf8),
+                expectation: .failed(.malformedSubmission)))
+    }
+
+    /// The very same message once more.
+    mutating func again(_ kind: String, _ claim: Claim) {
+        let original = claim.submission
+        written.append(
+            WorkloadSubmission(
+                kind: kind, submissionID: original.submissionID, key: original.key, value: original.value,
+                expectation: original.expectation, isRepeat: true))
+    }
+
+    /// The same user sends the purchase under a new submission id, without an order.
+    mutating func reclaim(_ kind: String, _ claim: Claim) throws {
+        var message = try message(of: claim)
+        message.orderId = nil
+        _ = try submission(kind, message, claim.submission.expectation, isRepeat: true)
+    }
+
+    mutating func steal(_ kind: String, _ claim: Claim) throws {
+        let message = try message(of: claim, userID: "thief-\(claim.number)")
+        _ = try submission(kind, message, .failed(.ownedByAnotherUser))
+    }
+
+    mutating func reorder(_ kind: String, _ claim: Claim) throws {
+        var message = try message(of: claim)
+        message.orderId = "order-again-\(claim.number)"
+        _ = try submission(kind, message, .failed(.grantedToAnotherOrder))
+    }
+
+    /// What a second device sends: the same purchase under a new transaction id.
+    mutating func restore(_ kind: String, _ claim: Claim) throws {
+        var restored = claim.purchases[0]
+        restored.transactionID = nextTransaction()
+        var message = try message([restored], transaction: restored.transactionID, userID: claim.userID)
+        message.orderId = nil
+        _ = try submission(kind, message, claim.submission.expectation, isRepeat: true)
+    }
+
+    private mutating func nextTransaction() -> TransactionID {
+        lastTransaction += 7
+        return TransactionID(String(lastTransaction))
+    }
+
+    private mutating func message(of claim: Claim, userID: String? = nil) throws -> SubmissionMessage {
+        var message = try message(
+            claim.purchases, environment: claim.environment,
+            transaction: claim.purchases.count == 1 ? claim.purchases[0].transactionID : nil,
+            userID: userID ?? claim.userID)
+        message.orderId = claim.orderID
+        return message
+    }
+
+    private mutating func message(
+        _ purchases: [SimulatedPurchase], environment: ReceiptEnvironment = .production, transaction: TransactionID?,
+        app: BundleID = DemoCatalogue.bundleID, forged: Bool = false, userID: String? = nil
+    ) throws -> SubmissionMessage {
+        number += 1
+        let specification = ReceiptSpecification(
+            bundleID: app, environment: environment, purchases: purchases, creationDate: now,
+            // 5 to 40 KB, the sizes seen in the field; small ones are the rule.
+            targetSize: 5_000 + (number * 7919 % 100 < 90 ? number * 7919 % 6_000 : number * 7919 % 35_000))
+        return SubmissionMessage(
+            submissionId: "demo-\(number)", userId: userID ?? "user-\(number)",
+            bundleId: DemoCatalogue.bundleID.rawValue,
+            receipt: try forged ? forge(specification) : issue(specification), transactionId: transaction?.rawValue,
+            orderId: "order-\(number)", submittedAt: now.rfc3339)
+    }
+
+    @discardableResult
+    private mutating func submission(
+        _ kind: String, _ message: SubmissionMessage, _ expectation: WorkloadSubmission.Expectation,
+        isRepeat: Bool = false, faults: [Fault] = [], transaction: TransactionID? = nil
+    ) throws -> WorkloadSubmission {
+        let submission = WorkloadSubmission(
+            kind: kind, submissionID: SubmissionID(message.submissionId), key: Array(message.userId.utf8),
+            value: try message.bytes(), expectation: expectation, isRepeat: isRepeat, faults: faults,
+            transactionID: transaction)
+        written.append(submission)
+        return submission
+    }
+}

@@ -1,0 +1,97 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+
+/// Why health and metrics cannot be served. The caller stops and says so: a worker nobody can see is not started.
+enum HealthServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The address is in use, is none of this machine's, or needs a privilege.
+    case cannotBind(HTTPBind, reason: String)
+
+    var description: String {
+        switch self {
+        case .cannotBind(let bind, let reason): "health and metrics cannot be served on \(bind): \(reason)"
+        }
+    }
+}
+
+/// Serves `/livez`, `/readyz` and `/metrics` over HTTP/1.1.
+///
+/// Health answers 200 or 503 with a ``HealthReport``, metrics the Prometheus text format.
+struct HealthService<State: HealthState>: Service {
+    /// Connections at once; more wait in the kernel's queue.
+    static var maxConnections: Int { 64 }
+    /// After so long without a byte a connection is closed.
+    static var idleSeconds: Int64 { 60 }
+
+    private let bind: HTTPBind
+    private let state: State
+    private let metrics: @Sendable () -> String
+    private let onRunning: @Sendable (_ port: Int) async -> Void
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - metrics: the whole exposition, asked for at each request.
+    ///   - onRunning: called once the address answers, with its port.
+    init(
+        bind: HTTPBind, state: State, metrics: @escaping @Sendable () -> String, logger: Logger,
+        onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) {
+        self.bind = bind
+        self.state = state
+        self.metrics = metrics
+        self.onRunning = onRunning
+        self.logger = logger
+    }
+
+    /// Serves until graceful shutdown.
+    ///
+    /// - Throws: ``HealthServiceError`` if the address cannot be had.
+    func run() async throws {
+        let started = Atomic<Bool>(false)
+        // The library reports its own start and stop at `info`; the worker does that for all its parts.
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let application = Application(
+            router: router(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(Self.idleSeconds))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(bind.host, port: bind.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.maxConnections)),
+            onServerRunning: { [onRunning] channel in
+                started.store(true, ordering: .relaxed)
+                await onRunning(channel.localAddress?.port ?? 0)
+            },
+            logger: quiet)
+        do {
+            try await application.run()
+        } catch {
+            guard started.load(ordering: .relaxed) else {
+                throw HealthServiceError.cannotBind(bind, reason: "\(error)")
+            }
+            throw error
+        }
+    }
+
+    private func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.get("livez") { [state] _, _ in Self.response(HealthReport(checks: state.liveness())) }
+        router.get("readyz") { [state] _, _ in Self.response(HealthReport(checks: state.readiness())) }
+        router.get("metrics") { [metrics] _, _ in
+            Self.response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", text: metrics())
+        }
+        return router
+    }
+
+    private static func response(_ report: HealthReport) -> Response {
+        response(report.passed ? .ok : .serviceUnavailable, type: "application/json", text: report.json)
+    }
+
+    private static func response(_ status: HTTPResponse.Status, type: String, text: String) -> Response {
+        Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,79 @@
+import Purchases
+
+/// The parts of one log line.
+struct LogLine: Sendable {
+    let time: Timestamp
+    let level: String
+    let label: String
+    let message: String
+    /// Sorted by name, no name twice.
+    let fields: [(name: String, text: String)]
+}
+
+/// Makes bytes of a log line; its last byte is its only line break.
+enum LogFormatter {
+    /// Members that every JSON line has; a field of such a name gets `metadata.` before it.
+    static let reserved: Set<String> = ["ts", "level", "label", "message"]
+
+    /// One JSON object (RFC 8259) whose values are strings.
+    static func json(_ line: LogLine) -> [UInt8] {
+        var text = "{"
+        append("ts", line.time.rfc3339, to: &text)
+        append("level", line.level, to: &text)
+        append("label", line.label, to: &text)
+        append("message", LogFields.cut(line.message), to: &text)
+        let names = Set(line.fields.map(\.name))
+        for field in line.fields {
+            var name = field.name
+            while reserved.contains(name) || (name != field.name && names.contains(name)) { name = "metadata." + name }
+            append(name, field.text, to: &text)
+        }
+        return Array((text + "}\n").utf8)
+    }
+
+    /// A line for people: `2026-11-21T04:59:13.250Z info label: message name=value name="a value"`.
+    static func text(_ line: LogLine) -> [UInt8] {
+        var text = "\(line.time.rfc3339) \(line.level) \(line.label): "
+        escape(LogFields.cut(line.message), quote: false, to: &text)
+        for field in line.fields {
+            text += " "
+            escape(field.name, quote: false, to: &text)
+            text += "="
+            let plain = !field.text.isEmpty && field.text.allSatisfy { $0 != " " && $0 != "\"" && $0 != "=" }
+            if !plain { text += "\"" }
+            escape(field.text, quote: !plain, to: &text)
+            if !plain { text += "\"" }
+        }
+        return Array((text + "\n").utf8)
+    }
+
+    private static func append(_ name: String, _ value: String, to text: inout String) {
+        text += text == "{" ? "\"" : ",\""
+        escape(name, quote: true, to: &text)
+        text += "\":\""
+        escape(value, quote: true, to: &text)
+        text += "\""
+    }
+
+    /// Appends with control characters escaped as in JSON, so that no value can break a line or steer a terminal.
+    private static func escape(_ value: String, quote: Bool, to text: inout String) {
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\"" where quote: text += "\\\""
+            case "\\" where quote: text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || isSeparator(scalar):
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// U+2028 and U+2029, which some readers take for line breaks.
+    private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value == 0x2028 || scalar.value == 0x2029
+    }
+}

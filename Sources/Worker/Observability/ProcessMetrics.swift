@@ -1,0 +1,51 @@
+import Foundation
+
+/// What Linux says of this process, under the names that Prometheus client libraries share.
+struct ProcessMetrics: Hashable, Sendable {
+    let cpuSeconds: Double
+    let residentBytes: Int
+    let virtualBytes: Int
+    /// Seconds since the UNIX epoch.
+    let startTime: Double
+    let openDescriptors: Int?
+
+    /// The state of the moment; nil where `/proc` does not tell.
+    static func current() -> ProcessMetrics? {
+        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+            let system = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
+        else { return nil }
+        let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        return ProcessMetrics(
+            stat: stat, systemStat: system, openDescriptors: descriptors, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)),
+            pageSize: sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Reads the files' texts as proc(5) lays them out; nil if they are of another form.
+    init?(stat: String, systemStat: String, openDescriptors: Int?, ticksPerSecond: Int, pageSize: Int) {
+        // The program's name stands in parentheses and may hold anything, so counting begins behind it, at field 3.
+        guard ticksPerSecond > 0, let end = stat.lastIndex(of: ")") else { return nil }
+        let fields = stat[stat.index(after: end)...].split(whereSeparator: \.isWhitespace)
+        let bootLine = systemStat.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        guard fields.count > 21, let user = Double(fields[11]), let kernel = Double(fields[12]),
+            let started = Double(fields[19]), let size = Int(fields[20]), let pages = Int(fields[21]),
+            let boot = bootLine.flatMap({ Double($0.dropFirst("btime ".count)) })
+        else { return nil }
+        cpuSeconds = (user + kernel) / Double(ticksPerSecond)
+        residentBytes = pages * pageSize
+        virtualBytes = size
+        startTime = boot + started / Double(ticksPerSecond)
+        self.openDescriptors = openDescriptors
+    }
+
+    /// The exposition's lines.
+    func render() -> String {
+        var metrics = [
+            ("process_cpu_seconds_total", "counter", cpuSeconds),
+            ("process_resident_memory_bytes", "gauge", Double(residentBytes)),
+            ("process_start_time_seconds", "gauge", startTime),
+            ("process_virtual_memory_bytes", "gauge", Double(virtualBytes)),
+        ]
+        if let openDescriptors { metrics.append(("process_open_fds", "gauge", Double(openDescriptors))) }
+        return metrics.map { "# TYPE \($0.0) \($0.1)\n\($0.0) \(MetricName.number($0.2))\n" }.joined()
+    }
+}

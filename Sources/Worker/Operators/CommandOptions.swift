@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import Ledger
+import Logging
+import Purchases
+
+/// `--config`, for every command that reads the configuration.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(name: .long, help: "YAML file with the configuration; GRANTOR_ environment variables win over it.")
+    var config: String?
+
+    /// Reads the configuration, or says what is wrong with it and ends with 78.
+    func load(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> WorkerConfiguration {
+        try Self.reporting { () throws(ConfigurationError) in
+            try WorkerConfiguration.load(file: config, environment: environment)
+        }
+    }
+
+    /// Runs a step whose configuration errors are said and end with 78.
+    static func reporting<Result>(_ step: () throws(ConfigurationError) -> Result) throws -> Result {
+        do {
+            return try step()
+        } catch {
+            throw ExitStatus.configuration.saying(error.description)
+        }
+    }
+}
+
+/// `--json`, for commands that answer.
+struct AnswerOptions: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Flag(name: .long, help: "Answer as JSON.")
+    var json = false
+
+    /// Puts a question to the configured ledger and prints the answer.
+    func answer(
+        _ question: (any LedgerReader, AnswerFormat) async throws(LedgerError) -> OperatorAnswer
+    ) async throws {
+        let settings = try configuration.load()
+        let answer: OperatorAnswer
+        do throws(LedgerError) {
+            let ledger = try await LedgerOpener.current.reader(settings.ledger, CommandLogger.make(label: "ledger"))
+            answer = try await question(ledger, json ? .json : .text(width: Terminal.width()))
+        } catch {
+            throw error.exitStatus.saying(error.advice)
+        }
+        switch answer {
+        case .found(let text): FileHandle.standardOutput.write(Data(text.utf8))
+        case .notFound(let line): throw ExitStatus.failed.saying(line)
+        }
+    }
+}
+
+/// `--limit` and `--before`, for commands with long answers.
+struct PageOptions: ParsableArguments {
+    @Option(name: .long, help: "Most rows, 1 to \(Page.maxLimit).")
+    var limit = Page.standardLimit
+
+    @Option(name: .long, help: "Continue a list: the number that the page before ended with.")
+    var before: Int64?
+
+    var page: Page { Page(before: before, limit: limit) }
+
+    func validate() throws {
+        guard (1...Page.maxLimit).contains(limit) else {
+            throw ValidationError("--limit must be from 1 to \(Page.maxLimit)")
+        }
+    }
+}
+
+/// The log of commands that end by themselves: warnings only, for people, on standard error.
+enum CommandLogger {
+    static func make(label: String) -> Logger {
+        var settings = LogSettings()
+        settings.level = .warning
+        settings.format = .text
+        return LogDestination(settings: settings, now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
+            .logger(label: label)
+    }
+}

@@ -1,0 +1,50 @@
+import Ledger
+import Purchases
+
+/// `grantor submissions list` and `show` as questions to a ledger.
+struct SubmissionQuestions: Sendable {
+    /// Most apps whose submissions of one id are told of; an id is unique within an app only.
+    static let maxStories = 20
+
+    let ledger: any LedgerReader
+    let format: AnswerFormat
+
+    /// The submissions that a filter lets through, newest first.
+    func list(_ filter: SubmissionFilter, page: Page) async throws(LedgerError) -> OperatorAnswer {
+        let rows = try await ledger.submissions(filter, before: page.before, limit: page.limit)
+        let next = page.next(after: rows.map(\.sequence))
+        guard !rows.isEmpty || format == .json else { return .notFound("no submissions found") }
+        let listing = SubmissionListing(rows: rows, next: next)
+        return .found(format.render(json: listing.json) { listing.text(width: $0) })
+    }
+
+    /// All there is to tell of the submissions with an id.
+    ///
+    /// - Parameter bundleID: of which app; nil for all.
+    func show(_ id: SubmissionID, of bundleID: BundleID?) async throws(LedgerError) -> OperatorAnswer {
+        let filter = SubmissionFilter(bundleID: bundleID, submissionID: id)
+        let rows = try await ledger.submissions(filter, before: nil, limit: Self.maxStories)
+        guard !rows.isEmpty else {
+            return .notFound("no submission \(id)\(bundleID.map { " of \($0)" } ?? "")")
+        }
+        var stories: [SubmissionStory] = []
+        for row in rows {
+            let events = try await ledger.events(row.eventIDs)
+            stories.append(SubmissionStory(row: row, grants: try await grants(told: events), events: events))
+        }
+        return .found(
+            format.render(json: SubmissionStory.List(submissions: stories.map(\.json))) { width in
+                stories.map { $0.text(width: width) }.joined(separator: "\n")
+            })
+    }
+
+    /// The grants that events tell of: those of earlier submissions too, which an answer may repeat.
+    private func grants(told events: [EventRow]) async throws(LedgerError) -> [GrantRow] {
+        var grants: [GrantRow] = []
+        for event in events {
+            guard let id = GrantedEventBody.grantID(of: event.event) else { continue }
+            grants += try await ledger.grants(GrantFilter(grantID: id), before: nil, limit: 1)
+        }
+        return grants
+    }
+}

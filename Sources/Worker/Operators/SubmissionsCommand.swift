@@ -1,0 +1,65 @@
+public import ArgumentParser
+public import Ledger
+import Purchases
+
+/// `grantor submissions`.
+struct SubmissionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submissions",
+        abstract: "Shows what became of submissions.",
+        subcommands: [ListSubmissionsCommand.self, ShowSubmissionCommand.self])
+}
+
+/// `grantor submissions list`.
+struct ListSubmissionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists submissions, the latest first.")
+
+    @OptionGroup var options: AnswerOptions
+    @OptionGroup var paging: PageOptions
+
+    @Option(name: .long, help: "Only those with this outcome.")
+    var outcome: RecordedOutcome?
+
+    @Option(name: .long, help: "Only those of the app with this bundle id.")
+    var app: String?
+
+    @Option(name: .long, help: "Only those of this user.")
+    var user: String?
+
+    @Option(name: .long, help: "Only those of this order.")
+    var order: String?
+
+    func run() async throws {
+        let filter = SubmissionFilter(
+            outcome: outcome, bundleID: app.map { BundleID($0) }, userID: user.map { UserID($0) },
+            orderID: order.map { OrderID($0) })
+        let page = paging.page
+        try await options.answer { ledger, format async throws(LedgerError) in
+            try await SubmissionQuestions(ledger: ledger, format: format).list(filter, page: page)
+        }
+    }
+}
+
+/// `grantor submissions show`.
+struct ShowSubmissionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Tells all about one submission: its outcome, its grants, its events.")
+
+    @OptionGroup var options: AnswerOptions
+
+    @Argument(help: "The submission's id.")
+    var id: String
+
+    @Option(name: .long, help: "Only that of the app with this bundle id.")
+    var app: String?
+
+    func run() async throws {
+        let (id, app) = (SubmissionID(id), app.map { BundleID($0) })
+        try await options.answer { ledger, format async throws(LedgerError) in
+            try await SubmissionQuestions(ledger: ledger, format: format).show(id, of: app)
+        }
+    }
+}
+
+extension RecordedOutcome: ExpressibleByArgument {}
