@@ -1,0 +1,46 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo build-tests test lint schemas compose-check bench clean
+
+SWIFT ?= swift
+# Extra flags for building the tests; CI turns warnings into errors with them.
+SWIFTFLAGS ?=
+# Extra flags for running the tests, such as --filter IntakeTests.
+TESTFLAGS ?=
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what building needs (Debian; root or sudo)
+	@scripts/setup.sh --for build
+
+build: setup ## Build the worker: .build/release/grantor
+	$(SWIFT) build -c release --product grantor
+
+demo: build ## Watch it work: broker, App Store and ledger in one process, no account needed
+	.build/release/grantor demo
+
+build-tests: ## Build everything for tests, without running them
+	@scripts/setup.sh --for test
+	$(SWIFT) build --build-tests $(SWIFTFLAGS)
+
+test: build-tests ## Run all tests; installs what they need
+	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
+
+lint: ## Check the style of the Swift sources
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+
+schemas: ## Check the message contract and its examples
+	@scripts/setup.sh --for test
+	.venv/bin/python scripts/validate-schemas.py
+
+compose-check: ## Check docker-compose.yml without starting anything
+	@scripts/setup.sh --for ci
+	docker-compose --file docker-compose.yml config --quiet
+	docker-compose --file docker-compose.yml --profile demo config --quiet
+
+bench: setup ## Measure the worker against the simulator, end to end
+	$(SWIFT) build -c release
+	.build/release/grantor-bench --output .build/bench.json
+
+clean: ## Remove what was built and installed into the checkout
+	rm -rf .build .venv
