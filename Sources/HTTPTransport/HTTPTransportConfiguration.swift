@@ -4,8 +4,9 @@ public struct HTTPTransportConfiguration: Sendable {
     public enum HTTPVersion: Sendable, Hashable {
         /// One request at a time on each connection, connections kept open: the default, and the cheapest per request.
         case http1_1
-        /// Many requests on a connection where the server agrees. With libcurl 7.88 a few requests in ten thousand
-        /// fail with ``HTTPTransportError/http2Stream(_:)``.
+        /// Many requests on a connection where the server agrees. With libcurl 7.88 some requests fail with
+        /// ``HTTPTransportError/http2Stream(_:)``: up to one in a hundred where a server answers before it has read
+        /// the whole body.
         case http2
     }
 

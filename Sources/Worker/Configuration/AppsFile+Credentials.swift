@@ -7,7 +7,7 @@ extension AppsFile {
         }
         var secrets: [SecretText] = []
         for path in paths {
-            let secret = try secret(path, besides: file)
+            let secret = try secret(path, besides: file, namedBy: entry.place("sharedSecretFiles"))
             guard !secret.contains(where: { $0.isWhitespace || $0.isNewline }) else {
                 let requirement = "files that hold one shared secret each, on one line without spaces"
                 throw .invalidMember(entry.place("sharedSecretFiles"), requirement: requirement)
@@ -28,19 +28,22 @@ extension AppsFile {
             }
             texts.append(text)
         }
-        let key = try secret(texts[2], besides: file)
+        let key = try secret(texts[2], besides: file, namedBy: credentials.place("privateKeyFile"))
         guard key.contains("-----BEGIN PRIVATE KEY-----") else {
-            throw .invalidMember(credentials.place("privateKeyFile"), requirement: "a PEM file with a private key (.p8)")
+            throw .invalidMember(
+                credentials.place("privateKeyFile"), requirement: "a PEM file with a private key (.p8)")
         }
         return ServerAPICredentials(issuerID: texts[0], keyID: texts[1], privateKey: SecretText(key))
     }
 
     /// The file's text without the line breaks at its end.
-    private static func secret(_ path: String, besides file: String) throws(ConfigurationError) -> String {
+    private static func secret(
+        _ path: String, besides file: String, namedBy place: ConfigurationError.Place
+    ) throws(ConfigurationError) -> String {
         let resolved = TextFile.resolve(path, besides: file)
-        var text = try TextFile.read(resolved, maxBytes: maxSecretBytes)
+        var text = try TextFile.read(resolved, maxBytes: maxSecretBytes, namedBy: .member(place))
         while text.last?.isNewline == true { text.removeLast() }
-        guard !text.isEmpty else { throw .syntax(file: resolved, line: nil, problem: "the file is empty") }
+        guard !text.isEmpty else { throw .file(resolved, .empty, namedBy: .member(place)) }
         return text
     }
 }

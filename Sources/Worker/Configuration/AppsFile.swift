@@ -4,14 +4,15 @@ import Purchases
 enum AppsFile {
     static let maxBytes = 4 << 20
     static let maxApps = 1000
-    static let maxSecretBytes = 16 << 10
+    static let maxSecretBytes = 4 << 10
     static let maxSharedSecrets = 10
 
     /// The apps in the file's order; at least one, no bundle id twice.
     ///
     /// - Parameter path: paths in the file are absolute or relative to its folder.
     static func load(_ path: String) throws(ConfigurationError) -> [ConfiguredApp] {
-        let root = try YAMLMapping(document: try TextFile.read(path, maxBytes: maxBytes), file: path)
+        let text = try TextFile.read(path, maxBytes: maxBytes, namedBy: .key(.appsFile))
+        let root = try YAMLMapping(document: text, file: path)
         try root.allow(["apps"])
         guard let entries = try root.mappings("apps"), (1...maxApps).contains(entries.count) else {
             throw .invalidMember(root.place("apps"), requirement: "a list of 1 to \(maxApps) apps")

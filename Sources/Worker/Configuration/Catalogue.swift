@@ -5,13 +5,15 @@ enum Catalogue {
     static let maxProducts = 10_000
     static let maxItems = 100
     /// Largest quantity of an item per unit, so that units times quantity cannot overflow.
-    static let maxQuantity = 1_000_000_000_000
+    static let maxQuantity = 1_000_000_000
 
-    /// The products by their id. Nil without a list: everything attested is granted. An empty list grants nothing.
+    /// The products by their id. Nil without a list: everything attested is granted. An empty list could be meant as
+    /// everything or as nothing, so it is an error.
     static func products(_ app: YAMLMapping) throws(ConfigurationError) -> [ProductID: Product]? {
         guard let entries = try app.mappings("products") else { return nil }
-        guard entries.count <= maxProducts else {
-            throw .invalidMember(app.place("products"), requirement: "a list of at most \(maxProducts) products")
+        guard (1...maxProducts).contains(entries.count) else {
+            let requirement = "a list of 1 to \(maxProducts) products, or left out to grant everything"
+            throw .invalidMember(app.place("products"), requirement: requirement)
         }
         var products: [ProductID: Product] = [:]
         for entry in entries {

@@ -14,12 +14,14 @@ enum ConfigurationError: Error, Hashable, Sendable {
     case contradiction(ConfigurationKey, ConfigurationKey, requirement: String)
     /// A member of a file that is missing or is something else than it has to be.
     case invalidMember(Place, requirement: String)
+    /// A member that the same file has given before.
+    case duplicateMember(Place)
     /// A known word that this version cannot do anything with.
     case notSupported(Place)
     /// As ``notSupported(_:)``, for a key.
     case keyNotSupported(ConfigurationKey, what: String)
     /// A file that cannot be read.
-    case file(String, FileProblem)
+    case file(String, FileProblem, namedBy: FileOrigin)
     /// A file that can be read and is not of its format.
     case syntax(file: String, line: Int?, problem: String)
 
@@ -31,17 +33,28 @@ enum ConfigurationError: Error, Hashable, Sendable {
         let member: String
     }
 
+    /// What a file's path was taken from.
+    enum FileOrigin: Hashable, Sendable {
+        case commandLine
+        case key(ConfigurationKey)
+        case member(Place)
+    }
+
     /// What keeps a file from being read.
     enum FileProblem: Hashable, Sendable {
         case notThere
         case unreadable
+        case empty
         case tooLarge(limit: Int)
         case notText
     }
 }
 
 extension ConfigurationError: CustomStringConvertible {
-    var description: String {
+    /// One line even if a file's name or a member's has line breaks in it.
+    var description: String { PrintableText.singleLine(message) }
+
+    private var message: String {
         switch self {
         case .unknownVariable(let name, let suggestion):
             "unknown environment variable \(name)\(Self.hint(suggestion))"
@@ -55,12 +68,14 @@ extension ConfigurationError: CustomStringConvertible {
             "\(one.places) and \(other.places) \(requirement)"
         case .invalidMember(let place, let requirement):
             "\(place) must be \(requirement)"
+        case .duplicateMember(let place):
+            "\(place): given twice"
         case .notSupported(let place):
             "\(place): not supported by this version"
         case .keyNotSupported(let key, let what):
             "\(key.places): \(what) not supported by this version"
-        case .file(let path, let problem):
-            "\(path): \(problem)"
+        case .file(let path, let problem, let origin):
+            "\(origin)\(path): \(problem)"
         case .syntax(let file, let line, let problem):
             "\(file)\(line.map { ":\($0)" } ?? ""): \(problem)"
         }
@@ -78,11 +93,23 @@ extension ConfigurationError.Place: CustomStringConvertible {
     }
 }
 
+extension ConfigurationError.FileOrigin: CustomStringConvertible {
+    /// What stands before the path in a message.
+    var description: String {
+        switch self {
+        case .commandLine: ""
+        case .key(let key): "\(key.places): "
+        case .member(let place): "\(place): "
+        }
+    }
+}
+
 extension ConfigurationError.FileProblem: CustomStringConvertible {
     var description: String {
         switch self {
         case .notThere: "there is no such file"
         case .unreadable: "the file cannot be read"
+        case .empty: "the file is empty"
         case .tooLarge(let limit): "the file is larger than \(limit) bytes"
         case .notText: "the file is not UTF-8 text"
         }

@@ -8,7 +8,7 @@ struct ConfigurationFile: Sendable {
 
     /// Reads a file; a name that is no key is an error, and so is a list or a mapping where a value is due.
     static func load(_ path: String) throws(ConfigurationError) -> ConfigurationFile {
-        try parse(try TextFile.read(path, maxBytes: maxBytes), path: path)
+        try parse(try TextFile.read(path, maxBytes: maxBytes, namedBy: .commandLine), path: path)
     }
 
     static func parse(_ text: String, path: String) throws(ConfigurationError) -> ConfigurationFile {
@@ -23,6 +23,8 @@ struct ConfigurationFile: Sendable {
         for name in mapping.names {
             let key = prefix + name
             if let known = ConfigurationKey(rawValue: key) {
+                // A key can be written as one dotted name and as levels of nesting; not as both.
+                guard values[known] == nil else { throw .duplicateMember(mapping.place(name)) }
                 values[known] = try mapping.text(name)
             } else if ConfigurationKey.allCases.contains(where: { $0.rawValue.hasPrefix(key + ".") }) {
                 guard let section = try mapping.mapping(name) else { continue }

@@ -87,7 +87,10 @@ struct ConfigurationValues: Sendable {
     /// The path of a PEM file with certificates; nil if it is not set. The file is read, and has to hold at least one.
     func certificateFile(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         guard let path = try text(key) else { return nil }
-        guard try TextFile.read(path, maxBytes: Self.maxCertificateBytes).contains("-----BEGIN CERTIFICATE-----") else {
+        guard
+            try TextFile.read(path, maxBytes: Self.maxCertificateBytes, namedBy: .key(key))
+                .contains("-----BEGIN CERTIFICATE-----")
+        else {
             throw .invalid(key, requirement: "a PEM file with at least one certificate")
         }
         return path

@@ -36,15 +36,20 @@ struct HTTPBind: Hashable, Sendable, CustomStringConvertible {
 enum HostAndPort {
     /// Host without brackets, and a port up to 65535; nil for a text of another form.
     static func parse(_ text: some StringProtocol, smallest: UInt16 = 1) -> (host: String, port: Int)? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
-            port >= smallest
-        else { return nil }
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        // UInt16 alone would read a sign, too.
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits), port >= smallest else {
+            return nil
+        }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
             guard host.allSatisfy({ $0.isHexDigit || ":.".contains($0) }) else { return nil }
         } else {
-            guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }) else { return nil }
+            guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }) else {
+                return nil
+            }
         }
         return host.isEmpty ? nil : (String(host), Int(port))
     }

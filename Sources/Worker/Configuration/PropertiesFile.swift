@@ -14,7 +14,7 @@ enum PropertiesFile {
 
     /// Reads a file of properties.
     static func load(_ path: String) throws(ConfigurationError) -> [String: SecretText] {
-        try parse(try TextFile.read(path, maxBytes: maxBytes), file: path)
+        try parse(try TextFile.read(path, maxBytes: maxBytes, namedBy: .key(.kafkaPropertiesFile)), file: path)
     }
 
     static func parse(_ text: String, file: String) throws(ConfigurationError) -> [String: SecretText] {

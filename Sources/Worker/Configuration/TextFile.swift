@@ -4,14 +4,18 @@ import Foundation
 enum TextFile {
     /// Reads a file whole.
     ///
-    /// - Parameter maxBytes: a larger file is refused without being held in memory.
-    static func read(_ path: String, maxBytes: Int) throws(ConfigurationError) -> String {
-        guard FileManager.default.fileExists(atPath: path) else { throw .file(path, .notThere) }
+    /// - Parameters:
+    ///   - maxBytes: a larger file is refused without being held in memory.
+    ///   - origin: what the path was taken from, for the message of an error.
+    static func read(
+        _ path: String, maxBytes: Int, namedBy origin: ConfigurationError.FileOrigin
+    ) throws(ConfigurationError) -> String {
+        guard FileManager.default.fileExists(atPath: path) else { throw .file(path, .notThere, namedBy: origin) }
         guard let handle = FileHandle(forReadingAtPath: path), let data = try? read(handle, upTo: maxBytes + 1) else {
-            throw .file(path, .unreadable)
+            throw .file(path, .unreadable, namedBy: origin)
         }
-        guard data.count <= maxBytes else { throw .file(path, .tooLarge(limit: maxBytes)) }
-        guard let text = String(validating: data, as: UTF8.self) else { throw .file(path, .notText) }
+        guard data.count <= maxBytes else { throw .file(path, .tooLarge(limit: maxBytes), namedBy: origin) }
+        guard let text = String(validating: data, as: UTF8.self) else { throw .file(path, .notText, namedBy: origin) }
         return text
     }
 

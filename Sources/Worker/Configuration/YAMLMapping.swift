@@ -106,7 +106,9 @@ struct YAMLMapping {
 
     private static func text(_ node: Node, _ place: ConfigurationError.Place) throws(ConfigurationError) -> String {
         guard case .scalar(let scalar) = node else { throw .invalidMember(place, requirement: "a single value") }
-        guard !scalar.string.isEmpty, node.null == nil else { throw .invalidMember(place, requirement: "set, not empty") }
+        guard !scalar.string.isEmpty, node.null == nil else {
+            throw .invalidMember(place, requirement: "set, not empty")
+        }
         return scalar.string
     }
 

@@ -55,6 +55,7 @@ struct LogDestination: Sendable {
 
     /// Makes this the destination of every logger of the process. Once per process.
     func bootstrap() {
-        LoggingSystem.bootstrap({ LineLogHandler(label: $0, destination: self, metadataProvider: $1) }, metadataProvider: nil)
+        LoggingSystem.bootstrap(
+            { LineLogHandler(label: $0, destination: self, metadataProvider: $1) }, metadataProvider: nil)
     }
 }

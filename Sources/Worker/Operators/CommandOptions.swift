@@ -75,7 +75,9 @@ enum CommandLogger {
         var settings = LogSettings()
         settings.level = .warning
         settings.format = .text
-        return LogDestination(settings: settings, now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
-            .logger(label: label)
+        return LogDestination(
+            settings: settings, now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+        )
+        .logger(label: label)
     }
 }

@@ -9,7 +9,9 @@ struct GrantListing: Sendable {
 
     func text(width: Int?) -> String {
         let table = TextTable(
-            header: ["GRANT", "APP", "USER", "PRODUCT", "GIVES", "TRANSACTION", "ENVIRONMENT", "SUBMISSION", "GRANTED"],
+            header: [
+                "GRANT", "APP", "USER", "PRODUCT", "GIVES", "TRANSACTION", "ENVIRONMENT", "SUBMISSION", "GRANTED",
+            ],
             rows: rows.map { row in
                 let purchase = row.granted.purchase
                 return [

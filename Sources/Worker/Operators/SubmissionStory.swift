@@ -18,7 +18,8 @@ struct SubmissionStory: Sendable {
         let origin = row.origin
         fields.append(("received", row.receivedAt.rfc3339))
         fields.append(("from", "\(origin.topic), partition \(origin.partition), offset \(origin.offset)"))
-        fields.append(("settled", "\(row.settledAt.rfc3339), after \(row.attempts) \(row.attempts == 1 ? "try" : "tries")"))
+        fields.append(
+            ("settled", "\(row.settledAt.rfc3339), after \(row.attempts) \(row.attempts == 1 ? "try" : "tries")"))
         if let traceparent = claimant.traceparent { fields.append(("trace", traceparent)) }
         var text = "Submission \(PrintableText.singleLine(claimant.submissionID.rawValue))\n"
         text += TextFields(fields: fields).text()
@@ -39,7 +40,8 @@ struct SubmissionStory: Sendable {
     }
 
     var json: JSON {
-        JSON(submission: SubmissionJSON(row), grants: grants.map { GrantJSON($0) }, events: events.map { EventJSON($0) })
+        JSON(
+            submission: SubmissionJSON(row), grants: grants.map { GrantJSON($0) }, events: events.map { EventJSON($0) })
     }
 
     struct JSON: Encodable {

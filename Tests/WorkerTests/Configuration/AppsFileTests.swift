@@ -1,0 +1,199 @@
+import Foundation
+import Purchases
+import Testing
+
+@testable import Worker
+
+@Suite("Apps file")
+struct AppsFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func load(_ text: String) throws -> [ConfiguredApp] {
+        try AppsFile.load(try folder.write(text, to: "apps.yaml"))
+    }
+
+    /// The error's line without the folder, or nil.
+    private func refusal(_ text: String) throws -> String? {
+        let file = try folder.write(text, to: "apps.yaml")
+        do throws(ConfigurationError) {
+            _ = try AppsFile.load(file)
+            return nil
+        } catch {
+            return error.description.replacing(folder.path + "/", with: "")
+        }
+    }
+
+    @Test("A full entry is read to its last member")
+    func fullEntry() throws {
+        _ = try folder.write("first\n", to: "secrets/one")
+        let absolute = try folder.write("second\r\n", to: "secrets/two")
+        _ = try folder.write("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", to: "key.p8")
+        let apps = try load(
+            """
+            apps:
+              - bundleId: com.example.game
+                appAppleId: 1234567890
+                sharedSecretFiles: [secrets/one, \(absolute)]
+                serverAPI: {issuerId: i-1, keyId: k-1, privateKeyFile: key.p8}
+                sandbox: {policy: users, users: [u-1, 42]}
+                receipts: verifyReceipt
+                confirmSignedTransactionsOlderThan: 24h
+                familySharing: accept
+                products:
+                  - {id: com.example.game.gems100, type: consumable, items: [{item: gems, quantity: 100}]}
+                  - {id: com.example.game.vip, type: autoRenewable, items: [{item: vip, quantity: 1}, {item: hat, quantity: 2}]}
+            """)
+        let app = try #require(apps.first)
+        #expect(apps.count == 1)
+        #expect(app.app.bundleID == "com.example.game")
+        #expect(app.app.sandbox == .users(["u-1", "42"]))
+        #expect(app.app.acceptsFamilySharing)
+        #expect(app.app.products?["com.example.game.gems100"]?.items == [Item(item: "gems", quantity: 100)])
+        #expect(app.app.products?["com.example.game.vip"]?.type == .autoRenewable)
+        #expect(app.appAppleID == 1_234_567_890)
+        #expect(app.sharedSecrets.map { $0.revealed() } == ["first", "second"])
+        #expect(app.serverAPI?.issuerID == "i-1")
+        #expect(app.serverAPI?.privateKey.revealed().hasSuffix("-----END PRIVATE KEY-----") == true)
+        #expect(app.confirmSignedTransactionsOlderThan == .seconds(86_400))
+        var dumped = ""
+        dump(apps, to: &dumped)
+        #expect(!dumped.contains("second") && !dumped.contains("PRIVATE KEY"))
+    }
+
+    @Test("A short entry grants everything attested, in the sandbox too, but nothing family-shared")
+    func shortEntry() throws {
+        let app = try #require(try load("apps: [{bundleId: com.example.game}]").first)
+        #expect(app.app == App(bundleID: "com.example.game"))
+        #expect(app.app.products == nil)
+        #expect(app.sharedSecrets.isEmpty)
+    }
+
+    @Test("An empty product list grants nothing, which is not the same as none")
+    func emptyProducts() throws {
+        let app = try #require(try load("apps: [{bundleId: com.example.game, products: []}]").first)
+        #expect(app.app.products == [:])
+    }
+
+    @Test(
+        "Mistakes in an entry are named by line and member",
+        arguments: [
+            ("bundleID: a", "apps[0].bundleID: unknown; did you mean bundleId?"),
+            ("sandbox: {policy: accept}", "apps[0].bundleId must be set: 1-155 letters, digits, '.' and '-'"),
+            ("bundleId: 'a b'", "apps[0].bundleId must be set: 1-155 letters, digits, '.' and '-'"),
+            ("bundleId: a, appAppleId: x", "apps[0].appAppleId must be a whole number above 0"),
+            ("bundleId: a, sandbox: {policy: maybe}", "apps[0].sandbox.policy must be one of accept, reject, users"),
+            ("bundleId: a, sandbox: {}", "apps[0].sandbox.policy must be one of accept, reject, users"),
+            ("bundleId: a, sandbox: accept", "apps[0].sandbox must be a mapping of names to values"),
+            (
+                "bundleId: a, sandbox: {policy: users}",
+                "apps[0].sandbox.users must be a list of user ids of 1-128 characters"
+            ),
+            (
+                "bundleId: a, sandbox: {policy: users, users: []}",
+                "apps[0].sandbox.users must be a list of user ids of 1-128 characters"
+            ),
+            (
+                "bundleId: a, sandbox: {policy: reject, users: [u]}",
+                "apps[0].sandbox.users must be left out unless the policy is users"
+            ),
+            ("bundleId: a, sandbox: {polcy: reject}", "apps[0].sandbox.polcy: unknown; did you mean policy?"),
+            ("bundleId: a, receipts: serverAPI", "apps[0].receipts: not supported by this version"),
+            ("bundleId: a, receipts: local", "apps[0].receipts: not supported by this version"),
+            ("bundleId: a, receipts: never", "apps[0].receipts must be verifyReceipt"),
+            ("bundleId: a, familySharing: yes", "apps[0].familySharing must be one of reject, accept"),
+            (
+                "bundleId: a, confirmSignedTransactionsOlderThan: soon",
+                "apps[0].confirmSignedTransactionsOlderThan must be a duration, such as 90s, 15m or 24h"
+            ),
+            ("bundleId: a, products: x", "apps[0].products must be a list"),
+            ("bundleId: a, products: ", "apps[0].products must be a list"),
+            ("bundleId: a, products: [x]", "apps[0].products[0] must be a mapping of names to values"),
+            ("bundleId: a, serverAPI: {issuerId: i, keyId: k}", "apps[0].serverAPI.privateKeyFile must be set"),
+            (
+                "bundleId: a, sharedSecretFiles: []",
+                "apps[0].sharedSecretFiles must be a list of 1 to 10 files, or left out"
+            ),
+        ])
+    func mistakes(entry: String, message: String) throws {
+        #expect(try refusal("# apps\napps: [{\(entry)}]\n") == "apps.yaml:2: \(message)")
+    }
+
+    @Test(
+        "Mistakes in a product are named by line and member",
+        arguments: [
+            ("type: consumable", ".id must be set: 1-255 printable ASCII characters without spaces"),
+            ("id: p, items: []", ".type must be one of consumable, nonConsumable, nonRenewing, autoRenewable"),
+            ("id: p, type: Consumable", ".type must be one of consumable, nonConsumable, nonRenewing, autoRenewable"),
+            ("id: p, type: consumable", ".items must be a list of 1 to 100 items"),
+            (
+                "id: p, type: consumable, items: [{item: g, quantity: 0}]",
+                ".items[0].quantity must be a whole number from 1 to 1000000000000"
+            ),
+            (
+                "id: p, type: consumable, items: [{item: g}]",
+                ".items[0].quantity must be a whole number from 1 to 1000000000000"
+            ),
+            ("id: p, type: consumable, items: [{quantity: 1}]", ".items[0].item must be set: 1-128 characters"),
+            ("id: p, type: consumable, items: [{item: g, quantity: 1, colour: red}]", ".items[0].colour: unknown"),
+            (
+                "id: p, type: consumable, items: [{item: g, quantity: 1}, {item: g, quantity: 2}]",
+                ".items[1].item must be unlike that of any item before it"
+            ),
+        ])
+    func productMistakes(product: String, message: String) throws {
+        let text = "apps:\n  - bundleId: a\n    products:\n      - {\(product)}\n"
+        #expect(try refusal(text) == "apps.yaml:4: apps[0].products[0]\(message)")
+    }
+
+    @Test("An app or a product that is there twice is refused")
+    func duplicates() throws {
+        #expect(
+            try refusal("apps:\n  - bundleId: a\n  - bundleId: a\n")
+                == "apps.yaml:3: apps[1].bundleId must be unlike that of any app before it")
+        let product = "{id: p, type: consumable, items: [{item: g, quantity: 1}]}"
+        #expect(
+            try refusal("apps: [{bundleId: a, products: [\(product), \(product)]}]")
+                == "apps.yaml:1: apps[0].products[1].id must be unlike that of any product before it")
+    }
+
+    @Test("A file without apps is refused", arguments: ["", "apps: []", "app: []", "apps: {}", "[]"])
+    func withoutApps(text: String) throws {
+        #expect(try refusal(text)?.hasPrefix("apps.yaml") == true)
+    }
+
+    @Test("Secret files that are missing, empty or of several words are refused without their text")
+    func secretFiles() throws {
+        let entry = "apps: [{bundleId: a, sharedSecretFiles: [secret]}]"
+        #expect(try refusal(entry) == "secret: there is no such file")
+        _ = try folder.write("\n", to: "secret")
+        #expect(try refusal(entry) == "secret: the file is empty")
+        _ = try folder.write("canary one\n", to: "secret")
+        #expect(
+            try refusal(entry)
+                == "apps.yaml:1: apps[0].sharedSecretFiles must be files that hold one shared secret each, "
+                + "on one line without spaces")
+        _ = try folder.write(String(repeating: "x", count: AppsFile.maxSecretBytes + 1), to: "secret")
+        #expect(try refusal(entry) == "secret: the file is larger than 16384 bytes")
+    }
+
+    @Test("A private key that is none is refused without its text")
+    func privateKey() throws {
+        _ = try folder.write("canary", to: "key.p8")
+        #expect(
+            try refusal("apps: [{bundleId: a, serverAPI: {issuerId: i, keyId: k, privateKeyFile: key.p8}}]")
+                == "apps.yaml:1: apps[0].serverAPI.privateKeyFile must be a PEM file with a private key (.p8)")
+    }
+
+    @Test("The apps files that come with the program are read, but for secrets that are not there")
+    func shippedFiles() throws {
+        let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
+        #expect(try AppsFile.load(root.appending(path: "config/apps.demo.yaml").path).count == 1)
+        #expect(throws: ConfigurationError.file("/run/secrets/shared-secret", .notThere)) {
+            try AppsFile.load(root.appending(path: "config/apps.example.yaml").path)
+        }
+    }
+}

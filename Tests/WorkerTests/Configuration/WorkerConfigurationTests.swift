@@ -1,0 +1,220 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import Worker
+
+@Suite("Worker configuration")
+struct WorkerConfigurationTests {
+    private func load(_ environment: [String: String], file: String? = nil) throws -> WorkerConfiguration {
+        try WorkerConfiguration.load(file: file, environment: environment)
+    }
+
+    /// The error's one line; nil if the configuration is accepted.
+    private func refusal(_ environment: [String: String], file: String? = nil) -> String? {
+        do {
+            _ = try WorkerConfiguration.load(file: file, environment: environment)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test("Without anything set the defaults hold")
+    func defaults() throws {
+        let configuration = try load(["PATH": "/bin"])
+        #expect(configuration.kafka.bootstrapServers == nil)
+        #expect(configuration.kafka.groupID == "grantor")
+        #expect(configuration.kafka.topics == TopicNames())
+        #expect(configuration.ledger.path == "grantor.db")
+        #expect(configuration.verification == VerificationSettings())
+        #expect(configuration.verification.maxInFlight == 1000)
+        #expect(configuration.verification.notFoundWindow == .seconds(21_600))
+        #expect(configuration.http == HTTPBind(host: "127.0.0.1", port: 8080))
+        #expect(configuration.apple.verifyReceiptProductionURL == "https://buy.itunes.apple.com/verifyReceipt")
+        #expect(configuration.apple.verifyReceiptSandboxURL == "https://sandbox.itunes.apple.com/verifyReceipt")
+        #expect(configuration.log.level == .info)
+        #expect(configuration.log.format == .json)
+        #expect(configuration.source(.maxInFlight) == .default)
+    }
+
+    @Test("The environment wins over the file, the file over the defaults")
+    func layers() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            """
+            kafka:
+              bootstrapServers: file:9092
+              groupId: from-file
+            maxInFlight: 7
+            shutdownTimeout: 90
+            """, to: "grantor.yaml")
+        let configuration = try load(["GRANTOR_KAFKA_GROUP_ID": "from-environment"], file: file)
+        #expect(configuration.kafka.groupID == "from-environment")
+        #expect(configuration.kafka.bootstrapServers == "file:9092")
+        #expect(configuration.verification.maxInFlight == 7)
+        #expect(configuration.verification.shutdownTimeout == .seconds(90))
+        #expect(configuration.source(.kafkaGroupID) == .environment)
+        #expect(configuration.source(.maxInFlight) == .file)
+    }
+
+    @Test(
+        "A value that a key does not take is refused by the key's two names, never by the value",
+        arguments: [
+            (ConfigurationKey.maxInFlight, "many-secret"), (.maxInFlight, "0"), (.maxInFlight, "10001"),
+            (.maxInFlight, "1.5"), (.maxInFlight, ""), (.maxWindowBytes, "12-secret"), (.notFoundWindow, "6 secrets"),
+            (.notFoundWindow, "31d"), (.shutdownTimeout, "0"), (.shutdownTimeout, "-1s"), (.httpBind, "secret"),
+            (.httpBind, "127.0.0.1"), (.httpBind, "127.0.0.1:0"), (.httpBind, ":8080"), (.httpBind, "a:70000"),
+            (.httpBind, "::1:8080"), (.logLevel, "secret"), (.logFormat, "xml-secret"),
+            (.kafkaBootstrapServers, "secret"), (.kafkaBootstrapServers, "a:9092,,b:9092"),
+            (.kafkaBootstrapServers, "a:9092, b:9092"), (.kafkaGroupID, "a\u{7}secret"),
+            (.topicSubmitted, "^secret"), (.topicGranted, ".."), (.topicFailed, "a b"),
+            (.topicQuarantined, String(repeating: "x", count: 250)), (.ledgerURL, "secret.db"), (.ledgerURL, "sqlite:"),
+            (.ledgerURL, "sqlite://host/secret"), (.ledgerURL, "sqlite::memory:"),
+            (.verifyReceiptProductionURL, "http://secret/verifyReceipt"), (.verifyReceiptSandboxURL, "https://"),
+            (.verifyReceiptSandboxURL, "https://user:secret@host/"), (.serverAPIProductionURL, "ftp://secret"),
+            (.serverAPISandboxURL, "https://secret/inApps/v1"), (.appleConnectTimeout, "secret"), (.appleTimeout, "1h"),
+        ])
+    func invalid(key: ConfigurationKey, value: String) throws {
+        let line = try #require(refusal([key.environmentName: value]))
+        #expect(line.contains(key.environmentName))
+        #expect(line.contains(key.rawValue))
+        #expect(!line.contains("secret"))
+        #expect(!line.contains("\n"))
+    }
+
+    @Test(
+        "Keys that contradict each other are both named",
+        arguments: [
+            (["GRANTOR_TOPIC_FAILED": "purchases.granted"], "GRANTOR_TOPIC_GRANTED", "GRANTOR_TOPIC_FAILED"),
+            (["GRANTOR_TOPIC_SUBMITTED": "x", "GRANTOR_TOPIC_QUARANTINED": "x"], "_SUBMITTED", "_QUARANTINED"),
+            (
+                ["GRANTOR_APPLE_CONNECT_TIMEOUT": "30s"], "GRANTOR_APPLE_CONNECT_TIMEOUT",
+                "GRANTOR_APPLE_TIMEOUT"
+            ),
+            (
+                ["GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": "https://buy.itunes.apple.com/verifyReceipt"],
+                "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL", "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL"
+            ),
+        ])
+    func contradictions(environment: [String: String], one: String, other: String) throws {
+        let line = try #require(refusal(environment))
+        #expect(line.contains(one) && line.contains(other))
+    }
+
+    @Test("An unknown variable is an error that names the nearest known one")
+    func unknownVariable() {
+        #expect(
+            refusal(["GRANTOR_MAX_INFLIGHT": "5"])
+                == "unknown environment variable GRANTOR_MAX_INFLIGHT; did you mean GRANTOR_MAX_IN_FLIGHT?")
+        #expect(refusal(["GRANTOR_XYZZY": "secret"]) == "unknown environment variable GRANTOR_XYZZY")
+    }
+
+    @Test(
+        "Variables that Kubernetes makes up for services are nobody's mistake",
+        arguments: [
+            "GRANTOR_PORT", "GRANTOR_SERVICE_HOST", "GRANTOR_SERVICE_PORT", "GRANTOR_SERVICE_PORT_HTTP",
+            "GRANTOR_PORT_8080_TCP", "GRANTOR_PORT_8080_TCP_ADDR", "GRANTOR_METRICS_SERVICE_HOST",
+            "GRANTOR_METRICS_PORT_80_UDP_PROTO",
+        ])
+    func serviceLinks(name: String) {
+        #expect(refusal([name: "tcp://10.0.0.1:8080"]) == nil)
+    }
+
+    @Test("Unknown keys of the file are errors that name file, line and the nearest known key")
+    func unknownKeys() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("kafka:\n  groupId: a\n  bootstrapServer: secret:1\n", to: "grantor.yaml")
+        #expect(
+            refusal([:], file: file)
+                == "\(file):3: kafka.bootstrapServer: unknown; did you mean kafka.bootstrapServers?")
+        let other = try folder.write("plugh: secret\n", to: "other.yaml")
+        #expect(refusal([:], file: other) == "\(other):1: plugh: unknown")
+    }
+
+    @Test(
+        "A file that is no configuration is refused by its place, without its text",
+        arguments: [
+            ("- secret\n", "must be a mapping"), ("maxInFlight: [secret]\n", "maxInFlight must be a single value"),
+            ("kafka: secret\n", "kafka must be a mapping"), ("maxInFlight:\n", "maxInFlight must be set, not empty"),
+            ("maxInFlight: 1\nmaxInFlight: 2\n", "given twice"), ("a: 'secret\n", "not YAML"),
+            ("log: {level: info\n", "not YAML"), ("x: [a, b", "not YAML"),
+        ])
+    func malformedFiles(text: String, problem: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(text, to: "grantor.yaml")
+        let line = try #require(refusal([:], file: file))
+        #expect(line.hasPrefix(file))
+        #expect(line.contains(problem))
+        #expect(!line.contains("secret"))
+    }
+
+    @Test("An empty file sets nothing")
+    func emptyFile() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("# nothing yet\n", to: "grantor.yaml")
+        #expect(refusal([:], file: file) == nil)
+    }
+
+    @Test("A missing file, a folder, a large file and one that is no text are told apart")
+    func unreadableFiles() throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.path + "/missing.yaml"
+        #expect(refusal([:], file: missing) == "\(missing): there is no such file")
+        #expect(refusal([:], file: folder.path) == "\(folder.path): the file cannot be read")
+        let large = try folder.write(String(repeating: "#", count: ConfigurationFile.maxBytes + 1), to: "large.yaml")
+        #expect(refusal([:], file: large) == "\(large): the file is larger than 262144 bytes")
+        let binary = try folder.write(Data([0xFF, 0xFE, 0x00]), to: "binary.yaml")
+        #expect(refusal([:], file: binary) == "\(binary): the file is not UTF-8 text")
+    }
+
+    @Test("PostgreSQL is a known word that this version does not support")
+    func postgres() throws {
+        let line = try #require(refusal(["GRANTOR_LEDGER_URL": "postgres://user:secret@host/db"]))
+        #expect(line.contains("GRANTOR_LEDGER_URL") && line.contains("not supported by this version"))
+        #expect(!line.contains("secret"))
+    }
+
+    @Test("What only some commands need is missed when it is asked for")
+    func required() throws {
+        let configuration = try load([:])
+        #expect(throws: ConfigurationError.missing(.kafkaBootstrapServers)) {
+            try configuration.kafka.requiredBootstrapServers()
+        }
+        #expect(throws: ConfigurationError.missing(.appsFile)) { try configuration.requiredAppsFile() }
+        #expect(
+            ConfigurationError.missing(.appsFile).description == "GRANTOR_APPS_FILE (appsFile in the file) must be set")
+    }
+
+    @Test("A certificate file has to be there and to hold a certificate")
+    func certificates() throws {
+        let folder = try TemporaryFolder()
+        let good = try folder.write("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n", to: "ca.pem")
+        let bad = try folder.write("no certificate", to: "bad.pem")
+        #expect(try load(["GRANTOR_APPLE_CA_FILE": good]).apple.caFile == good)
+        #expect(try load(["GRANTOR_APPLE_ROOT_CERTIFICATES": good]).apple.rootCertificatesFile == good)
+        #expect(refusal(["GRANTOR_APPLE_CA_FILE": bad])?.contains("GRANTOR_APPLE_CA_FILE") == true)
+        #expect(refusal(["GRANTOR_APPLE_CA_FILE": bad + "x"]) == "\(bad)x: there is no such file")
+    }
+
+    @Test("Values of the other forms are read")
+    func forms() throws {
+        let configuration = try load([
+            "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": "kafka-1:9092,[::1]:9093",
+            "GRANTOR_LEDGER_URL": "sqlite:/data/grantor.db",
+            "GRANTOR_HTTP_BIND": "[::1]:9090", "GRANTOR_LOG_LEVEL": "debug", "GRANTOR_LOG_FORMAT": "text",
+            "GRANTOR_NOT_FOUND_WINDOW": "0s", "GRANTOR_MAX_WINDOW_BYTES": "1048576", "GRANTOR_APPS_FILE": "apps.yaml",
+            "GRANTOR_SERVER_API_PRODUCTION_URL": "https://127.0.0.1:9446",
+        ])
+        #expect(try configuration.kafka.requiredBootstrapServers() == "kafka-1:9092,[::1]:9093")
+        #expect(configuration.ledger.path == "/data/grantor.db")
+        #expect(configuration.http == HTTPBind(host: "::1", port: 9090))
+        #expect(configuration.http.description == "[::1]:9090")
+        #expect(configuration.log.level == .debug)
+        #expect(configuration.log.format == .text)
+        #expect(configuration.verification.notFoundWindow == .zero)
+        #expect(configuration.verification.maxWindowBytes == 1 << 20)
+        #expect(try configuration.requiredAppsFile() == "apps.yaml")
+        #expect(configuration.apple.serverAPIProductionURL == "https://127.0.0.1:9446")
+    }
+}

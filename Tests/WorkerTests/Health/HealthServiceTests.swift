@@ -1,0 +1,85 @@
+import Foundation
+import FoundationNetworking
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import Worker
+
+@Suite("Health service")
+struct HealthServiceTests {
+    private final class State: HealthState {
+        let ready = Atomic<Bool>(true)
+
+        func liveness() -> [HealthCheck] { [HealthCheck("loop", passed: true)] }
+        func readiness() -> [HealthCheck] { [HealthCheck("ledger", passed: ready.load(ordering: .relaxed))] }
+    }
+
+    private let state = State()
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Serves on a free port of loopback while a test asks.
+    private func serving(_ ask: @Sendable @escaping (_ port: Int) async throws -> Void) async throws {
+        let (ports, found) = AsyncStream.makeStream(of: Int.self)
+        let service = HealthService(
+            bind: HTTPBind(host: "127.0.0.1", port: 0), state: state, metrics: { "# TYPE x counter\nx 1\n" },
+            logger: logger, onRunning: { found.yield($0) })
+        let group = ServiceGroup(services: [service], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            try await ask(port)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private static func get(_ path: String, _ port: Int) async throws -> (status: Int, type: String?, text: String) {
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
+        let (data, response) = try await URLSession(configuration: .ephemeral).data(from: url)
+        let answer = try #require(response as? HTTPURLResponse)
+        #expect(answer.value(forHTTPHeaderField: "Server") == nil)
+        return (
+            answer.statusCode, answer.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self)
+        )
+    }
+
+    @Test("Liveness, readiness and metrics are served on the address")
+    func endpoints() async throws {
+        try await serving { port in
+            let live = try await Self.get("/livez", port)
+            #expect(live.status == 200)
+            #expect(live.text == #"{"status":"ok","checks":{"loop":"ok"}}"# + "\n")
+            #expect(live.type == "application/json")
+            #expect(try await Self.get("/readyz", port).status == 200)
+            let metrics = try await Self.get("/metrics", port)
+            #expect(metrics.status == 200)
+            #expect(metrics.text == "# TYPE x counter\nx 1\n")
+            #expect(metrics.type == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(try await Self.get("/", port).status == 404)
+        }
+    }
+
+    @Test("A failing check makes readiness 503 and leaves liveness alone")
+    func notReady() async throws {
+        state.ready.store(false, ordering: .relaxed)
+        try await serving { port in
+            let ready = try await Self.get("/readyz", port)
+            #expect(ready.status == 503)
+            #expect(ready.text == #"{"status":"failing","checks":{"ledger":"failing"}}"# + "\n")
+            #expect(try await Self.get("/livez", port).status == 200)
+        }
+    }
+
+    @Test("An address that is taken is an error that names it")
+    func taken() async throws {
+        try await serving { [state, logger] port in
+            let second = HealthService(
+                bind: HTTPBind(host: "127.0.0.1", port: port), state: state, metrics: { "" }, logger: logger)
+            let error = await #expect(throws: HealthServiceError.self) { try await second.run() }
+            #expect(error?.description.contains("cannot be served on 127.0.0.1:\(port)") == true)
+        }
+    }
+}

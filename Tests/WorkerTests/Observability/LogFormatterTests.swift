@@ -1,0 +1,71 @@
+import Foundation
+import Purchases
+import Testing
+
+@testable import Worker
+
+@Suite("Log lines")
+struct LogFormatterTests {
+    private func line(_ message: String = "Submission granted", _ fields: [(name: String, text: String)] = [])
+        -> LogLine
+    {
+        LogLine(
+            time: Timestamp(milliseconds: 1_700_000_000_250), level: "info", label: "worker", message: message,
+            fields: fields)
+    }
+
+    private func object(_ bytes: [UInt8]) throws -> [String: String] {
+        try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: String])
+    }
+
+    @Test("A JSON line has time, level, label, message and the fields, in this order")
+    func json() {
+        let text = String(decoding: LogFormatter.json(line("Submission granted", [("user", "u-1")])), as: UTF8.self)
+        #expect(
+            text == #"{"ts":"2023-11-14T22:13:20.250Z","level":"info","label":"worker","#
+                + #""message":"Submission granted","user":"u-1"}"# + "\n")
+    }
+
+    @Test(
+        "Whatever a value holds, the line is valid JSON and one line",
+        arguments: [
+            "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
+            "émoji 🎮 \u{301}",
+            "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
+        ])
+    func validJSON(value: String) throws {
+        let bytes = LogFormatter.json(line(value, [("field", value), (value + "name", "x")]))
+        #expect(bytes.filter { $0 == UInt8(ascii: "\n") }.count == 1)
+        #expect(bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F })
+        let object = try object(bytes)
+        #expect(object["field"] == value)
+        #expect(object["message"] == value)
+    }
+
+    @Test("A field named like a fixed member does not take its place")
+    func reservedNames() throws {
+        let bytes = LogFormatter.json(line("real", [("level", "a"), ("message", "b"), ("metadata.level", "c")]))
+        let object = try object(bytes)
+        #expect(object["message"] == "real")
+        #expect(object["metadata.message"] == "b")
+        #expect(object["metadata.level"] == "c")
+        #expect(object["metadata.metadata.level"] == "a")
+    }
+
+    @Test("A text line is for people, and no value can break it or steer the terminal")
+    func text() {
+        let bytes = LogFormatter.text(
+            line("Submission granted", [("a", "plain"), ("b", "two words"), ("c", ""), ("d", "\u{1B}[2J\n\"")]))
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == #"2023-11-14T22:13:20.250Z info worker: Submission granted a=plain b="two words" c="" d="\u001b[2J\n\"""#
+                + "\n")
+    }
+
+    @Test("A long message is cut")
+    func longMessage() throws {
+        let object = try object(LogFormatter.json(line(String(repeating: "é", count: LogFields.maxTextBytes))))
+        #expect(object["message"]?.hasSuffix("é[cut]") == true)
+        #expect((object["message"]?.utf8.count ?? .max) < LogFields.maxTextBytes + 10)
+    }
+}

@@ -1,0 +1,28 @@
+import Testing
+
+@testable import Worker
+
+@Suite("Tables for people")
+struct TextTableTests {
+    @Test("Columns are as wide as their widest cell, lines end without spaces")
+    func aligned() {
+        let table = TextTable(header: ["A", "LONG", "C"], rows: [["1", "2", ""], ["wide", "é", "x"]])
+        #expect(table.text() == "A     LONG  C\n1     2\nwide  é     x\n")
+    }
+
+    @Test("A narrow terminal cuts lines")
+    func cut() {
+        #expect(TextTable(header: ["ABCDEF"], rows: [["12"]]).text(maxWidth: 4) == "ABC…\n12\n")
+    }
+
+    @Test("No cell can break a line or steer the terminal")
+    func control() {
+        let text = TextTable(header: ["A"], rows: [["\u{1B}[31m\n\u{202E}x"]]).text()
+        #expect(text == "A\n\u{FFFD}[31m\u{FFFD}\u{FFFD}x\n")
+    }
+
+    @Test("Names and values stand under each other")
+    func fields() {
+        #expect(TextFields(fields: [("a", "1"), ("long", "2\n3")]).text() == "  a     1\n  long  2\u{FFFD}3\n")
+    }
+}
