@@ -100,6 +100,11 @@ let package = Package(
             name: "FulfillmentTests",
             dependencies: ["Fulfillment", "Purchases", "Ledger", "AppStore", "AppStoreSimulator", logging]),
         .testTarget(
+            name: "WorkerTests",
+            dependencies: [
+                "Worker", "Purchases", "Ledger", "AppStore", argumentParser, hummingbird, lifecycle, logging, metrics,
+            ]),
+        .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
                 "AppStoreSimulator", "Purchases", asn1, certificates, crypto, nioCore, nioPosix, nioHTTP1, nioSSL,

@@ -16,15 +16,43 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Show the worker's log on standard error.")
     var verbose = false
 
+    @Option(name: .long, help: "Submit to this broker (host:port) instead, for a worker that runs elsewhere.")
+    var produceTo: String?
+
+    @Option(name: .long, help: "With --produce-to: the simulator's control address.")
+    var simulator: String?
+
+    @Option(name: .long, help: "With --produce-to: the folder with the simulator's keys and certificates.")
+    var authorityFolder: String?
+
+    @OptionGroup var configuration: ConfigurationOptions
+
+    func validate() throws {
+        let given = [produceTo, simulator, authorityFolder].filter { $0 != nil }.count
+        guard given == 0 || given == 3 else {
+            throw ValidationError("--produce-to, --simulator and --authority-folder go together")
+        }
+    }
+
     func run() async throws {
         var logger = Logger(label: "demo") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = verbose ? .info : .critical
         let passed: Bool
         do {
-            passed = try await DemoRun(logger: logger, display: ProgressDisplay()).run()
+            passed = try await play(logger)
         } catch {
             throw ExitStatus.failed.saying("The demo broke off: \(error)")
         }
         if !passed { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func play(_ logger: Logger) async throws -> Bool {
+        guard let produceTo, let simulator, let authorityFolder else {
+            return try await DemoRun(logger: logger, display: ProgressDisplay()).run()
+        }
+        return try await RemoteDemo(
+            bootstrapServers: produceTo, topics: try configuration.load().kafka.topics, simulator: simulator,
+            authorityFolder: URL(filePath: authorityFolder), logger: logger, display: ProgressDisplay()
+        ).run()
     }
 }

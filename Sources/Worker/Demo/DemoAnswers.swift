@@ -12,6 +12,7 @@ struct DemoAnswers: Sendable {
         let reason: String?
     }
 
+    private let mark: String
     private(set) var grantedCopies = 0
     private(set) var failedCopies = 0
     private(set) var quarantined = 0
@@ -23,11 +24,16 @@ struct DemoAnswers: Sendable {
     private(set) var failedSubmissions: [SubmissionID: String] = [:]
     private(set) var unreadableEvents = 0
 
+    /// Nothing received yet. Only records whose key holds the mark count: a broker may keep those of earlier runs.
+    init(mark: String) {
+        self.mark = mark
+    }
+
     /// Events of all kinds received, copies included.
     var total: Int { grantedCopies + failedCopies + quarantined }
 
     mutating func received(_ records: [KafkaRecord], topics: TopicNames) {
-        for record in records {
+        for record in records where String(decoding: record.key ?? [], as: UTF8.self).contains(mark) {
             guard record.partition.topic != topics.quarantined else {
                 quarantined += 1
                 continue

@@ -1,4 +1,3 @@
-import Ledger
 import Purchases
 
 /// The demo's result for people: what was submitted, what became of it, and whether it is right.
@@ -15,17 +14,18 @@ struct DemoReport {
             lines.append("  " + Self.cell(kind, 40) + Self.number(all.count, 8) + Self.number(right, 8))
         }
         lines.append("")
-        let ledger = result.counts
         lines.append(Self.total("submitted", result.submissions.count))
-        lines.append(Self.total("granted (distinct purchases)", ledger.grants))
-        lines.append(Self.total("failed", ledger.submissions[.failed] ?? 0))
-        for (reason, count) in ledger.failures.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            lines.append(Self.total("  " + reason.rawValue, count))
+        lines.append(Self.total("granted (distinct purchases)", result.answers.distinctGrants))
+        lines.append(Self.total("failed", result.answers.failedSubmissions.count))
+        for (reason, count) in result.answers.failures.sorted(by: { $0.key < $1.key }) {
+            lines.append(Self.total("  " + reason, count))
         }
-        lines.append(Self.total("quarantined", ledger.quarantined))
+        lines.append(Self.total("quarantined", result.answers.quarantined))
+        if let faults = result.faultsPlayed { lines.append(Self.total("retried (calls that Apple failed)", faults)) }
         lines.append(
-            Self.total("retried (Apple was unable at first)", result.submissions.filter { !$0.faults.isEmpty }.count))
-        lines.append(Self.total("duplicates answered, not granted again", result.submissions.filter(\.isRepeat).count))
+            Self.total(
+                "duplicates answered, not granted again",
+                result.submissions.filter { $0.isRepeat && result.answers.answers($0) }.count))
         lines.append(Self.total("event copies published", result.answers.total))
         lines.append("")
         for finding in result.audit.findings {

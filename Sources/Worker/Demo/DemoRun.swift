@@ -64,14 +64,21 @@ struct DemoRun {
 
     private func submit(_ scenario: DemoScenario, _ parts: DemoParts) async throws -> DemoResult {
         defer { parts.worker.stop() }
-        var watch = DemoWatch(parts: parts, display: display, clock: SystemClock())
+        let ends = DemoWatch.Ends(
+            producer: parts.producer, consumer: parts.consumer, topics: parts.topics,
+            areSettled: { submitted in
+                guard parts.worker.pipeline.status.settledRecords >= submitted else { return false }
+                return try await parts.ledger.counts().unpublished == 0
+            })
+        var watch = DemoWatch(ends: ends, mark: scenario.mark, display: display, clock: SystemClock())
         try await watch.submit(scenario.first.shuffled(), called: "purchases and attempts")
         try await watch.submit(scenario.second.shuffled(), called: "duplicates, restores and thefts")
         let submissions = scenario.first + scenario.second
         let counts = try await parts.ledger.counts()
+        let statistics = parts.simulator.statistics()
         return DemoResult(
             submissions: submissions, answers: watch.answers, counts: counts,
-            calls: parts.simulator.statistics(),
+            faultsPlayed: [statistics.production, statistics.sandbox].flatMap(\.faults.values).reduce(0, +),
             audit: DemoAudit(submissions: submissions, answers: watch.answers, counts: counts))
     }
 }
@@ -84,12 +91,15 @@ enum DemoError: Error, CustomStringConvertible {
     case stalled(answered: Int, of: Int)
     /// The broker did not take a message.
     case notSubmitted
+    /// The simulator did not take the faults that it is to show.
+    case notScripted(Int)
 
     var description: String {
         switch self {
         case .workerEnded: "the worker ended before everything was answered"
         case .stalled(let answered, let total): "nothing arrived for 60 s; \(answered) of \(total) answered"
         case .notSubmitted: "the broker did not take a message"
+        case .notScripted(let status): "the simulator answered its script with HTTP \(status)"
         }
     }
 }
@@ -98,7 +108,9 @@ enum DemoError: Error, CustomStringConvertible {
 struct DemoResult: Sendable {
     let submissions: [WorkloadSubmission]
     let answers: DemoAnswers
-    let counts: LedgerCounts
-    let calls: Statistics
+    /// Nil where the ledger cannot be asked.
+    let counts: LedgerCounts?
+    /// Calls that Apple answered with a fault; nil where the simulator cannot be asked.
+    let faultsPlayed: Int?
     let audit: DemoAudit
 }

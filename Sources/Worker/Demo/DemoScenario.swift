@@ -9,6 +9,8 @@ import Purchases
 struct DemoScenario {
     let first: [WorkloadSubmission]
     let second: [WorkloadSubmission]
+    /// Part of the key of every record and event of this run.
+    let mark: String
 
     /// Writes both waves.
     ///
@@ -21,6 +23,7 @@ struct DemoScenario {
         forge: @escaping (ReceiptSpecification) throws -> String
     ) throws {
         var writer = DemoWriter(now: now, issue: issue, forge: forge)
+        mark = writer.mark
         try Self.purchases(&writer)
         try Self.attempts(&writer)
         try Self.unreadable(&writer)

@@ -1,6 +1,5 @@
 import Fulfillment
 import Kafka
-import Ledger
 
 /// Submits a wave and follows the output topics until everything in it is answered.
 struct DemoWatch {
@@ -9,17 +8,29 @@ struct DemoWatch {
     /// How often the display moves while nothing arrives.
     static let refresh: Duration = .milliseconds(100)
 
-    let parts: DemoParts
+    /// The two ends of the topics, and what is known of the worker in between.
+    struct Ends: Sendable {
+        let producer: KafkaProducer
+        /// Of the output topics.
+        let consumer: KafkaConsumer
+        let topics: TopicNames
+        /// Whether so many messages have come into the ledger and all their events have left it; always true where the
+        /// worker cannot be asked.
+        let areSettled: @Sendable (_ submitted: Int) async throws -> Bool
+    }
+
+    let ends: Ends
     let display: ProgressDisplay
-    private(set) var answers = DemoAnswers()
+    private(set) var answers: DemoAnswers
     private let clock: any WorkerClock
     private var submitted = 0
     private var expectedQuarantined = 0
     private var lastArrival: Duration
 
-    init(parts: DemoParts, display: ProgressDisplay, clock: any WorkerClock) {
-        self.parts = parts
+    init(ends: Ends, mark: String, display: ProgressDisplay, clock: any WorkerClock) {
+        self.ends = ends
         self.display = display
+        answers = DemoAnswers(mark: mark)
         self.clock = clock
         lastArrival = clock.elapsed()
     }
@@ -33,14 +44,13 @@ struct DemoWatch {
         while !rest.isEmpty {
             let batch = rest.prefix(DemoRun.produceBatch)
             rest = rest.dropFirst(DemoRun.produceBatch)
-            let deliveries = await parts.producer.send(
-                batch.map { KafkaProducerRecord(topic: parts.topics.submitted, key: $0.key, value: $0.value) })
+            let deliveries = await ends.producer.send(
+                batch.map { KafkaProducerRecord(topic: ends.topics.submitted, key: $0.key, value: $0.value) })
             let isTaken = deliveries.allSatisfy { if case .delivered = $0 { true } else { false } }
             guard isTaken else { throw DemoError.notSubmitted }
             try await follow(&pending, of: wave, called: name)
         }
         while !pending.isEmpty { try await follow(&pending, of: wave, called: name) }
-        while try await parts.ledger.counts().unpublished > 0 { try await receive() }
         display.finish(name, done: wave.count, answers: answers)
     }
 
@@ -50,13 +60,12 @@ struct DemoWatch {
         try await receive()
         let answers = answers
         let quarantineIsFull = answers.quarantined >= expectedQuarantined
-        // What is asked for again is answered by an event that was there before, so the worker's count tells when
-        // all repeats were dealt with.
-        let allSettled = parts.worker.pipeline.status.settledRecords >= submitted
+        // What is asked for again is answered by an event that was there before, so its arrival tells nothing.
+        let areSettled = try await ends.areSettled(submitted)
         pending.removeAll { submission in
             switch submission.expectation {
             case .quarantined: quarantineIsFull
-            case .granted, .failed: answers.answers(submission) && (allSettled || !submission.isRepeat)
+            case .granted, .failed: answers.answers(submission) && (areSettled || !submission.isRepeat)
             }
         }
         display.update(name, done: wave.count - pending.count, of: wave.count, answers: answers)
@@ -67,7 +76,7 @@ struct DemoWatch {
 
     /// Takes what the output topics have, or nothing for a moment.
     private mutating func receive() async throws {
-        let consumer = parts.consumer
+        let consumer = ends.consumer
         let events = try await withThrowingTaskGroup(of: KafkaConsumerEvent?.self) { group in
             group.addTask {
                 do {
@@ -91,7 +100,7 @@ struct DemoWatch {
         for event in events {
             lastArrival = clock.elapsed()
             switch event {
-            case .records(let records): answers.received(records, topics: parts.topics)
+            case .records(let records): answers.received(records, topics: ends.topics)
             case .revoking(let revocation): revocation.complete()
             case .assigned: break
             }

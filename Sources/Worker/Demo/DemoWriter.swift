@@ -14,6 +14,9 @@ struct DemoWriter {
         let submission: WorkloadSubmission
     }
 
+    /// What tells this run's records from those of others.
+    var mark: String { "-\(run)-" }
+
     /// Claims to be granted, in the order written.
     private(set) var claimed: [Claim] = []
 
@@ -22,13 +25,18 @@ struct DemoWriter {
     private let forge: (ReceiptSpecification) throws -> String
     private var written: [WorkloadSubmission] = []
     private var number = 0
-    private var lastTransaction: Int64 = 2_000_000_100_000_000
+    private var lastTransaction: Int64
+    /// Part of every id, so that a run on a broker that keeps its data is told from those before.
+    private let run: String
 
     init(
         now: Timestamp, issue: @escaping (ReceiptSpecification) throws -> String,
         forge: @escaping (ReceiptSpecification) throws -> String
     ) {
         self.now = now
+        run = String(now.milliseconds, radix: 36)
+        // 1,000 transactions a millisecond: two runs never meet.
+        lastTransaction = 2_000_000_000_000_000 + now.milliseconds % 1_000_000_000_000 * 1_000
         self.issue = issue
         self.forge = forge
     }
@@ -106,20 +114,21 @@ struct DemoWriter {
         number += 1
         written.append(
             WorkloadSubmission(
-                kind: kind, submissionID: nil, key: Array("unreadable-\(number)".utf8), value: value,
+                kind: kind, submissionID: nil, key: Array("unreadable-\(run)-\(number)".utf8), value: value,
                 expectation: .quarantined))
     }
 
     mutating func malformed(_ kind: String, variant: Int) {
         number += 1
-        let id = "demo-\(number)"
+        let id = "demo-\(run)-\(number)"
         let rest = [
             #""bundleId":"com.example.game""#, #""bundleId":7,"receipt":"AAAA""#, #""receipt":"AAAA","receipt":"BBBB""#,
         ]
-        let text = #"{"submissionId":"\#(id)","userId":"user-\#(number)",\#(rest[variant])}"#
+        let text = #"{"submissionId":"\#(id)","userId":"user-\#(run)-\#(number)",\#(rest[variant])}"#
         written.append(
             WorkloadSubmission(
-                kind: kind, submissionID: SubmissionID(id), key: Array("user-\(number)".utf8), value: Array(text.utf8),
+                kind: kind, submissionID: SubmissionID(id), key: Array("user-\(run)-\(number)".utf8),
+                value: Array(text.utf8),
                 expectation: .failed(.malformedSubmission)))
     }
 
@@ -140,13 +149,13 @@ struct DemoWriter {
     }
 
     mutating func steal(_ kind: String, _ claim: Claim) throws {
-        let message = try message(of: claim, userID: "thief-\(claim.number)")
+        let message = try message(of: claim, userID: "thief-\(run)-\(claim.number)")
         _ = try submission(kind, message, .failed(.ownedByAnotherUser))
     }
 
     mutating func reorder(_ kind: String, _ claim: Claim) throws {
         var message = try message(of: claim)
-        message.orderId = "order-again-\(claim.number)"
+        message.orderId = "order-again-\(run)-\(claim.number)"
         _ = try submission(kind, message, .failed(.grantedToAnotherOrder))
     }
 
@@ -183,10 +192,10 @@ struct DemoWriter {
             // 5 to 40 KB, the sizes seen in the field; small ones are the rule.
             targetSize: 5_000 + (number * 7919 % 100 < 90 ? number * 7919 % 6_000 : number * 7919 % 35_000))
         return SubmissionMessage(
-            submissionId: "demo-\(number)", userId: userID ?? "user-\(number)",
+            submissionId: "demo-\(run)-\(number)", userId: userID ?? "user-\(run)-\(number)",
             bundleId: DemoCatalogue.bundleID.rawValue,
             receipt: try forged ? forge(specification) : issue(specification), transactionId: transaction?.rawValue,
-            orderId: "order-\(number)", submittedAt: now.rfc3339)
+            orderId: "order-\(run)-\(number)", submittedAt: now.rfc3339)
     }
 
     @discardableResult

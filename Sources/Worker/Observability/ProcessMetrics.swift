@@ -2,6 +2,9 @@ import Foundation
 
 /// What Linux says of this process, under the names that Prometheus client libraries share.
 struct ProcessMetrics: Hashable, Sendable {
+    /// What the names of all of them begin with.
+    static let prefix = "process_"
+
     let cpuSeconds: Double
     let residentBytes: Int
     let virtualBytes: Int

@@ -77,7 +77,7 @@ final class PrometheusRegistry: MetricsFactory {
     func destroyRecorder(_: any RecorderHandler) {}
     func destroyTimer(_: any TimerHandler) {}
 
-    /// Everything measured so far, families and series in the order of their names.
+    /// Everything measured so far, families and series in the order of their names, and the process's own metrics.
     func render() -> String {
         let families = state.withLock { $0.families }
         var lines: [String] = []
@@ -89,7 +89,7 @@ final class PrometheusRegistry: MetricsFactory {
         }
         lines.append("# TYPE \(Self.droppedName) counter")
         lines += dropped.lines(name: Self.droppedName, labels: "")
-        return lines.joined(separator: "\n") + "\n"
+        return lines.joined(separator: "\n") + "\n" + (ProcessMetrics.current()?.render() ?? "")
     }
 
     /// The series of a name and label set: the same for every caller. One that cannot be shown is made all the same, so
@@ -101,7 +101,9 @@ final class PrometheusRegistry: MetricsFactory {
         return state.withLock { state in
             if let known = state.families[name]?.series[labels] as? Series { return known }
             let names = Self.sampleNames(name, kind)
-            let isFree = names.allSatisfy { $0 != Self.droppedName && state.owners[$0, default: name] == name }
+            let isFree =
+                name != Self.droppedName && !name.hasPrefix(ProcessMetrics.prefix)
+                && names.allSatisfy { state.owners[$0, default: name] == name }
             let isSameKind = state.families[name].map { $0.kind == kind && $0.series[labels] == nil } ?? true
             let series = make()
             guard isFree, isSameKind, state.count < limit else {

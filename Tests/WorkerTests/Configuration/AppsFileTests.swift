@@ -1,4 +1,3 @@
-import Foundation
 import Purchases
 import Testing
 
@@ -29,8 +28,8 @@ struct AppsFileTests {
 
     @Test("A full entry is read to its last member")
     func fullEntry() throws {
-        _ = try folder.write("first\n", to: "secrets/one")
-        let absolute = try folder.write("second\r\n", to: "secrets/two")
+        _ = try folder.write("canary-1\n", to: "secrets/one")
+        let absolute = try folder.write("canary-2\r\n", to: "secrets/two")
         _ = try folder.write("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", to: "key.p8")
         let apps = try load(
             """
@@ -55,13 +54,13 @@ struct AppsFileTests {
         #expect(app.app.products?["com.example.game.gems100"]?.items == [Item(item: "gems", quantity: 100)])
         #expect(app.app.products?["com.example.game.vip"]?.type == .autoRenewable)
         #expect(app.appAppleID == 1_234_567_890)
-        #expect(app.sharedSecrets.map { $0.revealed() } == ["first", "second"])
+        #expect(app.sharedSecrets.map { $0.revealed() } == ["canary-1", "canary-2"])
         #expect(app.serverAPI?.issuerID == "i-1")
         #expect(app.serverAPI?.privateKey.revealed().hasSuffix("-----END PRIVATE KEY-----") == true)
         #expect(app.confirmSignedTransactionsOlderThan == .seconds(86_400))
         var dumped = ""
         dump(apps, to: &dumped)
-        #expect(!dumped.contains("second") && !dumped.contains("PRIVATE KEY"))
+        #expect(!dumped.contains("canary") && !dumped.contains("PRIVATE KEY"))
     }
 
     @Test("A short entry grants everything attested, in the sandbox too, but nothing family-shared")
@@ -70,12 +69,6 @@ struct AppsFileTests {
         #expect(app.app == App(bundleID: "com.example.game"))
         #expect(app.app.products == nil)
         #expect(app.sharedSecrets.isEmpty)
-    }
-
-    @Test("An empty product list grants nothing, which is not the same as none")
-    func emptyProducts() throws {
-        let app = try #require(try load("apps: [{bundleId: com.example.game, products: []}]").first)
-        #expect(app.app.products == [:])
     }
 
     @Test(
@@ -109,6 +102,10 @@ struct AppsFileTests {
                 "bundleId: a, confirmSignedTransactionsOlderThan: soon",
                 "apps[0].confirmSignedTransactionsOlderThan must be a duration, such as 90s, 15m or 24h"
             ),
+            (
+                "bundleId: a, products: []",
+                "apps[0].products must be a list of 1 to 10000 products, or left out to grant everything"
+            ),
             ("bundleId: a, products: x", "apps[0].products must be a list"),
             ("bundleId: a, products: ", "apps[0].products must be a list"),
             ("bundleId: a, products: [x]", "apps[0].products[0] must be a mapping of names to values"),
@@ -131,11 +128,15 @@ struct AppsFileTests {
             ("id: p, type: consumable", ".items must be a list of 1 to 100 items"),
             (
                 "id: p, type: consumable, items: [{item: g, quantity: 0}]",
-                ".items[0].quantity must be a whole number from 1 to 1000000000000"
+                ".items[0].quantity must be a whole number from 1 to 1000000000"
+            ),
+            (
+                "id: p, type: consumable, items: [{item: g, quantity: 1000000001}]",
+                ".items[0].quantity must be a whole number from 1 to 1000000000"
             ),
             (
                 "id: p, type: consumable, items: [{item: g}]",
-                ".items[0].quantity must be a whole number from 1 to 1000000000000"
+                ".items[0].quantity must be a whole number from 1 to 1000000000"
             ),
             ("id: p, type: consumable, items: [{quantity: 1}]", ".items[0].item must be set: 1-128 characters"),
             ("id: p, type: consumable, items: [{item: g, quantity: 1, colour: red}]", ".items[0].colour: unknown"),
@@ -165,19 +166,20 @@ struct AppsFileTests {
         #expect(try refusal(text)?.hasPrefix("apps.yaml") == true)
     }
 
-    @Test("Secret files that are missing, empty or of several words are refused without their text")
+    @Test("Secret files that are missing, empty, large or of several words are refused without their text")
     func secretFiles() throws {
         let entry = "apps: [{bundleId: a, sharedSecretFiles: [secret]}]"
-        #expect(try refusal(entry) == "secret: there is no such file")
+        let member = "apps.yaml:1: apps[0].sharedSecretFiles"
+        #expect(try refusal(entry) == "\(member): secret: there is no such file")
         _ = try folder.write("\n", to: "secret")
-        #expect(try refusal(entry) == "secret: the file is empty")
+        #expect(try refusal(entry) == "\(member): secret: the file is empty")
         _ = try folder.write("canary one\n", to: "secret")
         #expect(
             try refusal(entry)
-                == "apps.yaml:1: apps[0].sharedSecretFiles must be files that hold one shared secret each, "
+                == "\(member) must be files that hold one shared secret each, "
                 + "on one line without spaces")
         _ = try folder.write(String(repeating: "x", count: AppsFile.maxSecretBytes + 1), to: "secret")
-        #expect(try refusal(entry) == "secret: the file is larger than 16384 bytes")
+        #expect(try refusal(entry) == "\(member): secret: the file is larger than 4096 bytes")
     }
 
     @Test("A private key that is none is refused without its text")
@@ -190,10 +192,23 @@ struct AppsFileTests {
 
     @Test("The apps files that come with the program are read, but for secrets that are not there")
     func shippedFiles() throws {
-        let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
-        #expect(try AppsFile.load(root.appending(path: "config/apps.demo.yaml").path).count == 1)
-        #expect(throws: ConfigurationError.file("/run/secrets/shared-secret", .notThere)) {
-            try AppsFile.load(root.appending(path: "config/apps.example.yaml").path)
+        #expect(try AppsFile.load(Repository.path("config/apps.demo.yaml")).count == 1)
+        let example = Repository.path("config/apps.example.yaml")
+        let error = #expect(throws: ConfigurationError.self) { try AppsFile.load(example) }
+        #expect(error?.description.hasSuffix(": /run/secrets/shared-secret: there is no such file") == true)
+    }
+
+    @Test("An apps file that cannot be read is refused by the key that names it")
+    func unreadable() throws {
+        let missing = folder.path + "/missing.yaml"
+        let error = #expect(throws: ConfigurationError.file(missing, .notThere, namedBy: .key(.appsFile))) {
+            try AppsFile.load(missing)
         }
+        #expect(
+            error?.description == "GRANTOR_APPS_FILE (appsFile in the file): \(missing): there is no such file")
+        let large = try folder.write(String(repeating: "#", count: AppsFile.maxBytes + 1), to: "large.yaml")
+        #expect(
+            throws: ConfigurationError.file(large, .tooLarge(limit: 4 << 20), namedBy: .key(.appsFile))
+        ) { try AppsFile.load(large) }
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @testable import Worker
@@ -39,8 +38,7 @@ struct ConfigurationKeyTests {
 
     @Test("Every key is documented under both names", arguments: ConfigurationKey.allCases)
     func documented(key: ConfigurationKey) throws {
-        let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
-        let page = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        let page = try Repository.text("docs/configuration.md")
         #expect(page.contains("`\(key.environmentName)`"))
         #expect(page.contains("`\(key.rawValue)`"))
     }

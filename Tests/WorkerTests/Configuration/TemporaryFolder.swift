@@ -5,7 +5,7 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
-        path = NSTemporaryDirectory() + "/grantor-" + UUID().uuidString
+        path = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

@@ -64,7 +64,7 @@ struct WorkerConfigurationTests {
             (ConfigurationKey.maxInFlight, "many-secret"), (.maxInFlight, "0"), (.maxInFlight, "10001"),
             (.maxInFlight, "1.5"), (.maxInFlight, ""), (.maxWindowBytes, "12-secret"), (.notFoundWindow, "6 secrets"),
             (.notFoundWindow, "31d"), (.shutdownTimeout, "0"), (.shutdownTimeout, "-1s"), (.httpBind, "secret"),
-            (.httpBind, "127.0.0.1"), (.httpBind, "127.0.0.1:0"), (.httpBind, ":8080"), (.httpBind, "a:70000"),
+            (.httpBind, "127.0.0.1"), (.httpBind, "127.0.0.1:+80"), (.httpBind, ":8080"), (.httpBind, "a:70000"),
             (.httpBind, "::1:8080"), (.logLevel, "secret"), (.logFormat, "xml-secret"),
             (.kafkaBootstrapServers, "secret"), (.kafkaBootstrapServers, "a:9092,,b:9092"),
             (.kafkaBootstrapServers, "a:9092, b:9092"), (.kafkaGroupID, "a\u{7}secret"),
@@ -137,7 +137,8 @@ struct WorkerConfigurationTests {
         arguments: [
             ("- secret\n", "must be a mapping"), ("maxInFlight: [secret]\n", "maxInFlight must be a single value"),
             ("kafka: secret\n", "kafka must be a mapping"), ("maxInFlight:\n", "maxInFlight must be set, not empty"),
-            ("maxInFlight: 1\nmaxInFlight: 2\n", "given twice"), ("a: 'secret\n", "not YAML"),
+            ("maxInFlight: 1\nmaxInFlight: 2\n", "given twice"),
+            ("log.level: info\nlog: {level: secret}\n", ":2: log.level: given twice"), ("a: 'secret\n", "not YAML"),
             ("log: {level: info\n", "not YAML"), ("x: [a, b", "not YAML"),
         ])
     func malformedFiles(text: String, problem: String) throws {
@@ -194,7 +195,12 @@ struct WorkerConfigurationTests {
         #expect(try load(["GRANTOR_APPLE_CA_FILE": good]).apple.caFile == good)
         #expect(try load(["GRANTOR_APPLE_ROOT_CERTIFICATES": good]).apple.rootCertificatesFile == good)
         #expect(refusal(["GRANTOR_APPLE_CA_FILE": bad])?.contains("GRANTOR_APPLE_CA_FILE") == true)
-        #expect(refusal(["GRANTOR_APPLE_CA_FILE": bad + "x"]) == "\(bad)x: there is no such file")
+        #expect(
+            refusal(["GRANTOR_APPLE_CA_FILE": bad + "x"])
+                == "GRANTOR_APPLE_CA_FILE (apple.caFile in the file): \(bad)x: there is no such file")
+        #expect(
+            refusal(["GRANTOR_KAFKA_PROPERTIES_FILE": bad + "x"])
+                == "GRANTOR_KAFKA_PROPERTIES_FILE (kafka.propertiesFile in the file): \(bad)x: there is no such file")
     }
 
     @Test("Values of the other forms are read")

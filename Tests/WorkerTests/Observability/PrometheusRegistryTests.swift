@@ -100,6 +100,14 @@ struct PrometheusRegistryTests {
         #expect(registry.render().contains("\(PrometheusRegistry.droppedName) 2"))
     }
 
+    @Test("The process's own metrics are shown, and no other metric takes their names")
+    func processMetrics() {
+        Gauge(label: "process_resident_memory_bytes", factory: registry).record(1)
+        let lines = rendered("process_resident_memory_bytes", in: registry)
+        #expect(lines.count == 2)
+        #expect(!lines.contains("process_resident_memory_bytes 1"))
+    }
+
     @Test("Increments of many threads are all counted")
     func concurrency() {
         let counter = Counter(label: "x", factory: registry)

@@ -41,28 +41,45 @@ struct CommandTests {
     @Test(
         "Exit codes tell done, failed, bad usage and bad configuration apart",
         arguments: [
-            (["submissions", "list", "--outcome", "failed", "--limit", "5", "--before", "9", "--json"], Int32(0)),
-            (["submissions", "list", "--app", "com.example.game", "--user", "u-1", "--order", "o-1"], 0),
-            (["submissions", "show", "s-1", "--app", "com.example.game"], 0), (["submissions", "show", "s-9"], 1),
-            (["submissions", "list", "--outcome", "lost"], 64), (["submissions", "list", "--limit", "0"], 64),
-            (["submissions", "list", "--limit", "1001"], 64), (["submissions", "show"], 64),
-            (["grants", "show"], 64), (["grants", "show", "--user", "u-1"], 0), (["grants", "show", "none"], 1),
-            (["submissions", "list", "--config", "/nowhere/grantor.yaml"], 78), (["migrate"], 0),
+            CommandLineCase("submissions list --outcome failed --limit 5 --before 9 --json", .done),
+            CommandLineCase("submissions list --app com.example.game --user u-1 --order o-1", .done),
+            CommandLineCase("submissions show s-1 --app com.example.game", .done),
+            CommandLineCase("submissions show s-9", .failed),
+            CommandLineCase("submissions list --outcome lost", .usage),
+            CommandLineCase("submissions list --limit 0", .usage),
+            CommandLineCase("submissions list --limit 1001", .usage),
+            CommandLineCase("submissions show", .usage),
+            CommandLineCase("grants show", .usage),
+            CommandLineCase("grants show --user u-1", .done),
+            CommandLineCase("grants show none", .failed),
+            CommandLineCase("submissions list --config /nowhere/grantor.yaml", .configuration),
+            CommandLineCase("migrate", .done),
         ])
-    func exitCodes(arguments: [String], expected: Int32) async {
-        #expect(await status(arguments, opener { LedgerFixture.twoSubmissions() }) == expected)
+    func exitCodes(line: CommandLineCase) async {
+        #expect(await status(line.arguments, opener { LedgerFixture.twoSubmissions() }) == line.expected.rawValue)
+    }
+
+    struct CommandLineCase: Sendable {
+        let arguments: [String]
+        let expected: Worker.ExitStatus
+
+        init(_ line: String, _ expected: Worker.ExitStatus) {
+            arguments = line.split(separator: " ").map(String.init)
+            self.expected = expected
+        }
     }
 
     @Test(
         "A ledger that does not open ends the command with what helps",
         arguments: [
-            (LedgerError.unavailable("busy"), Int32(1)), (.damaged("x"), 1), (.schemaBehind(found: 0, known: 1), 1),
-            (.schemaAhead(found: 2, known: 1), 1), (.unusable("no such folder"), 78),
+            (LedgerError.unavailable("busy"), Worker.ExitStatus.failed), (.damaged("x"), .failed),
+            (.schemaBehind(found: 0, known: 1), .failed), (.schemaAhead(found: 2, known: 1), .failed),
+            (.unusable("no such folder"), .configuration),
         ])
-    func ledgerErrors(error: LedgerError, expected: Int32) async {
+    func ledgerErrors(error: LedgerError, expected: Worker.ExitStatus) async {
         let failing = opener { () throws(LedgerError) in throw error }
-        #expect(await status(["submissions", "list"], failing) == expected)
-        #expect(await status(["migrate"], failing) == expected)
+        #expect(await status(["submissions", "list"], failing) == expected.rawValue)
+        #expect(await status(["migrate"], failing) == expected.rawValue)
     }
 
     @Test("A migration says what it did")

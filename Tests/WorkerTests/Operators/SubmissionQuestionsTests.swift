@@ -37,9 +37,9 @@ struct SubmissionQuestionsTests {
 
     @Test("A full page says how to go on, and going on ends")
     func pages() async throws {
-        let first = try text(try await list(page: Page(limit: 1)))
+        let first = try self.text(try await list(page: Page(limit: 1)))
         #expect(first.hasSuffix("\nMore: --before 2\n"))
-        let second = try text(try await list(page: Page(before: 2, limit: 1)))
+        let second = try self.text(try await list(page: Page(before: 2, limit: 1)))
         #expect(second.contains("s-1"))
         #expect(try await list(page: Page(before: 1, limit: 1)) == .notFound("no submissions found"))
     }
@@ -69,7 +69,8 @@ struct SubmissionQuestionsTests {
         #expect(rows[0]["offset"] as? Int == 42)
         #expect(object["next"] as? Int == 2)
         #expect(
-            try text(try await list(SubmissionFilter(userID: "nobody"), format: .json)).contains("\"submissions\" : ["))
+            try self.text(try await list(SubmissionFilter(userID: "nobody"), format: .json)).contains(
+                "\"submissions\" : ["))
     }
 
     @Test("A granted submission's story has its grant and its event")
