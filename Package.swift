@@ -94,7 +94,8 @@ let package = Package(
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: [
-                "HTTPTransport", certificates, crypto, nioCore, nioPosix, nioHTTP1, nioSSL, logging, metrics, metricsTestKit,
+                "HTTPTransport", certificates, crypto, nioCore, nioPosix, nioHTTP1, nioSSL, logging, metrics,
+                metricsTestKit,
             ]),
         .testTarget(
             name: "FulfillmentTests",

@@ -57,6 +57,14 @@ struct AdmittedSubmission: Sendable {
     let ticket: Ticket
     let weight: Int
 
+    /// The same without the evidence, for what only answers for it.
+    var withoutEvidence: AdmittedSubmission {
+        AdmittedSubmission(
+            read: ReadSubmission(
+                submission: read.submission.claim, claimant: read.claimant, fingerprint: read.fingerprint),
+            origin: origin, receivedAt: receivedAt, ticket: ticket, weight: weight)
+    }
+
     /// The submission with its fate.
     func settled(_ decision: Decision, attempts: Int) -> Settled {
         Settled(

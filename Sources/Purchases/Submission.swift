@@ -46,6 +46,16 @@ public struct Submission: Hashable, Sendable {
     }
 }
 
+extension Submission {
+    /// The same claim with an empty receipt: what policies look at, at no cost in memory.
+    public var claim: Submission {
+        Submission(
+            id: id, userID: userID, bundleID: bundleID, evidence: .receipt(base64: ""), transactionID: transactionID,
+            productID: productID, orderID: orderID, appAccountToken: appAccountToken, environment: environment,
+            submittedAt: submittedAt)
+    }
+}
+
 /// Where a record stands in the input topic.
 public struct Origin: Hashable, Sendable {
     public let topic: String

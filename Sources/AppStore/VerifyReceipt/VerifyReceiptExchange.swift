@@ -65,7 +65,7 @@ public struct VerifyReceiptExchange: Sendable {
     public mutating func start() -> Step {
         switch state {
         case .ready:
-            if let rejection = earlyRejection { return conclude(.rejected(rejection)) }
+            if let rejection = receipt?.contradiction(with: app) { return conclude(.rejected(rejection)) }
             return call(Call(environment: .production, secret: sharedSecrets.indices.first))
         case .asked(let call): return step(for: call)
         case .concluded(let verdict): return .conclude(verdict)
@@ -138,16 +138,5 @@ public struct VerifyReceiptExchange: Sendable {
     private mutating func conclude(_ verdict: Verdict) -> Step {
         state = .concluded(verdict)
         return .conclude(verdict)
-    }
-
-    /// What the sender's own evidence rules out. It is unauthenticated, but nobody gains by speaking against himself.
-    private var earlyRejection: Rejection? {
-        if let bundleID = receipt?.bundleID, bundleID != app.bundleID {
-            return Rejection(.bundleMismatch, "The receipt belongs to another app.")
-        }
-        if receipt?.origin == .xcode {
-            return Rejection(.environmentNotAllowed, "The receipt was made by StoreKit testing in Xcode, not by Apple.")
-        }
-        return nil
     }
 }

@@ -6,6 +6,8 @@ import Purchases
 struct VerificationStage: Sendable {
     /// Share of the stop limit that calls in flight may use; the rest is for settlement and publishing.
     static let stopShare = 0.6
+    /// Most submissions opened before their conclusions are handed on.
+    static let batch = 200
 
     let parts: PipelineParts
     let verifier: Verifier
@@ -33,24 +35,27 @@ struct VerificationStage: Sendable {
 
     private func verifyAll() async {
         await withDiscardingTaskGroup { group in
-            while let batch = await parts.admitted.take(atMost: .max) {
+            while let batch = await parts.admitted.take(atMost: Self.batch) {
+                var concluded: [Settled] = []
                 for submission in batch {
-                    group.addTask { await verify(submission) }
+                    // Opened here and not in the task, so that the evidence as it came is not kept while the task waits.
+                    switch verifier.open(submission.read.submission, receivedAt: submission.receivedAt) {
+                    case .concluded(let verdict): concluded += settled(verdict, submission)
+                    case .ask(let opened):
+                        let claim = submission.withoutEvidence
+                        group.addTask { await verify(claim, opened) }
+                    }
                 }
+                parts.settled.put(concluded)
             }
         }
     }
 
-    private func verify(_ admitted: AdmittedSubmission) async {
-        switch verifier.open(admitted.read.submission, receivedAt: admitted.receivedAt) {
-        case .concluded(let verdict):
-            var state = RetryState()
-            // A conclusion without a call never asks to be tried again, so one step settles it.
-            if case .settle(let decision) = step(&state, verdict, admitted) {
-                parts.settled.put([admitted.settled(decision, attempts: 0)])
-            }
-        case .ask(let opened): await verify(admitted, opened)
-        }
+    /// A conclusion without a call never asks to be tried again, so one step settles it.
+    private func settled(_ verdict: Verdict, _ admitted: AdmittedSubmission) -> [Settled] {
+        var state = RetryState()
+        guard case .settle(let decision) = step(&state, verdict, admitted) else { return [] }
+        return [admitted.settled(decision, attempts: 0)]
     }
 
     private func verify(_ admitted: AdmittedSubmission, _ opened: Verifier.Case) async {

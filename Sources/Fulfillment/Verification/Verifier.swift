@@ -8,13 +8,14 @@ struct Verifier: Sendable {
     let clock: any WorkerClock
     let metrics: PipelineMetrics
 
-    /// Evidence that was looked at and can be brought before Apple, any number of times.
+    /// Evidence that was looked at and can be brought before Apple, any number of times. Holds the receipt once, and
+    /// nothing else of any size: thousands of cases wait at a time.
     struct Case: Sendable {
         fileprivate let registered: RegisteredApp
-        fileprivate let submission: Submission
+        /// What is claimed, without the evidence.
+        fileprivate let claim: Submission
         fileprivate let receivedAt: Timestamp
         fileprivate let base64: [UInt8]
-        fileprivate let receipt: AppReceipt
     }
 
     /// What a first look at the evidence leads to, without asking anybody.
@@ -34,10 +35,11 @@ struct Verifier: Sendable {
         }
         do throws(AppReceiptError) {
             let text = try ReceiptText(base64)
+            if let rejection = try AppReceipt(der: text.bytes).contradiction(with: registered.app) {
+                return .concluded(.rejected(rejection))
+            }
             return .ask(
-                Case(
-                    registered: registered, submission: submission, receivedAt: receivedAt, base64: text.base64,
-                    receipt: try AppReceipt(der: text.bytes)))
+                Case(registered: registered, claim: submission.claim, receivedAt: receivedAt, base64: text.base64))
         } catch {
             return .concluded(.rejected(Rejection(.receiptMalformed, error.detail)))
         }
@@ -46,8 +48,8 @@ struct Verifier: Sendable {
     /// Brings a case before Apple once.
     func verify(_ opened: Case) async -> Verdict {
         var exchange = VerifyReceiptExchange(
-            app: opened.registered.app, submission: opened.submission, receivedAt: opened.receivedAt,
-            receipt: opened.receipt, base64: opened.base64, sharedSecrets: opened.registered.sharedSecrets)
+            app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt, receipt: nil,
+            base64: opened.base64, sharedSecrets: opened.registered.sharedSecrets)
         var step = exchange.start()
         while case .call(let environment, let body) = step {
             let started = clock.elapsed()

@@ -49,5 +49,7 @@ extension CurlOptions {
         try set(CURLOPT_MAXLIFETIME_CONN, configuration.maxConnectionAge.wholeSeconds)
         try set(CURLOPT_DNS_CACHE_TIMEOUT, configuration.dnsCacheTime.wholeSeconds)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
+        // Bodies are tens of kilobytes; the default of 64 KB is held by every request in flight.
+        try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
     }
 }

@@ -1,0 +1,82 @@
+import Foundation
+import Ledger
+import Logging
+import Purchases
+
+/// What one test plays on: a broker, an App Store, a ledger file, an apps file, and workers that are started on them.
+final class Stage: Sendable {
+    let folder: TemporaryFolder
+    let broker: any Broker
+    let apple: Apple
+    private let environment: [String: String]
+    private let starts = Counter()
+
+    var ledgerPath: String { folder.url.appending(path: "ledger.db").path }
+
+    /// - Parameters:
+    ///   - properties: librdkafka properties of the worker, over those of the broker.
+    ///   - environment: variables of the worker, over those that every test needs.
+    init(
+        _ folder: TemporaryFolder, broker: any Broker, properties: [String: String] = [:],
+        environment: [String: String] = [:]
+    ) async throws {
+        self.folder = folder
+        self.broker = broker
+        apple = try await Apple.start(in: folder.url)
+        let merged = broker.properties.merging(properties) { $1 }
+        let lines = merged.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let standard = [
+            "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers,
+            "GRANTOR_KAFKA_PROPERTIES_FILE": try folder.write(
+                lines.joined(separator: "\n") + "\n", to: "kafka.properties"),
+            "GRANTOR_LEDGER_URL": "sqlite:\(folder.url.appending(path: "ledger.db").path)",
+            "GRANTOR_APPS_FILE": try AppsFile.write(in: folder),
+            "GRANTOR_HTTP_BIND": "127.0.0.1:0",
+            "GRANTOR_LOG_FORMAT": "json",
+            "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": apple.endpoints.productionURL.absoluteString,
+            "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": apple.endpoints.sandboxURL.absoluteString,
+            "GRANTOR_APPLE_CA_FILE": apple.endpoints.caFile.path,
+        ]
+        self.environment = standard.merging(environment) { $1 }
+    }
+
+    /// Starts the worker; the next one after it ended goes on with the same ledger and group.
+    func startWorker() throws -> WorkerProcess {
+        try WorkerProcess(environment: environment, in: folder.url, name: "worker-\(starts.next())")
+    }
+
+    /// Looks into the ledger while a worker may be writing to it.
+    func withLedger<Result>(_ body: (SQLiteLedger) async throws -> Result) async throws -> Result {
+        var logger = Logger(label: "ledger")
+        logger.logLevel = .critical
+        let ledger = try await SQLiteLedger.open(
+            SQLiteLedgerConfiguration(path: ledgerPath, migrate: false), logger: logger)
+        let result = try await body(ledger)
+        try await ledger.close()
+        return result
+    }
+
+    /// Waits until so many submissions have an outcome that is final and nothing is left to be published.
+    @discardableResult
+    func settled(_ count: Int, quarantined: Int = 0, within limit: Duration) async throws -> LedgerCounts {
+        try await withLedger { ledger in
+            var last: LedgerCounts?
+            do {
+                return try await eventually("\(count) submissions are settled", within: limit) {
+                    let counts = try await ledger.counts()
+                    last = counts
+                    let done = (counts.submissions[.granted] ?? 0) + (counts.submissions[.failed] ?? 0)
+                    return done >= count && counts.quarantined >= quarantined && counts.unpublished == 0
+                        ? counts : nil
+                }
+            } catch let missed as DeadlineMissed {
+                throw DeadlineMissed(description: "\(missed), only \(last.map { "\($0)" } ?? "nothing")")
+            }
+        }
+    }
+
+    /// Ends the App Store.
+    func close() async throws {
+        try await apple.simulator.stop()
+    }
+}
