@@ -9,12 +9,11 @@ WORKDIR /source
 # Dependencies first, so that a change of a source does not fetch them again.
 COPY Package.swift ./
 RUN swift package resolve
+# The package names its tests and benchmarks, so their folders have to be there; they are not built.
 COPY Sources Sources
+COPY Tests Tests
+COPY Benchmarks Benchmarks
 RUN swift build -c release --product grantor --static-swift-stdlib
-# The program finds its resources (the ledger's migrations) in folders beside it.
-RUN mkdir /out \
-    && cp .build/release/grantor /out/ \
-    && find -L .build/release -maxdepth 1 -name '*.resources' -exec cp -R {} /out/ ';'
 
 FROM debian:bookworm-slim
 RUN apt-get -qq update \
@@ -24,13 +23,15 @@ RUN apt-get -qq update \
     && groupadd --gid 10001 grantor \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin grantor \
     && install -d -o grantor -g grantor -m 0750 /var/lib/grantor /authority
-COPY --from=builder /out/ /opt/grantor/
+COPY --from=builder /source/.build/release/grantor /opt/grantor/grantor
 USER 10001:10001
 WORKDIR /var/lib/grantor
 # The rest of the file system may be read-only; /tmp should be a tmpfs then.
 VOLUME /var/lib/grantor
 ENV GRANTOR_LEDGER_URL=sqlite:/var/lib/grantor/grantor.db \
-    GRANTOR_HTTP_BIND=127.0.0.1:8080
+    GRANTOR_HTTP_BIND=127.0.0.1:8080 \
+    MALLOC_ARENA_MAX=2
+# Few malloc arenas keep resident memory near what is in use (mallopt(3)).
 # bash speaks HTTP itself, so the image needs no client for it. The port is that of GRANTOR_HTTP_BIND.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/bin/bash", "-c", \
     "exec 3<>/dev/tcp/127.0.0.1/8080 && printf 'GET /livez HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -r -t 4 line <&3 && [[ $line == 'HTTP/1.1 200'* ]]"]

@@ -100,6 +100,13 @@ let package = Package(
         .testTarget(
             name: "FulfillmentTests",
             dependencies: ["Fulfillment", "Purchases", "Ledger", "AppStore", "AppStoreSimulator", logging]),
+        // Depends on the executables so that they are built beside it; it runs them as processes of their own.
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", nioCore, nioPosix,
+                logging,
+            ]),
         .testTarget(
             name: "WorkerTests",
             dependencies: [

@@ -28,7 +28,7 @@ final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - environment: All of it; nothing is inherited.
-    ///   - folder: Where `NAME.out` and `NAME.err` are written; also the working directory of none.
+    ///   - folder: Where `NAME.out` and `NAME.err` are written.
     init(
         _ program: URL, _ arguments: [String] = [], environment: [String: String] = [:], in folder: URL, name: String
     ) throws {
@@ -89,6 +89,9 @@ final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
+    /// Descriptors that these tests may have open; those above it would be inherited.
+    private static let descriptorLimit: Int32 = 8192
+
     private static func spawn(
         _ arguments: [String], environment: [String], input: Int32, output: String, errors: String
     ) throws -> pid_t {
@@ -100,7 +103,9 @@ extension ChildProcess {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o600)
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
         // A child that kept a listening socket of this process open would keep its port taken.
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        for descriptor in STDERR_FILENO + 1..<min(getdtablesize(), descriptorLimit) {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

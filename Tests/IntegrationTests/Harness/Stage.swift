@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import Foundation
 import Ledger
 import Logging

@@ -1,0 +1,31 @@
+import Purchases
+
+/// A message for the input topic, with the answer that must come.
+struct Played: Sendable {
+    enum Expectation: Hashable, Sendable {
+        /// A granted event for each of these transactions.
+        case granted([TransactionID])
+        case failed(FailureReason)
+        /// It cannot be read, and goes to the quarantine topic.
+        case quarantined
+    }
+
+    /// Empty for what cannot be read.
+    let submissionID: SubmissionID?
+    let key: [UInt8]
+    let value: [UInt8]
+    let expectation: Expectation
+    /// Its receipt; empty for what cannot be read.
+    let receipt: String
+}
+
+/// A submission as a game's backend writes it.
+struct SubmissionMessage: Encodable {
+    let submissionId: String
+    var userId: String
+    var bundleId: String
+    var receipt: String
+    var transactionId: String?
+    var productId: String?
+    var orderId: String?
+}

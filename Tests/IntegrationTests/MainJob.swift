@@ -1,0 +1,56 @@
+import Ledger
+import Purchases
+import Testing
+
+/// The main job: 300 submissions of every kind, answered by one worker that is then stopped in order.
+enum MainJob {
+    static func play(on stage: Stage) async throws -> ([Played], Answered) {
+        let answers = try Answers(from: stage.broker)
+        let submitting = try Submitting(to: stage.broker)
+        let worker = try await stage.startWorker().ready()
+        var player = Player(stage.apple)
+
+        let first = try player.mixed(240)
+        try await submitting.submit(first)
+        let unreadable = first.count { $0.submissionID == nil }
+        try await stage.settled(240 - unreadable, quarantined: unreadable, within: .seconds(60))
+
+        let granted = first.filter { !$0.expectation.transactions.isEmpty }
+        let second = try player.again(Array(granted.prefix(60)))
+        let played = first + second
+        try await submitting.submit(second)
+        try await stage.settled(
+            Set(played.compactMap(\.submissionID)).count, quarantined: unreadable, within: .seconds(60))
+
+        let answered = try await answers.await("every answer is on the topics", within: .seconds(60)) {
+            $0.missing(played).isEmpty && $0.quarantined == unreadable
+        }
+        #expect(try await worker.stop(within: .seconds(20)) == .code(0))
+        try await Judgement.expectRight(played, answered, stage)
+        await submitting.close()
+        try await answers.close()
+        return (played, answered)
+    }
+
+    /// Starts a second worker, gives it one more submission, and looks whether it did anything else.
+    static func expectNothingNew(on stage: Stage, _ played: [Played], _ answered: Answered) async throws {
+        let before = try await stage.withLedger { try await $0.events(after: 0, limit: 1000) }
+        let answers = try Answers(from: stage.broker, group: "downstream-again")
+        let submitting = try Submitting(to: stage.broker)
+        let worker = try await stage.startWorker().ready()
+        var player = Player(stage.apple, from: 1_000_000)
+        let last = try player.consumables(1)
+        try await submitting.submit(last)
+        try await answers.await("the one more answer", within: .seconds(60)) { $0.missing(last).isEmpty }
+        #expect(try await worker.stop(within: .seconds(20)) == .code(0))
+
+        let after = try await stage.withLedger { try await $0.events(after: 0, limit: 1000) }
+        #expect(Array(after.dropLast()) == before, "no copy is asked for or published again")
+        #expect(after.count == before.count + 1)
+        let copies = after.reduce(0) { $0 + Int($1.copiesPublished) }
+        let everything = try await answers.await("every copy", within: .seconds(30)) { $0.records.count >= copies }
+        #expect(everything.records.count == copies)
+        await submitting.close()
+        try await answers.close()
+    }
+}
