@@ -31,16 +31,18 @@ public final class Pipeline: Sendable {
             stopping: Signal(),
             window: WindowGate(
                 Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes)),
-            doubts: DoubtBudget(limit: configuration.retry.maxInDoubt), progress: ProgressTracker())
+            doubts: configuration.waitBudget, holds: configuration.waitBudget, progress: ProgressTracker())
         self.source = source
         intake = IntakeStage(parts: parts, source: source, ledger: ledger)
         verification = VerificationStage(
-            parts: parts, verifier: Verifier(apps: apps, endpoint: appStore, clock: clock, metrics: metrics))
+            parts: parts,
+            verifier: Verifier(
+                apps: apps, endpoint: appStore, clock: clock, metrics: metrics, alerts: parts.alerts, logger: logger))
         settlement = SettlementStage(
             parts: parts,
             settler: Settler(
                 ledger: ledger, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
-                metrics: metrics, logger: logger),
+                metrics: metrics, logger: logger, answers: parts.ledgerAnswers),
             source: source)
         publisher = Publisher(
             ledger: ledger, sink: sink, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
@@ -73,7 +75,8 @@ public final class Pipeline: Sendable {
         return parts.progress.withProgress { progress in
             PipelineStatus(
                 partitions: progress.partitions, heldSubmissions: held.count, heldBytes: held.bytes,
-                inDoubt: parts.doubts.held, settledRecords: parts.settledCount.value,
+                inDoubt: parts.doubts.held, onHold: parts.holds.held, ledgerAnswers: parts.ledgerAnswers.isSet,
+                settledRecords: parts.settledCount.value,
                 isStopping: parts.stopping.isRaised)
         }
     }
@@ -136,6 +139,10 @@ public struct PipelineStatus: Hashable, Sendable {
     public let heldBytes: Int
     /// Those of them that wait for a doubt to be settled.
     public let inDoubt: Int
+    /// Those of them that wait for our side to be mended.
+    public let onHold: Int
+    /// Whether the ledger took what it was last given.
+    public let ledgerAnswers: Bool
     /// Records whose fate came into the ledger since the start.
     public let settledRecords: Int
     /// Whether it was asked to end.

@@ -17,6 +17,13 @@ public struct PipelineConfiguration: Sendable {
     /// Largest number of bytes taken from the source at once.
     static let maxReadBytes = 4 << 20
 
+    /// A new budget for one of the reasons to wait.
+    var waitBudget: WaitBudget {
+        WaitBudget(
+            maxCount: Int(Double(maxWindowCount) * retry.waitShare),
+            maxBytes: Int(Double(maxWindowBytes) * retry.waitShare))
+    }
+
     /// A configuration; the window holds four times what is in flight, so that submissions that wait for another
     /// try do not idle the slots.
     public init(

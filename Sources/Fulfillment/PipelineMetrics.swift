@@ -22,6 +22,8 @@ struct PipelineMetrics: Sendable {
     let windowBytes = Gauge(label: "grantor_window_bytes")
     /// Submissions that wait for a doubt to be settled.
     let inDoubt = Gauge(label: "grantor_submissions_in_doubt")
+    /// Submissions that wait for our side to be mended. Alert on any.
+    let onHold = Gauge(label: "grantor_submissions_on_hold")
     let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
 

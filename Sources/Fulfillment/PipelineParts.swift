@@ -1,5 +1,6 @@
 import Ledger
 import Logging
+import Metrics
 import Purchases
 import Synchronization
 
@@ -13,7 +14,13 @@ struct PipelineParts: Sendable {
     /// Raised once, when the worker is asked to stop.
     let stopping: Signal
     let window: WindowGate
-    let doubts: DoubtBudget
+    /// Submissions that wait for a doubt to be settled.
+    let doubts: WaitBudget
+    /// Submissions that wait for our side to be mended.
+    let holds: WaitBudget
+    let alerts = AlertThrottle()
+    /// Whether the ledger took what it was last given.
+    let ledgerAnswers = Flag(true)
     let progress: ProgressTracker
     /// Records whose fate is in the ledger since the start.
     let settledCount = Tally()
@@ -23,6 +30,24 @@ struct PipelineParts: Sendable {
     let settled = BatchChannel<Settled>()
     /// From settlement to publishing: something was added to the outbox.
     let added = BatchChannel<Void>()
+
+    /// The budget of a reason to wait.
+    func budget(_ wait: RetryState.Wait) -> WaitBudget {
+        switch wait {
+        case .doubt: doubts
+        case .hold: holds
+        }
+    }
+
+    /// Brings the gauges up to date. Called where submissions come in and where they go out, so that they are right
+    /// when nothing moves any more.
+    func reportHeld() {
+        let held = window.held
+        metrics.windowCount.record(held.count)
+        metrics.windowBytes.record(held.bytes)
+        metrics.inDoubt.record(doubts.held)
+        metrics.onHold.record(holds.held)
+    }
 
     /// Waits before another try of something that failed so many times.
     func pause(afterFailures failures: Int) async throws(CancellationError) {
@@ -47,6 +72,17 @@ final class Tally: Sendable {
     var value: Int { count.load(ordering: .relaxed) }
 
     func add(_ more: Int) { count.add(more, ordering: .relaxed) }
+}
+
+/// Something that is true or not, shared between tasks.
+final class Flag: Sendable {
+    private let state: Atomic<Bool>
+
+    init(_ value: Bool) { state = Atomic(value) }
+
+    var isSet: Bool { state.load(ordering: .relaxed) }
+
+    func set(_ value: Bool) { state.store(value, ordering: .relaxed) }
 }
 
 /// A submission on its way to verification.

@@ -76,6 +76,28 @@ struct PipelineTests {
         #expect(try await bench.ledger.counts().grants == 1)
     }
 
+    @Test("goes on with other purchases while one trouble after another would fill the window")
+    func crowded() async throws {
+        var configuration = PipelineConfiguration(maxInFlight: 4, maxWindowCount: 16)
+        configuration.retry = RetryPolicy(doubtWindow: .seconds(1_000_000))
+        let bench = try await PipelineBench(configuration: configuration)
+        let refused = Array(repeating: body(#"{"status":21004}"#), count: 100_000)
+        var messages: [[UInt8]?] = []
+        for index in 0..<30 {
+            messages.append(
+                PipelineBench.message("held-\(index)", receipt: try bench.appStore.receipt(first: refused).base64))
+            messages.append(
+                PipelineBench.message(
+                    "doubtful-\(index)", receipt: try bench.appStore.receipt().base64, more: #","transactionId":"7""#))
+        }
+        messages.append(PipelineBench.message("honest", receipt: try bench.appStore.receipt().base64))
+        bench.source.write(messages)
+        try await bench.run { try await $0.ledger.counts().grants == 1 }
+        let counts = try await bench.ledger.counts()
+        #expect(counts.submissions[.held] ?? 0 > 0)
+        #expect(counts.failures == [.transactionNotFound: counts.submissions[.failed] ?? 0])
+    }
+
     @Test("commits nothing beyond a record that has no outcome yet")
     func offsets() async throws {
         let gate = Gate()

@@ -12,10 +12,11 @@ extension IntegrationTests {
         @Test("Ten times kill -9 at any moment lose no submission, grant nothing twice and change no event")
         func killed() async throws {
             let folder = try TemporaryFolder()
-            // The group waits for a dead member as long as its session; shorter ones cost the test less.
+            // The mock's group waits for a dead member about two seconds longer than its session, and for ever when the
+            // session is below 2.5 s.
             let stage = try await Stage(
                 folder, broker: MockBroker.start(in: folder.url),
-                properties: ["session.timeout.ms": "2000", "heartbeat.interval.ms": "500"])
+                properties: ["session.timeout.ms": "3000", "heartbeat.interval.ms": "1000"])
             stage.apple.takeTime(from: 20, through: 300)
             let answers = try Answers(from: stage.broker)
             let submitting = try Submitting(to: stage.broker)

@@ -131,7 +131,7 @@ struct IntakeStage: Sendable {
         let (new, repeated) = try await sortOut(submissions)
         parts.settled.put(settled + repeated)
         parts.admitted.put(new)
-        report()
+        parts.reportHeld()
     }
 
     private func quarantine(_ record: SubmissionRecord, _ reason: String, _ now: Timestamp) -> Quarantine {
@@ -177,12 +177,5 @@ struct IntakeStage: Sendable {
                 try await parts.pause(afterFailures: failures)
             }
         }
-    }
-
-    private func report() {
-        let held = parts.window.held
-        parts.metrics.windowCount.record(held.count)
-        parts.metrics.windowBytes.record(held.bytes)
-        parts.metrics.inDoubt.record(parts.doubts.held)
     }
 }

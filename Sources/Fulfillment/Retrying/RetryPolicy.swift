@@ -6,22 +6,23 @@ public struct RetryPolicy: Hashable, Sendable {
     public let holdBackoff: Backoff
     /// How long "not found yet" and "perhaps malformed" may last, from the first try on.
     public let doubtWindow: Duration
-    /// Most submissions that may wait in doubt at once. Beyond it the newest is settled after ``doubtTries`` tries:
-    /// whoever submits made-up claims must not be able to fill the window and stop everybody's purchases.
-    public let maxInDoubt: Int
-    /// Fewest tries before a doubt is settled against a submission for lack of room.
-    public let doubtTries: Int
+    /// Share of the window, by count and by bytes, that submissions in doubt may hold, and as much again those that wait
+    /// for our side to be mended. Beyond it a doubt is settled against the submission, and one on hold goes to the
+    /// ledger: neither made-up claims nor one app's mistake may fill the window and stop everybody's purchases.
+    public let waitShare: Double
+    /// Fewest tries before that.
+    public let crowdedTries: Int
 
     /// A policy; the defaults are those of the worker.
     public init(
         backoff: Backoff = Backoff(base: .milliseconds(200), cap: .seconds(30)),
         holdBackoff: Backoff = Backoff(base: .seconds(5), cap: .seconds(60)),
-        doubtWindow: Duration = .seconds(6 * 3600), maxInDoubt: Int = 1000, doubtTries: Int = 5
+        doubtWindow: Duration = .seconds(6 * 3600), waitShare: Double = 0.25, crowdedTries: Int = 5
     ) {
         self.backoff = backoff
         self.holdBackoff = holdBackoff
         self.doubtWindow = doubtWindow
-        self.maxInDoubt = maxInDoubt
-        self.doubtTries = doubtTries
+        self.waitShare = waitShare
+        self.crowdedTries = crowdedTries
     }
 }

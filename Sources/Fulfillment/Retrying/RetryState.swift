@@ -25,10 +25,10 @@ struct RetryState: Sendable {
     ///   - evidence: kept in the ledger if the submission is held there.
     ///   - elapsed: monotonic time, to measure the doubt window.
     ///   - now: wall-clock time, to honour a moment that Apple named.
-    ///   - isCrowded: whether too many submissions wait in doubt already.
+    ///   - isCrowded: whether as many submissions as may wait for such a reason already.
     mutating func received(
-        _ verdict: Verdict, evidence: Evidence, policy: RetryPolicy, elapsed: Duration, now: Timestamp, unit: Double,
-        isCrowded: Bool
+        _ verdict: Verdict, evidence: @autoclosure () -> Evidence, policy: RetryPolicy, elapsed: Duration,
+        now: Timestamp, unit: Double, isCrowded: (Wait) -> Bool
     ) -> Step {
         attempts += 1
         let started = firstTry ?? elapsed
@@ -38,15 +38,20 @@ struct RetryState: Sendable {
         case .rejected(let rejection): return .settle(.fail(rejection))
         case .hold(.evidenceNotSupported, let detail):
             // Nothing this process does will change it: it waits in the ledger, not in the window.
-            return .settle(.hold(.evidenceNotSupported, detail: detail, evidence: evidence))
-        case .hold:
+            return .settle(.hold(.evidenceNotSupported, detail: detail, evidence: evidence()))
+        case .hold(let cause, let detail):
             lastCause = nil
             holds += 1
+            if holds >= policy.crowdedTries, isCrowded(.hold) {
+                return .settle(.hold(cause, detail: detail, evidence: evidence()))
+            }
             return .tryAgain(after: policy.holdBackoff.delay(afterFailures: holds, unit: unit), isHeld: true)
         case .retry(let cause, let notBefore, let patience):
+            holds = 0
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
-            if let rejection = verdictAgainst(patience, policy, waited: elapsed - started, isCrowded: isCrowded) {
+            if let rejection = verdictAgainst(patience, policy, waited: elapsed - started, isCrowded: isCrowded(.doubt))
+            {
                 return .settle(.fail(rejection))
             }
             let delay = policy.backoff.delay(afterFailures: attempts, unit: unit)
@@ -56,8 +61,19 @@ struct RetryState: Sendable {
         }
     }
 
-    /// Whether the submission waits for a doubt to be settled.
-    var isInDoubt: Bool { lastCause == .notFoundYet || lastCause == .perhapsMalformed }
+    /// A reason to wait that may not fill the window.
+    enum Wait: Hashable, Sendable {
+        /// Whether Apple's "no" is its last word.
+        case doubt
+        /// Our own side is at fault.
+        case hold
+    }
+
+    /// What the submission waits for, if it is one of these.
+    var wait: Wait? {
+        if holds > 0 { return .hold }
+        return lastCause == .notFoundYet || lastCause == .perhapsMalformed ? .doubt : nil
+    }
 
     private func verdictAgainst(
         _ patience: Patience, _ policy: RetryPolicy, waited: Duration, isCrowded: Bool
@@ -66,7 +82,7 @@ struct RetryState: Sendable {
         case .unlimited: nil
         case .tries(let limit, let rejection): sameCause >= limit ? rejection : nil
         case .window(let rejection):
-            waited >= policy.doubtWindow || (isCrowded && sameCause >= policy.doubtTries) ? rejection : nil
+            waited >= policy.doubtWindow || (isCrowded && sameCause >= policy.crowdedTries) ? rejection : nil
         }
     }
 }

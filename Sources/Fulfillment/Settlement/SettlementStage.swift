@@ -17,6 +17,7 @@ struct SettlementStage: Sendable {
                 return progress.takeMoved()
             }
             for settled in batch { parts.window.release(bytes: settled.weight) }
+            parts.reportHeld()
             if !offsets.isEmpty { try await source.store(offsets) }
         }
     }

@@ -17,6 +17,8 @@ struct Settler: Sendable {
     let backoff: Backoff
     let metrics: PipelineMetrics
     let logger: Logger
+    /// Told whether the ledger answers.
+    let answers: Flag
 
     /// Writes a batch, however long it takes.
     ///
@@ -37,9 +39,12 @@ struct Settler: Sendable {
                 let started = clock.elapsed()
                 let outcomes = try await ledger.settle(settlements, quarantines: quarantines, now: clock.now())
                 metrics.settled(outcomes, settlements, quarantined: quarantines.count, took: clock.elapsed() - started)
+                if failures > 0 { logger.info("The ledger is available again", metadata: ["tries": "\(failures)"]) }
+                answers.set(true)
                 return
             } catch {
                 guard case .unavailable(let cause) = error else { throw error }
+                answers.set(false)
                 failures += 1
                 metrics.ledgerUnavailable.increment()
                 logger.warning(

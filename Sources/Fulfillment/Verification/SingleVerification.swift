@@ -1,3 +1,4 @@
+import Logging
 public import Purchases
 
 /// Verifies one submission outside of a pipeline: one try, nothing granted, for people who look into a case.
@@ -14,7 +15,9 @@ public struct SingleVerification: Sendable {
 
     /// A verification against the configured apps.
     public init(apps: AppRegistry, endpoint: any AppStoreEndpoint, clock: any WorkerClock) {
-        verifier = Verifier(apps: apps, endpoint: endpoint, clock: clock, metrics: PipelineMetrics())
+        verifier = Verifier(
+            apps: apps, endpoint: endpoint, clock: clock, metrics: PipelineMetrics(), alerts: AlertThrottle(),
+            logger: Logger(label: "verify") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Reads bytes by the rules of the input topic.

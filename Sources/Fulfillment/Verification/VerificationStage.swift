@@ -54,52 +54,52 @@ struct VerificationStage: Sendable {
     /// A conclusion without a call never asks to be tried again, so one step settles it.
     private func settled(_ verdict: Verdict, _ admitted: AdmittedSubmission) -> [Settled] {
         var state = RetryState()
-        guard case .settle(let decision) = step(&state, verdict, admitted) else { return [] }
+        let evidence = admitted.read.submission.evidence
+        guard case .settle(let decision) = step(&state, verdict, evidence) else { return [] }
         return [admitted.settled(decision, attempts: 0)]
     }
 
     private func verify(_ admitted: AdmittedSubmission, _ opened: Verifier.Case) async {
         var state = RetryState()
-        var countsAsDoubt = false
-        defer { if countsAsDoubt { parts.doubts.leave() } }
+        var place = BudgetPlace(weight: admitted.weight)
         while true {
             // Once the worker stops nothing new is begun: the record is read again after the restart.
             let tried = await slots.withSlot { parts.stopping.isRaised ? nil : await verifier.verify(opened) }
             guard let verdict = tried ?? nil, !Task.isCancelled else { return }
-            switch step(&state, verdict, admitted) {
+            switch step(&state, verdict, opened.evidence) {
             case .settle(let decision):
                 parts.settled.put([admitted.settled(decision, attempts: state.attempts)])
                 return
-            case .tryAgain(let delay, let isHeld):
-                note(verdict, isHeld: isHeld, admitted)
-                if state.isInDoubt != countsAsDoubt {
-                    countsAsDoubt ? parts.doubts.leave() : parts.doubts.enter()
-                    countsAsDoubt.toggle()
-                }
+            case .tryAgain(let delay, _):
+                note(verdict, admitted)
+                place.move(to: state.wait.map(parts.budget))
                 guard await pause(for: delay) else { return }
             }
         }
     }
 
-    private func step(_ state: inout RetryState, _ verdict: Verdict, _ admitted: AdmittedSubmission) -> RetryState.Step
-    {
+    private func step(
+        _ state: inout RetryState, _ verdict: Verdict, _ evidence: @autoclosure () -> Evidence
+    ) -> RetryState.Step {
         state.received(
-            verdict, evidence: admitted.read.submission.evidence, policy: parts.configuration.retry,
-            elapsed: parts.clock.elapsed(), now: parts.clock.now(), unit: parts.randomness.unit(),
-            isCrowded: parts.doubts.isCrowded)
+            verdict, evidence: evidence(), policy: parts.configuration.retry, elapsed: parts.clock.elapsed(),
+            now: parts.clock.now(), unit: parts.randomness.unit(), isCrowded: { parts.budget($0).isCrowded })
     }
 
-    private func note(_ verdict: Verdict, isHeld: Bool, _ admitted: AdmittedSubmission) {
+    private func note(_ verdict: Verdict, _ admitted: AdmittedSubmission) {
         switch verdict {
         case .retry(let cause, _, _): parts.metrics.retries[cause]?.increment()
         case .hold(let cause, let detail):
             parts.metrics.holds[cause]?.increment()
+            let bundleID = admitted.read.claimant.bundleID
+            guard let count = parts.alerts.count("\(cause.rawValue).\(bundleID)", at: parts.clock.elapsed()) else {
+                return
+            }
             parts.logger.error(
-                "A submission waits for our side to be mended",
+                "Submissions wait for our side to be mended",
                 metadata: [
-                    "cause": "\(cause.rawValue)", "detail": "\(detail)",
-                    "bundleId": "\(admitted.read.claimant.bundleID)",
-                    "submissionId": "\(admitted.read.claimant.submissionID)",
+                    "cause": "\(cause.rawValue)", "detail": "\(detail)", "bundleId": "\(bundleID)",
+                    "submissionId": "\(admitted.read.claimant.submissionID)", "tries": "\(count)",
                 ])
         case .verified, .rejected: break
         }

@@ -1,4 +1,5 @@
 import AppStore
+import Logging
 import Purchases
 
 /// Verifies one submission: asks Apple as often as an exchange needs, and concludes with a verdict.
@@ -7,6 +8,8 @@ struct Verifier: Sendable {
     let endpoint: any AppStoreEndpoint
     let clock: any WorkerClock
     let metrics: PipelineMetrics
+    let alerts: AlertThrottle
+    let logger: Logger
 
     /// Evidence that was looked at and can be brought before Apple, any number of times. Holds the receipt once, and
     /// nothing else of any size: thousands of cases wait at a time.
@@ -55,6 +58,7 @@ struct Verifier: Sendable {
             let started = clock.elapsed()
             let reply = await endpoint.verifyReceipt(environment, body: body)
             metrics.called(environment, reply, took: clock.elapsed() - started)
+            if case .failed(let failure) = reply { warn(environment, failure) }
             step = exchange.answered(reply, now: clock.now())
         }
         guard case .conclude(let verdict) = step else {
@@ -62,4 +66,18 @@ struct Verifier: Sendable {
         }
         return verdict
     }
+
+    private func warn(_ environment: Environment, _ failure: TransportFailure) {
+        guard failure != .cancelled,
+            let count = alerts.count("\(environment.rawValue).\(failure.rawValue)", at: clock.elapsed())
+        else { return }
+        logger.warning(
+            "Apple does not answer; submissions are tried again until it does",
+            metadata: ["environment": "\(environment.rawValue)", "cause": "\(failure.rawValue)", "calls": "\(count)"])
+    }
+}
+
+extension Verifier.Case {
+    /// The evidence, to be kept in the ledger.
+    var evidence: Evidence { .receipt(base64: String(decoding: base64, as: UTF8.self)) }
 }

@@ -70,6 +70,8 @@ public struct KafkaConsumerConfiguration: Sendable {
             "isolation.level": "read_committed",
             "check.crcs": "true",
             "fetch.wait.max.ms": String(fetchWait.pollMilliseconds),
+            // One answer stays in memory as long as any of its records waits; the default is 50 MiB.
+            "fetch.max.bytes": String(8 << 20),
             "queued.min.messages": String(prefetchedRecords),
             "queued.max.messages.kbytes": String(prefetchedKilobytes),
         ]
@@ -85,6 +87,11 @@ public struct KafkaConsumerConfiguration: Sendable {
             reason: "offsets would be committed before their records are dealt with"),
         .init(
             key: "enable.auto.commit", allowed: ["true"], reason: "stored offsets would not be committed"),
+        .init(
+            key: "auto.offset.reset", allowed: ["earliest", "beginning", "smallest", "error"],
+            reason: "records that were never read would be skipped"),
+        .init(
+            key: "isolation.level", allowed: ["read_committed"], reason: "aborted records would be delivered"),
         .init(
             key: "enable.partition.eof", allowed: ["false"], reason: "the end of a partition is not an event here"),
     ]

@@ -108,7 +108,7 @@ public struct SQLiteLedger: LedgerStore {
     private func report(_ warning: Conclusion.Warning, _ settlement: Settlement) {
         warnings[warning]?.increment()
         let metadata: Logger.Metadata = [
-            "bundle_id": "\(settlement.key.bundleID)", "submission_id": "\(settlement.key.submissionID)",
+            "bundleId": "\(settlement.key.bundleID)", "submissionId": "\(settlement.key.submissionID)",
             "partition": "\(settlement.origin.partition)", "offset": "\(settlement.origin.offset)",
         ]
         switch warning {

@@ -20,6 +20,7 @@ struct WorkerHealth: HealthState {
         return [
             HealthCheck("running", passed: !status.isStopping),
             HealthCheck("partitions_assigned", passed: !status.partitions.isEmpty),
+            HealthCheck("ledger", passed: status.ledgerAnswers),
         ]
     }
 }

@@ -34,10 +34,7 @@ struct WorkerPlan: Sendable {
         pipeline = PipelineConfiguration(
             maxInFlight: configuration.verification.maxInFlight,
             maxWindowBytes: configuration.verification.maxWindowBytes,
-            retry: RetryPolicy(
-                doubtWindow: configuration.verification.notFoundWindow,
-                // A quarter of the window: the rest stays for purchases that nothing is doubtful about.
-                maxInDoubt: configuration.verification.maxInFlight),
+            retry: RetryPolicy(doubtWindow: configuration.verification.notFoundWindow),
             stopLimit: configuration.verification.shutdownTimeout)
     }
 }

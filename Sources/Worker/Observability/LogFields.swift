@@ -4,6 +4,10 @@ import Logging
 enum LogFields {
     /// Longest text of a message or a value, in bytes; the rest is cut off.
     static let maxTextBytes = 8 << 10
+    /// Longest name of a field, in bytes; the rest is cut off.
+    static let maxNameBytes = 256
+    /// Most bytes of all names and values of a line; fields beyond it are left out.
+    static let maxBytes = 64 << 10
     /// Most fields of a line; the rest is left out.
     static let maxFields = 64
     /// Deepest nesting that is followed.
@@ -20,7 +24,13 @@ enum LogFields {
         for name in merged.keys.sorted() {
             if let value = merged[name] { add(value, name, depth: 0, to: &fields) }
         }
-        return fields.sorted { $0.key < $1.key }.prefix(maxFields).map { (name: $0.key, text: $0.value) }
+        var bytes = 0
+        return fields.sorted { $0.key < $1.key }
+            .prefix { name, text in
+                bytes += name.utf8.count + text.utf8.count
+                return bytes <= maxBytes
+            }
+            .map { (name: $0.key, text: $0.value) }
     }
 
     private static func add(
@@ -29,9 +39,9 @@ enum LogFields {
         guard depth < maxDepth, fields.count < maxFields else { return }
         switch value {
         case .string(let text):
-            fields[name] = cut(text)
+            fields[cut(name, to: maxNameBytes)] = cut(text)
         case .stringConvertible(let convertible):
-            fields[name] = cut(convertible.description)
+            fields[cut(name, to: maxNameBytes)] = cut(convertible.description)
         case .dictionary(let members):
             for key in members.keys.sorted() {
                 if let member = members[key] { add(member, "\(name).\(key)", depth: depth + 1, to: &fields) }
@@ -44,8 +54,8 @@ enum LogFields {
     }
 
     /// The text, or as much of it as fits with a mark that something is missing.
-    static func cut(_ text: String) -> String {
-        guard text.utf8.count > maxTextBytes else { return text }
-        return String(decoding: text.utf8.prefix(maxTextBytes), as: UTF8.self) + "[cut]"
+    static func cut(_ text: String, to maxBytes: Int = maxTextBytes) -> String {
+        guard text.utf8.count > maxBytes else { return text }
+        return String(decoding: text.utf8.prefix(maxBytes), as: UTF8.self) + "[cut]"
     }
 }

@@ -43,12 +43,16 @@ struct ProcessMetrics: Hashable, Sendable {
     /// The exposition's lines.
     func render() -> String {
         var metrics = [
-            ("process_cpu_seconds_total", "counter", cpuSeconds),
-            ("process_resident_memory_bytes", "gauge", Double(residentBytes)),
-            ("process_start_time_seconds", "gauge", startTime),
-            ("process_virtual_memory_bytes", "gauge", Double(virtualBytes)),
+            ("process_cpu_seconds_total", "counter", "CPU time used, user and system.", cpuSeconds),
+            ("process_resident_memory_bytes", "gauge", "Memory in RAM.", Double(residentBytes)),
+            ("process_start_time_seconds", "gauge", "Start of the process since the UNIX epoch.", startTime),
+            ("process_virtual_memory_bytes", "gauge", "Memory addressed.", Double(virtualBytes)),
         ]
-        if let openDescriptors { metrics.append(("process_open_fds", "gauge", Double(openDescriptors))) }
-        return metrics.map { "# TYPE \($0.0) \($0.1)\n\($0.0) \(MetricName.number($0.2))\n" }.joined()
+        if let openDescriptors {
+            metrics.append(("process_open_fds", "gauge", "Open file descriptors.", Double(openDescriptors)))
+        }
+        return metrics.map { name, kind, help, value in
+            "\(MetricHelp.line(name, help))\n# TYPE \(name) \(kind)\n\(name) \(MetricName.number(value))\n"
+        }.joined()
     }
 }

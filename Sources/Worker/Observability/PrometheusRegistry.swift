@@ -9,12 +9,12 @@ import Synchronization
 /// destroying a metric does nothing.
 final class PrometheusRegistry: MetricsFactory {
     /// Most series in all. Those beyond it are counted in ``droppedName`` and shown nowhere.
-    static let maxSeries = 5000
+    static let maxSeries = 10_000
     /// Counts metrics that could not be shown: beyond ``maxSeries``, or of a name that another kind of metric has.
     static let droppedName = "grantor_metrics_dropped_series_total"
     /// Upper bounds of timers, in seconds.
     static let timerBounds = [
-        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
     ]
     /// Upper bounds of recorders, for counts and sizes.
     static let recorderBounds: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000]
@@ -38,10 +38,14 @@ final class PrometheusRegistry: MetricsFactory {
     private let state = Mutex(State())
     private let dropped = CounterSeries()
     private let limit: Int
+    private let help: [String: String]
 
-    /// - Parameter limit: most series in all.
-    init(limit: Int = maxSeries) {
+    /// - Parameters:
+    ///   - limit: most series in all.
+    ///   - help: what metrics mean, by the names they are shown under.
+    init(limit: Int = maxSeries, help: [String: String] = MetricHelp.texts) {
         self.limit = limit
+        self.help = help
     }
 
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -82,11 +86,13 @@ final class PrometheusRegistry: MetricsFactory {
         let families = state.withLock { $0.families }
         var lines: [String] = []
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+            if let text = help[name] { lines.append(MetricHelp.line(name, text)) }
             lines.append("# TYPE \(name) \(family.kind.rawValue)")
             for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
                 lines += series.lines(name: name, labels: labels)
             }
         }
+        lines.append(MetricHelp.line(Self.droppedName, "Metrics that are not shown: too many series, or a name taken."))
         lines.append("# TYPE \(Self.droppedName) counter")
         lines += dropped.lines(name: Self.droppedName, labels: "")
         return lines.joined(separator: "\n") + "\n" + (ProcessMetrics.current()?.render() ?? "")

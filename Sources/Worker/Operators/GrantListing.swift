@@ -23,7 +23,8 @@ struct GrantListing: Sendable {
         return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
     }
 
-    private static func items(_ items: [Item]) -> String {
+    /// What a grant gives, such as `100 gems, 1 vip`.
+    static func items(_ items: [Item]) -> String {
         items.map { "\($0.quantity) \($0.item)" }.joined(separator: ", ")
     }
 

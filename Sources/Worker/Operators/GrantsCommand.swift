@@ -16,7 +16,7 @@ struct ShowGrantsCommand: AsyncParsableCommand {
     @OptionGroup var options: AnswerOptions
     @OptionGroup var paging: PageOptions
 
-    @Argument(help: "The grant's id.")
+    @Argument(help: "The id of a grant, or of a transaction (digits only).")
     var id: String?
 
     @Option(name: .long, help: "Only those of this transaction or original transaction.")
@@ -30,13 +30,22 @@ struct ShowGrantsCommand: AsyncParsableCommand {
 
     private var filter: GrantFilter {
         GrantFilter(
-            grantID: id.map { GrantID($0) }, transactionID: transaction.map { TransactionID($0) },
+            grantID: isTransaction ? nil : id.map { GrantID($0) },
+            transactionID: (isTransaction ? id : transaction).map { TransactionID($0) },
             userID: user.map { UserID($0) }, bundleID: app.map { BundleID($0) })
+    }
+
+    /// Apple's ids are digits; a grant's is a UUID, which has hyphens.
+    private var isTransaction: Bool {
+        id.map { !$0.isEmpty && $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } } ?? false
     }
 
     func validate() throws {
         guard filter != GrantFilter() else {
-            throw ValidationError("name a grant id, --transaction, --user or --app")
+            throw ValidationError("name a grant, a transaction, --user or --app")
+        }
+        guard !isTransaction || transaction == nil else {
+            throw ValidationError("name the transaction once: as the argument or with --transaction")
         }
     }
 

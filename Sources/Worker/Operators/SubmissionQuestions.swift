@@ -25,7 +25,7 @@ struct SubmissionQuestions: Sendable {
         let filter = SubmissionFilter(bundleID: bundleID, submissionID: id)
         let rows = try await ledger.submissions(filter, before: nil, limit: Self.maxStories)
         guard !rows.isEmpty else {
-            return .notFound("no submission \(id)\(bundleID.map { " of \($0)" } ?? "")")
+            return .notFound("no submission \"\(id)\"\(bundleID.map { " of app \"\($0)\"" } ?? "") in the ledger")
         }
         var stories: [SubmissionStory] = []
         for row in rows {
@@ -33,8 +33,8 @@ struct SubmissionQuestions: Sendable {
             stories.append(SubmissionStory(row: row, grants: try await grants(told: events), events: events))
         }
         return .found(
-            format.render(json: SubmissionStory.List(submissions: stories.map(\.json))) { width in
-                stories.map { $0.text(width: width) }.joined(separator: "\n")
+            format.render(json: SubmissionStory.List(submissions: stories.map(\.json))) { _ in
+                stories.map { $0.text() }.joined(separator: "\n")
             })
     }
 

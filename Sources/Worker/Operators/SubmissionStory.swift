@@ -7,36 +7,66 @@ struct SubmissionStory: Sendable {
     let grants: [GrantRow]
     let events: [EventRow]
 
-    func text(width: Int?) -> String {
-        let claimant = row.claimant
-        var fields: [(name: String, value: String)] = [
-            ("app", claimant.bundleID.rawValue), ("user", claimant.userID.rawValue),
-            ("order", claimant.orderID?.rawValue ?? "-"), ("outcome", row.outcome.rawValue),
-        ]
-        if let reason = row.reason { fields.append(("reason", reason)) }
-        if let detail = row.detail { fields.append(("detail", detail)) }
-        let origin = row.origin
-        fields.append(("received", row.receivedAt.rfc3339))
-        fields.append(("from", "\(origin.topic), partition \(origin.partition), offset \(origin.offset)"))
-        fields.append(
-            ("settled", "\(row.settledAt.rfc3339), after \(row.attempts) \(row.attempts == 1 ? "try" : "tries")"))
-        if let traceparent = claimant.traceparent { fields.append(("trace", traceparent)) }
-        var text = "Submission \(PrintableText.singleLine(claimant.submissionID.rawValue))\n"
-        text += TextFields(fields: fields).text()
-        if !grants.isEmpty { text += "\nGrants\n" + GrantListing(rows: grants, next: nil).text(width: width) }
-        if !events.isEmpty { text += "\nEvents\n" + eventTable.text(maxWidth: width) }
+    /// For people. Nothing is cut, whatever the terminal's width: its ids are there to be copied.
+    func text() -> String {
+        var text = "Submission \(PrintableText.singleLine(row.claimant.submissionID.rawValue))\n"
+        text += "  \(summary)\n\n" + TextFields(fields: claim).text()
+        for grant in grants {
+            text += "\nGrant \(PrintableText.singleLine(grant.grantID.rawValue))\n"
+            text += TextFields(fields: Self.fields(of: grant)).text()
+        }
+        for event in events {
+            text += "\nEvent \(PrintableText.singleLine(event.event.id.rawValue))\n"
+            text += TextFields(fields: Self.fields(of: event)).text()
+        }
         return text
     }
 
-    private var eventTable: TextTable {
-        TextTable(
-            header: ["EVENT", "TOPIC", "STATE", "COPIES", "PUBLISHED"],
-            rows: events.map { row in
-                [
-                    row.event.id.rawValue, row.event.kind.rawValue, row.state,
-                    "\(row.copiesPublished)/\(row.copiesRequested)", row.publishedAt?.rfc3339 ?? "-",
-                ]
-            })
+    /// The answer to "was it granted, and does everybody know?".
+    var summary: String {
+        let isTold = !events.isEmpty && events.allSatisfy { $0.publishedAt != nil }
+        let news =
+            isTold ? "and the event that says so is published" : "but Kafka has not taken the event that says so yet"
+        switch row.outcome {
+        case .granted where grants.count > 1:
+            return "\(grants.count) purchases are the user's, "
+                + (isTold ? "and their events are published." : "but Kafka has not taken all of their events yet.")
+        case .granted: return "The purchase is the user's, \(news)."
+        case .failed: return "Nothing was granted, \(news)."
+        case .held: return "Neither granted nor refused: it could not be verified, and its evidence is kept."
+        }
+    }
+
+    private var claim: [(name: String, value: String)] {
+        let claimant = row.claimant
+        let origin = row.origin
+        let optional = [("reason", row.reason), ("detail", row.detail), ("trace", claimant.traceparent)]
+        return [
+            ("app", claimant.bundleID.rawValue), ("user", claimant.userID.rawValue),
+            ("order", claimant.orderID?.rawValue ?? "-"), ("received", row.receivedAt.rfc3339),
+            ("from", "\(origin.topic), partition \(origin.partition), offset \(origin.offset)"),
+            ("settled", "\(row.settledAt.rfc3339), after \(row.attempts) \(row.attempts == 1 ? "try" : "tries")"),
+            ("outcome", row.outcome.rawValue),
+        ] + optional.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    private static func fields(of row: GrantRow) -> [(name: String, value: String)] {
+        let purchase = row.granted.purchase
+        return [
+            ("product", "\(purchase.productID) (\(row.granted.type.rawValue))"),
+            ("quantity", String(purchase.quantity)),
+            ("gives", GrantListing.items(row.granted.items)),
+            ("transaction", "\(purchase.transactionID), \(purchase.environment.rawValue)"),
+            ("original", purchase.originalTransactionID.rawValue),
+            ("granted", "\(row.grantedAt.rfc3339) for submission \(row.claimant.submissionID)"),
+        ]
+    }
+
+    private static func fields(of row: EventRow) -> [(name: String, value: String)] {
+        [
+            ("topic", row.event.kind.rawValue), ("published", row.publishedAt?.rfc3339 ?? "not published yet"),
+            ("copies", "\(row.copiesPublished) of \(row.copiesRequested)"),
+        ]
     }
 
     var json: JSON {

@@ -3,10 +3,19 @@ import Foundation
 /// The terminal on standard output.
 enum Terminal {
     /// Characters per line; nil if standard output is no terminal or does not tell, so that nothing is cut.
-    static func width() -> Int? {
-        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+    static func width(environment: [String: String] = ProcessInfo.processInfo.environment) -> Int? {
         var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0
+        return width(
+            isTerminal: isatty(STDOUT_FILENO) == 1, columns: environment["COLUMNS"],
+            reported: isKnown ? Int(size.ws_col) : nil)
+    }
+
+    /// - Parameters:
+    ///   - columns: the variable `COLUMNS`, with which POSIX lets a user overrule the terminal.
+    ///   - reported: what the terminal says of itself; 0 if it does not know.
+    static func width(isTerminal: Bool, columns: String?, reported: Int?) -> Int? {
+        guard isTerminal else { return nil }
+        return [columns.flatMap { Int($0) }, reported].compactMap { $0 }.first { $0 > 0 }
     }
 }

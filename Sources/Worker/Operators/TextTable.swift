@@ -3,20 +3,42 @@ struct TextTable: Hashable, Sendable {
     let header: [String]
     let rows: [[String]]
 
+    /// No column is made narrower than this to fit.
+    static let minColumnWidth = 8
+    private static let gap = "  "
+
     /// The table with a line break after each row, without spaces at the ends of lines.
     ///
-    /// - Parameter maxWidth: lines are cut to so many characters; nil to leave them whole.
+    /// - Parameter maxWidth: lines have at most so many characters; the widest columns give way first. Nil to leave
+    ///   everything whole.
     func text(maxWidth: Int? = nil) -> String {
         let lines = ([header] + rows).map { $0.map(PrintableText.singleLine) }
-        let widths = header.indices.map { column in
+        let full = header.indices.map { column in
             lines.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
         }
+        let widths = maxWidth.map { Self.fit(full, to: $0) } ?? full
         return lines.map { Self.line($0, widths, maxWidth) + "\n" }.joined()
     }
 
+    /// The widths after the widest have given way, as far as they may.
+    private static func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
+        var widths = widths
+        var excess = widths.reduce(0, +) + gap.count * max(0, widths.count - 1) - maxWidth
+        while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > minColumnWidth
+        {
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
     private static func line(_ cells: [String], _ widths: [Int], _ maxWidth: Int?) -> String {
-        let padded = zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-        var line = padded.joined(separator: "  ")
+        let padded = zip(cells, widths).map { cell, width in
+            let cell = PrintableText.cut(cell, to: width)
+            return cell + String(repeating: " ", count: width - cell.count)
+        }
+        var line = padded.joined(separator: gap)
         while line.last == " " { line.removeLast() }
         return maxWidth.map { PrintableText.cut(line, to: $0) } ?? line
     }

@@ -8,8 +8,7 @@ import Testing
 struct RetryStateTests {
     private let policy = RetryPolicy(
         backoff: Backoff(base: .milliseconds(200), cap: .seconds(30)),
-        holdBackoff: Backoff(base: .seconds(5), cap: .seconds(60)), doubtWindow: .seconds(600), maxInDoubt: 10,
-        doubtTries: 3)
+        holdBackoff: Backoff(base: .seconds(5), cap: .seconds(60)), doubtWindow: .seconds(600), crowdedTries: 3)
     private let rejection = Rejection(.transactionNotFound, "Not there.")
 
     /// A state that expectations may change.
@@ -22,7 +21,7 @@ struct RetryStateTests {
     ) -> RetryState.Step {
         tried.state.received(
             verdict, evidence: .receipt(base64: "AAAA"), policy: policy, elapsed: .seconds(seconds),
-            now: Timestamp(milliseconds: Int64(seconds) * 1000), unit: 0.5, isCrowded: isCrowded)
+            now: Timestamp(milliseconds: Int64(seconds) * 1000), unit: 0.5, isCrowded: { _ in isCrowded })
     }
 
     @Test("settles what is definite")
@@ -70,7 +69,7 @@ struct RetryStateTests {
         let verdict = Verdict.retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection))
         let state = Tried()
         for second in [0, 10, 599] { #expect(step(state, verdict, at: second) != .settle(.fail(rejection))) }
-        #expect(state.state.isInDoubt)
+        #expect(state.state.wait == .doubt)
         #expect(step(state, verdict, at: 600) == .settle(.fail(rejection)))
     }
 
@@ -93,6 +92,19 @@ struct RetryStateTests {
             else { return #expect(Bool(false)) }
             #expect(delay <= .seconds(30) && delay >= .milliseconds(2500))
         }
+    }
+
+    @Test("moves what is on hold to the ledger when too much is, evidence and all")
+    func crowdedHolds() {
+        let state = Tried()
+        let verdict = Verdict.hold(.sharedSecretRefused, detail: "x")
+        for _ in 0..<2 {
+            guard case .tryAgain(_, true) = step(state, verdict, isCrowded: true) else { return #expect(Bool(false)) }
+            #expect(state.state.wait == .hold)
+        }
+        #expect(
+            step(state, verdict, isCrowded: true)
+                == .settle(.hold(.sharedSecretRefused, detail: "x", evidence: .receipt(base64: "AAAA"))))
     }
 
     @Test("keeps in the ledger what no retry of this process can verify")

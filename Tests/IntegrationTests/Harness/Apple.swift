@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import Logging
 import Purchases
 
 /// The App Store for one test: the simulator in this process, over real TLS on loopback.
@@ -17,7 +18,8 @@ struct Apple: Sendable {
         configuration.caFile = folder.appending(path: "ca.pem")
         configuration.acceptedSecrets = [sharedSecret]
         let simulator = try AppStoreSimulator(
-            authority: SimulatorAuthority(now: Date()), configuration: configuration, now: { .present })
+            authority: SimulatorAuthority(now: Date()), configuration: configuration, logger: .silent,
+            now: { .present })
         return Apple(
             simulator: simulator, endpoints: try await simulator.start(),
             forger: try ReceiptFactory(authority: SimulatorAuthority(now: Date())))

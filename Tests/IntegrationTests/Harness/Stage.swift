@@ -48,10 +48,8 @@ final class Stage: Sendable {
 
     /// Looks into the ledger while a worker may be writing to it.
     func withLedger<Result>(_ body: (SQLiteLedger) async throws -> Result) async throws -> Result {
-        var logger = Logger(label: "ledger")
-        logger.logLevel = .critical
         let ledger = try await SQLiteLedger.open(
-            SQLiteLedgerConfiguration(path: ledgerPath, migrate: false), logger: logger)
+            SQLiteLedgerConfiguration(path: ledgerPath, migrate: false), logger: .silent)
         let result = try await body(ledger)
         try await ledger.close()
         return result

@@ -115,6 +115,39 @@ struct KafkaConsumerTests {
         await consumer.close(deadline: .seconds(10))
     }
 
+    @Test("A demand for no records waits for the assignment alone; the records are there for a later demand")
+    func demandForNothing() async throws {
+        let bench = try Bench()
+        let metrics = RecordingMetrics()
+        try await bench.fill(0..<20)
+        let consumer = try bench.consumer {
+            $0.client.statisticsInterval = .milliseconds(100)
+            $0.client.metricsFactory = metrics
+        }
+        guard case .assigned? = try await consumer.next(maxRecords: 0, maxBytes: 0) else {
+            Issue.record("expected the assignment")
+            return
+        }
+        // Each statistics event is a turn of the owner thread in which fetched records and this demand meet.
+        let waiting = Task { try await consumer.next(maxRecords: 0, maxBytes: 0) }
+        _ = try await metrics.value("kafka_consumer_fetched_records") { $0 > 0 }
+        _ = try await metrics.value("kafka_consumer_fetched_records", skipping: 5) { _ in true }
+        waiting.cancel()
+        await #expect(throws: KafkaError.cancelled) { try await waiting.value }
+        #expect(try await consumer.read(20).map(\.text) == (0..<20).map(String.init))
+
+        try await bench.fill(20..<40)
+        let other = try bench.consumer()
+        guard case .revoking(let revocation)? = try await consumer.next(maxRecords: 0, maxBytes: 0) else {
+            Issue.record("expected a revocation")
+            return
+        }
+        #expect(revocation.partitions == [bench.partition(0)])
+        revocation.complete()
+        await consumer.close(deadline: .seconds(10))
+        await other.close(deadline: .seconds(10))
+    }
+
     @Test("Stored offsets are committed at close, and another member goes on from there")
     func resumesFromStoredOffsets() async throws {
         let bench = try Bench()

@@ -18,11 +18,9 @@ struct RebalanceTests {
         #expect(Set(all) == Set(ends.keys))
 
         let second = try bench.consumer(assignor: assignor)
-        async let kept = first.hold(1, from: Set(all), storing: ends)
-        async let taken = second.hold(1)
-        let (left, right) = try await (kept, taken)
-        #expect(left.union(right) == Set(all))
-        #expect(left.isDisjoint(with: right))
+        let shares = try await bench.share(among: [first, second], from: [Set(all), []], storing: ends)
+        #expect(shares[0].union(shares[1]) == Set(all))
+        #expect(shares[0].isDisjoint(with: shares[1]))
 
         // Nothing is lost. Nothing is read twice either, except that the mock, unlike Kafka, takes no commits from the
         // members of an eager group while it rebalances.
@@ -49,9 +47,8 @@ struct RebalanceTests {
         // Still the owner: what finishes now can be stored.
         #expect(try await first.storeOffsets([all[0]: 0]) == [])
         revocation.complete()
-        async let kept = first.hold(1)
-        async let taken = second.hold(1)
-        #expect(try await kept.union(taken) == Set(all))
+        let shares = try await bench.share(among: [first, second], from: [[], []])
+        #expect(shares[0].union(shares[1]) == Set(all))
         await first.close(deadline: .seconds(10))
         await second.close(deadline: .seconds(10))
     }
@@ -75,11 +72,9 @@ struct RebalanceTests {
         let all = try await first.assignment()
         try await first.pause([all[0]])
         let second = try bench.consumer()
-        async let kept = first.hold(1, from: Set(all))
-        async let taken = second.hold(1)
-        _ = try await (kept, taken)
+        var held = try await bench.share(among: [first, second], from: [Set(all), []])[0]
         await second.close(deadline: .seconds(10))
-        _ = try await first.hold(2)
+        while held != Set(all) { held = try await first.change(of: held) }
 
         try await bench.fill(0..<40)
         let deliveredWhilePaused = try await first.read(1)

@@ -100,22 +100,24 @@ extension KafkaConsumer {
     }
 
     /// Serves assignments and revocations until this member holds `count` partitions.
-    func hold(
-        _ count: Int, from held: Set<KafkaPartition> = [], storing offsets: [KafkaPartition: Int64] = [:]
+    func hold(_ count: Int) async throws -> Set<KafkaPartition> {
+        var held: Set<KafkaPartition> = []
+        while held.count != count { held = try await change(of: held) }
+        return held
+    }
+
+    /// Waits for one assignment or revocation, letting go of what is revoked.
+    /// - Returns: what this member holds afterwards.
+    func change(
+        of held: Set<KafkaPartition>, storing offsets: [KafkaPartition: Int64] = [:]
     ) async throws -> Set<KafkaPartition> {
-        var held = held
-        while true {
-            switch try await next(maxRecords: 1000, maxBytes: 1 << 20) {
-            case .assigned(let partitions):
-                held.formUnion(partitions)
-                if held.count == count { return held }
-            case .revoking(let revocation):
-                held.subtract(revocation.partitions)
-                revocation.complete(storing: offsets.filter { revocation.partitions.contains($0.key) })
-                if held.count == count { return held }
-            case .records: break
-            case nil: throw BenchError.closed
-            }
+        switch try await next(maxRecords: 0, maxBytes: 0) {
+        case .assigned(let partitions): return held.union(partitions)
+        case .revoking(let revocation):
+            revocation.complete(storing: offsets.filter { revocation.partitions.contains($0.key) })
+            return held.subtracting(revocation.partitions)
+        case .records: throw BenchError.unexpected
+        case nil: throw BenchError.closed
         }
     }
 }

@@ -38,4 +38,14 @@ struct LogFieldsTests {
             flatten(["long": "\(String(repeating: "x", count: 1 << 20))"])["long"]?.utf8.count == LogFields.maxTextBytes
                 + 5)
     }
+
+    @Test("A line as a whole is bounded, however its bytes are spread over names and values")
+    func lineBound() {
+        let long = String(repeating: "x", count: 1 << 20)
+        let values = Logger.Metadata(uniqueKeysWithValues: (0..<64).map { ("k\($0)", "\(long)") })
+        let fields = LogFields.flatten([values])
+        #expect(fields.reduce(0) { $0 + $1.name.utf8.count + $1.text.utf8.count } <= LogFields.maxBytes)
+        #expect(fields.count == LogFields.maxBytes / LogFields.maxTextBytes - 1)
+        #expect(LogFields.flatten([[long: "v"]]).first?.name.utf8.count == LogFields.maxNameBytes + 5)
+    }
 }

@@ -64,6 +64,7 @@ struct PrometheusRegistryTests {
         #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="0.001"} 1"#))
         #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="0.005"} 2"#))
         #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="30"} 3"#))
+        #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="60"} 4"#))
         #expect(
             lines.suffix(3) == [
                 #"x_call_seconds_bucket{to="apple",le="+Inf"} 4"#, #"x_call_seconds_sum{to="apple"} 60.704"#,
@@ -80,6 +81,15 @@ struct PrometheusRegistryTests {
         #expect(lines.contains(#"x_batch_bucket{le="1"} 1"#))
         #expect(lines.contains(#"x_batch_bucket{le="500"} 2"#))
         #expect(lines.suffix(2) == ["x_batch_sum 501", "x_batch_count 2"])
+    }
+
+    @Test("What is known of a metric stands before its type, under the name it is shown by")
+    func help() {
+        let registry = PrometheusRegistry(help: ["x_call_seconds": "Time of a call.", "y": "Nobody makes it."])
+        Timer(label: "x_call", factory: registry).recordSeconds(1)
+        let text = registry.render()
+        #expect(text.hasPrefix("# HELP x_call_seconds Time of a call.\n# TYPE x_call_seconds histogram\n"))
+        #expect(!text.contains("Nobody"))
     }
 
     @Test("Beyond the limit series are counted, not kept")

@@ -52,8 +52,14 @@ struct CommandTests {
             CommandLineCase("grants show", .usage),
             CommandLineCase("grants show --user u-1", .done),
             CommandLineCase("grants show none", .failed),
+            CommandLineCase("grants show 0b7d9a52-0000-5000-8000-000000000001", .done),
+            CommandLineCase("grants show 1000001", .done),
+            CommandLineCase("grants show 1000002", .failed),
+            CommandLineCase("grants show --transaction 1000001 --json", .done),
+            CommandLineCase("grants show 1000001 --transaction 1000001", .usage),
             CommandLineCase("submissions list --config /nowhere/grantor.yaml", .configuration),
             CommandLineCase("migrate", .done),
+            CommandLineCase("migrate --json", .done),
         ])
     func exitCodes(line: CommandLineCase) async {
         #expect(await status(line.arguments, opener { LedgerFixture.twoSubmissions() }) == line.expected.rawValue)
@@ -84,8 +90,14 @@ struct CommandTests {
 
     @Test("A migration says what it did")
     func migration() {
-        #expect(MigrateCommand.text(.alreadyCurrent) == "The ledger's schema is up to date.")
+        let text = AnswerFormat.text(width: nil)
+        #expect(MigrateCommand.answer(.alreadyCurrent, text) == "The ledger's schema is up to date.\n")
         #expect(
-            MigrateCommand.text(.migrated(from: 0, to: 1)) == "The ledger's schema went from version 0 to version 1.")
+            MigrateCommand.answer(.migrated(from: 0, to: 1), text)
+                == "The ledger's schema went from version 0 to version 1.\n")
+        #expect(MigrateCommand.answer(.alreadyCurrent, .json) == "{\n  \"migrated\" : false\n}\n")
+        #expect(
+            MigrateCommand.answer(.migrated(from: 0, to: 1), .json)
+                == "{\n  \"from\" : 0,\n  \"migrated\" : true,\n  \"to\" : 1\n}\n")
     }
 }

@@ -24,6 +24,8 @@ struct LedgerFixture: LedgerReader {
     func grants(_ filter: GrantFilter, before: Int64?, limit: Int) async throws(LedgerError) -> [GrantRow] {
         let matching = grantRows.filter { row in
             (filter.grantID ?? row.grantID) == row.grantID
+                && (filter.transactionID ?? row.granted.purchase.transactionID) == row.granted.purchase.transactionID
+                && (filter.bundleID ?? row.claimant.bundleID) == row.claimant.bundleID
                 && (filter.userID ?? row.claimant.userID) == row.claimant.userID
                 && row.sequence < (before ?? .max)
         }

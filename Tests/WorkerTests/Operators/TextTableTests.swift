@@ -10,7 +10,15 @@ struct TextTableTests {
         #expect(table.text() == "A     LONG  C\n1     2\nwide  é     x\n")
     }
 
-    @Test("A narrow terminal cuts lines")
+    @Test("Where lines are too long the widest column gives way, and the others stay whole")
+    func shrunk() {
+        let table = TextTable(
+            header: ["ID", "OUTCOME"], rows: [["0b7d9a52-0000-5000", "granted"], ["short", "failed"]])
+        #expect(table.text(maxWidth: 21) == "ID            OUTCOME\n0b7d9a52-00…  granted\nshort         failed\n")
+        #expect(table.text(maxWidth: 27) == table.text())
+    }
+
+    @Test("A terminal too narrow for that cuts lines")
     func cut() {
         #expect(TextTable(header: ["ABCDEF"], rows: [["12"]]).text(maxWidth: 4) == "ABC…\n12\n")
     }

@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Lets one line through for each kind of trouble in a while, with the number of those it stands for, so that the log
+/// stays readable while thousands of submissions meet the same trouble.
+final class AlertThrottle: Sendable {
+    /// How long a kind is quiet after a line.
+    static let interval: Duration = .seconds(60)
+    /// Kinds told apart; beyond it a new kind is let through each time.
+    static let maxKinds = 10_000
+
+    private struct Kind {
+        var lastShown: Duration
+        var sinceThen = 0
+    }
+
+    private let kinds = Mutex<[String: Kind]>([:])
+
+    /// One more of a kind was seen.
+    ///
+    /// - Returns: how many the line stands for; nil if none is to be written now.
+    func count(_ name: String, at elapsed: Duration) -> Int? {
+        kinds.withLock { kinds in
+            guard var kind = kinds[name] else {
+                if kinds.count < Self.maxKinds { kinds[name] = Kind(lastShown: elapsed) }
+                return 1
+            }
+            kind.sinceThen += 1
+            defer { kinds[name] = kind }
+            guard elapsed - kind.lastShown >= Self.interval else { return nil }
+            let count = kind.sinceThen
+            kind = Kind(lastShown: elapsed)
+            return count
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// What the worker's metrics mean, for whoever reads them in a monitoring system.
+enum MetricHelp {
+    /// By the names that metrics are shown under.
+    static let texts = [
+        "grantor_apple_call_seconds": "Time until Apple answered or could not, by environment.",
+        "grantor_apple_calls_unanswered_total": "Calls to Apple without an answer.",
+        "grantor_events_published_total": "Event copies that Kafka acknowledged, by topic.",
+        "grantor_grants_created_total": "Purchases granted for the first time.",
+        "grantor_ledger_unavailable_total": "Ledger calls that must be tried again.",
+        "grantor_ledger_warnings_total": "Submissions that an operator should look at, by warning.",
+        "grantor_publish_failed_passes_total": "Publishing passes after which events still wait.",
+        "grantor_records_quarantined_total": "Records from which no submission could be read.",
+        "grantor_records_read_total": "Records read from the input topic.",
+        "grantor_settle_batch_size": "Submissions in one ledger transaction.",
+        "grantor_settle_seconds": "Time of one ledger transaction.",
+        "grantor_submissions_failed_total": "Submissions refused, by reason.",
+        "grantor_submissions_in_doubt": "Submissions that wait for a doubt to be settled.",
+        "grantor_submissions_on_hold": "Submissions that wait for our side to be mended.",
+        "grantor_submissions_repeated_total": "Submissions that the ledger had already when they were read.",
+        "grantor_submissions_settled_total": "Submissions with an outcome in the ledger, by outcome.",
+        "grantor_verification_holds_total": "Verifications that wait for our own side to be mended, by cause.",
+        "grantor_verification_retries_total": "Verifications that must be tried again, by cause.",
+        "grantor_window_bytes": "Bytes of the submissions in the window.",
+        "grantor_window_submissions": "Submissions read and not yet settled.",
+        "http_transport_connections_opened_total": "HTTPS connections opened.",
+        "http_transport_errors_total": "HTTPS requests without a response, by kind of error.",
+        "http_transport_request_duration_seconds": "Time until an HTTPS response was complete.",
+        "http_transport_requests_in_flight": "HTTPS requests under way.",
+        "http_transport_requests_waiting": "HTTPS requests that wait for their turn.",
+    ]
+
+    /// The line that explains a metric; a back slash and a line break are escaped as the format asks.
+    static func line(_ name: String, _ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": escaped += "\\\\"
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return "# HELP \(name) \(escaped)"
+    }
+}

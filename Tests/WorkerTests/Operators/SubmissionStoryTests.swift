@@ -1,0 +1,66 @@
+import Ledger
+import Purchases
+import Testing
+
+@testable import Worker
+
+@Suite("The story of a submission")
+struct SubmissionStoryTests {
+    private let ledger = LedgerFixture.twoSubmissions()
+
+    private func story(_ outcome: RecordedOutcome, grants: Int = 0, publishedAt: [Timestamp?]) -> SubmissionStory {
+        let told = ledger.submissionRows[0]
+        let event = ledger.eventRows[0].event
+        return SubmissionStory(
+            row: SubmissionRow(
+                sequence: 1, claimant: told.claimant, outcome: outcome, reason: nil, detail: nil, origin: told.origin,
+                receivedAt: told.receivedAt, settledAt: told.settledAt, attempts: 2, eventIDs: []),
+            grants: Array(repeating: ledger.grantRows[0], count: grants),
+            events: publishedAt.map {
+                EventRow(sequence: 1, event: event, copiesRequested: 1, copiesPublished: 0, publishedAt: $0)
+            })
+    }
+
+    @Test("The first sentence says who has what, and whether everybody was told")
+    func summary() {
+        let time = LedgerFixture.time
+        #expect(
+            story(.granted, grants: 1, publishedAt: [nil]).summary
+                == "The purchase is the user's, but Kafka has not taken the event that says so yet.")
+        #expect(
+            story(.granted, grants: 2, publishedAt: [time, time]).summary
+                == "2 purchases are the user's, and their events are published.")
+        #expect(
+            story(.granted, grants: 2, publishedAt: [time, nil]).summary
+                == "2 purchases are the user's, but Kafka has not taken all of their events yet.")
+        #expect(
+            story(.failed, publishedAt: [time]).summary
+                == "Nothing was granted, and the event that says so is published.")
+        #expect(
+            story(.held, publishedAt: []).summary
+                == "Neither granted nor refused: it could not be verified, and its evidence is kept.")
+    }
+
+    @Test("An event that waits is said to wait")
+    func waiting() {
+        let text = story(.granted, grants: 1, publishedAt: [nil]).text()
+        #expect(text.contains("\n  published  not published yet\n  copies     0 of 1\n"))
+        #expect(text.contains(", after 2 tries\n"))
+    }
+
+    @Test("No text of a client steers the terminal")
+    func control() {
+        let row = ledger.submissionRows[0]
+        let hostile = Claimant(submissionID: "s\u{1B}[2J", userID: "u\n\u{202E}", bundleID: "com.example.game")
+        let text = SubmissionStory(
+            row: SubmissionRow(
+                sequence: 1, claimant: hostile, outcome: .held, reason: nil, detail: "a\nb", origin: row.origin,
+                receivedAt: row.receivedAt, settledAt: row.settledAt, attempts: 0, eventIDs: []),
+            grants: [], events: []
+        )
+        .text()
+        #expect(text.hasPrefix("Submission s\u{FFFD}[2J\n"))
+        #expect(text.contains("  user      u\u{FFFD}\u{FFFD}\n"))
+        #expect(text.contains("  detail    a\u{FFFD}b\n"))
+    }
+}
