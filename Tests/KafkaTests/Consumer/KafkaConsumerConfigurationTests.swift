@@ -24,7 +24,7 @@ struct KafkaConsumerConfigurationTests {
 
     @Test("An operator's property wins over a default")
     func override() throws {
-        #expect(try configuration(["auto.offset.reset": "latest"]).properties().values["auto.offset.reset"] == "latest")
+        #expect(try configuration(["auto.offset.reset": "error"]).properties().values["auto.offset.reset"] == "error")
     }
 
     @Test(
@@ -32,6 +32,7 @@ struct KafkaConsumerConfigurationTests {
         arguments: [
             ("enable.auto.offset.store", "true"), ("enable.auto.commit", "false"), ("group.id", "other"),
             ("bootstrap.servers", "other:1"), ("partition.assignment.strategy", "roundrobin"), ("log.queue", "false"),
+            ("auto.offset.reset", "latest"), ("isolation.level", "read_uncommitted"),
         ])
     func refusals(key: String, value: String) {
         #expect {
