@@ -29,9 +29,7 @@ WORKDIR /var/lib/grantor
 # The rest of the file system may be read-only; /tmp should be a tmpfs then.
 VOLUME /var/lib/grantor
 ENV GRANTOR_LEDGER_URL=sqlite:/var/lib/grantor/grantor.db \
-    GRANTOR_HTTP_BIND=127.0.0.1:8080 \
-    MALLOC_ARENA_MAX=2
-# Few malloc arenas keep resident memory near what is in use (mallopt(3)).
+    GRANTOR_HTTP_BIND=127.0.0.1:8080
 # bash speaks HTTP itself, so the image needs no client for it. The port is that of GRANTOR_HTTP_BIND.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/bin/bash", "-c", \
     "exec 3<>/dev/tcp/127.0.0.1/8080 && printf 'GET /livez HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -r -t 4 line <&3 && [[ $line == 'HTTP/1.1 200'* ]]"]

@@ -58,6 +58,8 @@ let package = Package(
         .systemLibrary(name: "CLibrdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
+        .systemLibrary(name: "CMalloc"),
+
         .target(name: "Purchases", dependencies: [crypto]),
         .target(name: "AppStore", dependencies: ["Purchases", asn1, crypto]),
         .target(name: "Ledger", dependencies: ["Purchases", grdb, sqlite, crypto, logging, metrics]),
@@ -75,6 +77,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", "Fulfillment", "AppStoreSimulator",
+                "CMalloc",
                 argumentParser, configuration, hummingbird, hummingbirdCore, lifecycle, nioCore, unixSignals, logging,
                 metrics, yams,
             ]),

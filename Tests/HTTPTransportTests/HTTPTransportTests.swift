@@ -10,7 +10,10 @@ struct HTTPTransportTests {
             let response = try await setup.transport.send(
                 HTTPRequest(
                     method: .post, url: setup.server.url("/path?query=1"),
-                    headers: [HTTPHeader(name: "X-Trace", value: "7"), HTTPHeader(name: "X-Void", value: "")],
+                    headers: [
+                        HTTPHeader(name: "X-Trace", value: "7"), HTTPHeader(name: "X-Void", value: ""),
+                        HTTPHeader(name: "X-Blank", value: " \t"),
+                    ],
                     body: Array("{}".utf8)))
 
             #expect(response.status == 201)
@@ -24,6 +27,7 @@ struct HTTPTransportTests {
             #expect(request.head.hasPrefix("POST /path?query=1 HTTP/1.1\r\n"))
             #expect(request.head.contains("X-Trace: 7\r\n"))
             #expect(request.head.contains("X-Void:\r\n"))
+            #expect(request.head.contains("X-Blank:\r\n"))
             #expect(request.head.contains("User-Agent: grantor\r\n"))
             #expect(!request.head.lowercased().contains("expect:"))
             #expect(!request.head.lowercased().contains("content-type:"))
@@ -31,7 +35,7 @@ struct HTTPTransportTests {
         }
     }
 
-    @Test(arguments: [(HTTPRequest.Method.get, 0), (.post, 0), (.post, 3_000_000), (.put, 10)])
+    @Test(arguments: [(HTTPRequest.Method.get, 0), (.post, 0), (.post, 30_000), (.post, 3_000_000), (.put, 10)])
     func `methods and bodies of every size`(method: HTTPRequest.Method, size: Int) async throws {
         try await Setup.run { setup in
             let body = (0..<size).map { UInt8(truncatingIfNeeded: $0) }

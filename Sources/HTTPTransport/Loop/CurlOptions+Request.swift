@@ -24,8 +24,10 @@ final class HeaderList {
 
     init(_ request: HTTPRequest) throws(HTTPTransportError) {
         for header in request.headers {
-            // libcurl takes `Name:` as an order to leave a header out, and `Name;` as one without a value.
-            try append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
+            // libcurl takes `Name:` as an order to leave a header out, blanks after it or none, and `Name;` as one
+            // without a value.
+            let hasValue = header.value.utf8.contains { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+            try append(hasValue ? "\(header.name): \(header.value)" : "\(header.name);")
         }
         // A pause for `100 Continue` costs a round trip, or a second where the server does not know it.
         try append("Expect:")

@@ -23,6 +23,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try configuration.load()
         let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        MemoryAllocator.limitHeaps()
         let observability = Observability.start(settings.log)
         let logger = observability.logger
         logger.info("Starting", metadata: settings.metadata())

@@ -15,7 +15,7 @@
 /// | `ledger.url` | `sqlite:PATH` | `sqlite:grantor.db` | |
 /// | `appsFile` | path | | required for `run` |
 /// | `maxInFlight` | 1 ... 10000 | `1000` | |
-/// | `maxWindowBytes` | 1 MiB ... 4 GiB, in bytes | `41943040` | |
+/// | `maxWindowBytes` | 1 MiB ... 4 GiB, in bytes | `33554432` | |
 /// | `notFoundWindow` | 0s ... 30d | `6h` | |
 /// | `shutdownTimeout` | 1s ... 10m | `20s` | |
 /// | `http.bind` | `host:port` | `127.0.0.1:8080` | |

@@ -3,7 +3,7 @@ struct VerificationSettings: Hashable, Sendable {
     /// Most calls to Apple at once.
     var maxInFlight = 1000
     /// Most bytes of records that are read and not yet settled.
-    var maxWindowBytes = 40 << 20
+    var maxWindowBytes = 32 << 20
     /// How long a purchase that Apple does not know yet is asked for again, from the first try on.
     var notFoundWindow = Duration.seconds(6 * 3600)
     /// How long a stop in order may take before the rest is left for the next start.

@@ -20,13 +20,7 @@ struct Setup: Sendable {
         let authority = try TestAuthority.shared.get()
         let context = answersTLS ? try tls ?? authority.serverContext() : nil
         let server = try await ScriptedServer(tls: context, script: script)
-        var configuration = HTTPTransportConfiguration()
-        configuration.caFile = authority.caFile
-        configuration.totalTimeout = .seconds(30)
-        configuration.connectTimeout = .seconds(20)
-        configure(&configuration)
-        let transport = try HTTPTransport(
-            configuration: configuration, logger: Logger(label: "test"), metricsFactory: metricsFactory)
+        let transport = try Self.transport(metricsFactory: metricsFactory, configure: configure)
         do {
             let value = try await body(Setup(server: server, transport: transport))
             await transport.shutdown()
@@ -37,6 +31,20 @@ struct Setup: Sendable {
             try await server.close()
             throw error
         }
+    }
+
+    /// A client with short limits that trusts the test authority.
+    static func transport(
+        metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
+        configure: (inout HTTPTransportConfiguration) -> Void
+    ) throws -> HTTPTransport {
+        var configuration = HTTPTransportConfiguration()
+        configuration.caFile = try TestAuthority.shared.get().caFile
+        configuration.totalTimeout = .seconds(30)
+        configuration.connectTimeout = .seconds(20)
+        configure(&configuration)
+        return try HTTPTransport(
+            configuration: configuration, logger: Logger(label: "test"), metricsFactory: metricsFactory)
     }
 
     func get(_ path: String = "/", totalTimeout: Duration? = nil) async throws(HTTPTransportError) -> HTTPResponse {
