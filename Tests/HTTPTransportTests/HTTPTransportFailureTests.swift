@@ -86,7 +86,9 @@ struct HTTPTransportFailureTests {
     }
 
     @Test func `no whole response in time`() async throws {
-        try await Setup.run(script: { _ in [.send("HTTP/1.1 200 OK\r\n")] }) { setup in
+        try await Setup.run(script: { [.send($0.number == 1 ? .ok("fine") : "HTTP/1.1 200 OK\r\n")] }) { setup in
+            // Opens the connection, so that the limit has only the exchange to cover.
+            _ = try await setup.get()
             let error = try await setup.failure(totalTimeout: .milliseconds(200))
             #expect(error.kind == .timedOut)
             #expect(error.isRetryable)

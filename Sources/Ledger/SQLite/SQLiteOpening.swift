@@ -10,7 +10,7 @@ struct SQLiteOpening {
 
     /// Page cache of the writer, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes; a larger
     /// cache saves time (about a quarter at 60,000 rows with 64 MiB) and is memory that grows with the ledger.
-    private static let cacheKiB = 16_384
+    private static let cacheKiB = 8_192
     /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
     /// batches touch is moved once.
     private static let checkpointPages = 8_000

@@ -34,7 +34,7 @@ struct TransferLoopTests {
             }
         ) { setup in
             var kinds: [HTTPTransportError.Kind] = []
-            for timeout in [nil, nil, Duration.seconds(1)] {
+            for timeout in [nil, nil, Duration.seconds(2)] {
                 kinds.append(try await setup.failure(totalTimeout: timeout).kind)
             }
 
