@@ -124,6 +124,7 @@ struct IntakeStage: Sendable {
                     attempts: 0, decision: .fail(rejection))
                 settled.append(Settled(ticket: ticket, weight: record.weight, fate: .submission(settlement)))
             case .unreadable(let reason):
+                note(record.origin, reason)
                 let quarantine = quarantine(record, reason, now)
                 settled.append(Settled(ticket: ticket, weight: record.weight, fate: .quarantine(quarantine)))
             }
@@ -132,6 +133,16 @@ struct IntakeStage: Sendable {
         parts.settled.put(settled + repeated)
         parts.admitted.put(new)
         parts.reportHeld()
+    }
+
+    private func note(_ origin: Origin, _ reason: String) {
+        guard let count = parts.alerts.count("unreadable.\(reason)", at: parts.clock.elapsed()) else { return }
+        parts.logger.warning(
+            "Records cannot be read as submissions and go to the quarantine topic",
+            metadata: [
+                "reason": "\(reason)", "partition": "\(origin.partition)", "offset": "\(origin.offset)",
+                "records": "\(count)",
+            ])
     }
 
     private func quarantine(_ record: SubmissionRecord, _ reason: String, _ now: Timestamp) -> Quarantine {

@@ -21,9 +21,15 @@ final class ClientObserver {
     /// again by itself, for ever.
     func observe(_ content: ClientEvent.Content) {
         switch content {
+        case .log(_, "OFFSET", let text) where text.contains("Offset out of range"):
+            // The one fault of a consumer that loses records for good, so it is more than librdkafka's warning.
+            count("records_gone")
+            logger.error(
+                "Records were deleted from the topic before they were read; reading goes on where the topic begins",
+                metadata: ["text": "\(text)"])
         case .log(let level, let facility, let text):
             logger.log(
-                level: Self.level(syslog: level), "librdkafka",
+                level: Self.level(of: facility, text, syslog: level), "librdkafka",
                 metadata: ["facility": "\(facility)", "text": "\(text)"])
         case .error(let code, let text, _): count(error: KafkaFailure(code, text: text))
         case .statistics(let json): record(json)
@@ -103,8 +109,10 @@ final class ClientObserver {
         Meter(label: "\(prefix)_\(name)", factory: factory).set(value)
     }
 
-    private static func level(syslog: Int32) -> Logger.Level {
-        switch syslog {
+    private static func level(of facility: String, _ text: String, syslog: Int32) -> Logger.Level {
+        // Operators give one set of properties for all clients; each ignores what is for the other kind.
+        if facility == "CONFWARN", text.contains("will be ignored by this") { return .debug }
+        return switch syslog {
         case ...2: .critical
         case 3: .error
         case 4: .warning

@@ -28,7 +28,7 @@ extension ConsumerLoop {
         assignment.assigned(partitions)
         if case .failure(let error) = apply(pauses.assigned(partitions)) { report(error) }
         observer.count("assigned_partitions", by: partitions.count)
-        logger.info("Kafka partitions assigned", metadata: ["partitions": "\(partitions.count)"])
+        logger.debug("Kafka partitions assigned", metadata: ["partitions": "\(partitions.count)"])
     }
 
     private func revoke(_ partitions: [KafkaPartition]) {

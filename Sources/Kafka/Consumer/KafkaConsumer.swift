@@ -94,8 +94,8 @@ public final class KafkaConsumer: Sendable {
     /// Commits what was stored, leaves the group and frees the client. A waiting `next` answers `nil`; revocations are
     /// not announced any more, so store the last offsets before. Returns when all is done or the deadline is over.
     public func close(deadline: Duration) async {
-        await withCheckedContinuation { continuation in
-            inbox.submit(.close(deadline: .now + deadline) { _ in continuation.resume() })
+        await BoundedWait.run(limit: deadline) { answer in
+            inbox.submit(.close(deadline: .now + deadline) { _ in answer() })
         }
     }
 

@@ -37,17 +37,40 @@ public final class KafkaMockCluster: @unchecked Sendable {
         bootstrapServers = String(cString: servers)
     }
 
-    deinit { stop() }
+    /// Does not wait for the end, as `stop()` does: it takes about a second, and whoever lets the last reference go
+    /// may be a thread of Swift's pool.
+    deinit {
+        guard let end = claimEnd() else { return }
+        do throws(KafkaError) {
+            try DedicatedThread.start("kafka-mock-end") { end.run() }
+        } catch {
+            end.run()
+        }
+    }
 
     /// Closes all connections and forgets everything; blocks for about a second. Further calls do nothing; other methods must not be called after.
     public func stop() {
+        claimEnd()?.run()
+    }
+
+    /// What is to be freed; nil for everybody but the first who asks.
+    private func claimEnd() -> End? {
         let isFirst = isStopped.withLock { stopped in
             defer { stopped = true }
             return !stopped
         }
-        guard isFirst else { return }
-        rd_kafka_mock_cluster_destroy(cluster)
-        handle.destroy(leavingGroup: false)
+        return isFirst ? End(cluster: cluster, handle: handle) : nil
+    }
+
+    /// `@unchecked Sendable`: whoever runs it is the only one left to use the pointer.
+    private struct End: @unchecked Sendable {
+        let cluster: OpaquePointer
+        let handle: KafkaHandle
+
+        func run() {
+            rd_kafka_mock_cluster_destroy(cluster)
+            handle.destroy(leavingGroup: false)
+        }
     }
 
     /// Creates a topic without waiting for anybody to ask for it.

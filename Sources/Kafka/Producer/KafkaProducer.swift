@@ -59,8 +59,8 @@ public final class KafkaProducer: Sendable {
     /// Waits until everything sent is answered, fails what is left near the deadline, and frees the client. Records sent
     /// from now on fail with `closed`.
     public func close(deadline: Duration) async {
-        await withCheckedContinuation { continuation in
-            inbox.submit(.close(deadline: .now + deadline) { continuation.resume() })
+        await BoundedWait.run(limit: deadline) { answer in
+            inbox.submit(.close(deadline: .now + deadline) { answer() })
         }
     }
 

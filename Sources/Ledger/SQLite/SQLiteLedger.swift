@@ -109,6 +109,7 @@ public struct SQLiteLedger: LedgerStore {
         warnings[warning]?.increment()
         let metadata: Logger.Metadata = [
             "bundleId": "\(settlement.key.bundleID)", "submissionId": "\(settlement.key.submissionID)",
+            "userId": "\(settlement.claimant.userID)",
             "partition": "\(settlement.origin.partition)", "offset": "\(settlement.origin.offset)",
         ]
         switch warning {

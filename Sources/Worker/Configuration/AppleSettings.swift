@@ -26,7 +26,7 @@ extension AppleSettings {
         self.init()
         verifyReceiptProductionURL = try values.httpsURL(.verifyReceiptProductionURL) ?? verifyReceiptProductionURL
         verifyReceiptSandboxURL = try values.httpsURL(.verifyReceiptSandboxURL) ?? verifyReceiptSandboxURL
-        guard verifyReceiptProductionURL != verifyReceiptSandboxURL else {
+        guard Self.comparable(verifyReceiptProductionURL) != Self.comparable(verifyReceiptSandboxURL) else {
             throw .contradiction(
                 .verifyReceiptProductionURL, .verifyReceiptSandboxURL, requirement: "must be different endpoints")
         }
@@ -41,6 +41,13 @@ extension AppleSettings {
         serverAPIProductionURL = try Self.base(values, .serverAPIProductionURL)
         serverAPISandboxURL = try Self.base(values, .serverAPISandboxURL)
         rootCertificatesFile = try values.certificateFile(.appleRootCertificates)
+    }
+
+    /// Two spellings that reach one endpoint are equal in it.
+    private static func comparable(_ url: String) -> String {
+        var text = url.lowercased()
+        while text.hasSuffix("/") { text.removeLast() }
+        return text
     }
 
     private static func base(

@@ -5,9 +5,6 @@ import Metrics
 /// A mock cluster with one topic, and clients on it with times that suit tests.
 struct Bench {
     static let topic = "receipts"
-    /// What a measured deadline may be overrun by: stopping a cluster blocks a thread of the pool for a second, and other
-    /// tests do so at the same time.
-    static let slack = Duration.seconds(4)
 
     let cluster: KafkaMockCluster
     let logger: Logger
