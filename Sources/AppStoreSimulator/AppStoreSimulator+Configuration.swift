@@ -1,4 +1,5 @@
 public import Foundation
+public import Purchases
 
 extension AppStoreSimulator {
     /// How a simulator is set up.
@@ -9,11 +10,20 @@ extension AppStoreSimulator {
         public var sandboxPort = 0
         /// The remote control's port, likewise.
         public var controlPort = 0
-        /// Where the TLS authority's certificate is written; nil for a new file in the temporary folder. It stays
-        /// when the simulator stops.
+        /// Where the TLS authority's certificate is written, and stays when the simulator stops; nil for a file in the
+        /// temporary folder that is there while the simulator runs.
         public var caFile: URL?
+        /// Where both roots that evidence is verified against are written, likewise.
+        public var rootsFile: URL?
         /// Shared secrets that are accepted; empty for any, or none at all.
         public var acceptedSecrets: Set<String> = []
+        /// Keys whose tokens the App Store Server API accepts from the start; as long as there is none, it answers every
+        /// call with 401.
+        public var serverAPIKeys: [ServerAPIKey] = []
+        /// Apps that the App Store Server API finds; empty for any.
+        public var apps: Set<BundleID> = []
+        /// Limits that the App Store Server API enforces by itself, all at once; empty for none.
+        public var rateLimits: [RateLimit] = []
         /// Seed of latencies and of the shares of faults.
         public var seed: UInt64 = 1
         /// Bytes that a request's body may have; more is answered with HTTP 413.
@@ -29,15 +39,37 @@ extension AppStoreSimulator {
 }
 
 /// Why a simulator does not do what it is asked. Each says what to do about it.
-public enum SimulatorError: Error, Hashable {
+public enum SimulatorError: Error, Hashable, CustomStringConvertible {
     /// Make a new authority.
     case authorityUnusable(String)
     /// Use the one that runs, or stop it first.
     case alreadyRunning
-    /// A port is taken, or the certificate's file cannot be written: choose others.
+    /// A port is taken, or a file of certificates cannot be written: choose others.
     case cannotListen(String)
     /// The ports are free, but threads may be left behind: end the process.
     case cannotStop(String)
     /// Let scripts be played, or clear them.
     case tooManyScripts
+    /// Forget transactions, or give a customer fewer.
+    case tooManyTransactions
+    /// Make a new simulator; this one accepts no more keys.
+    case tooManyKeys
+    /// Give a P-256 public key in PEM.
+    case keyUnusable
+    /// A file cannot be written, or is there already: choose another.
+    case unwritable(file: String)
+
+    public var description: String {
+        switch self {
+        case .authorityUnusable(let cause): "its authority cannot be used: \(cause)"
+        case .alreadyRunning: "it runs already"
+        case .cannotListen(let cause): "it cannot listen, or cannot write its certificates: \(cause)"
+        case .cannotStop(let cause): "it cannot be stopped: \(cause)"
+        case .tooManyScripts: "it holds as many scripts as it can"
+        case .tooManyTransactions: "it holds as many transactions as it can"
+        case .tooManyKeys: "it accepts as many keys as it can"
+        case .keyUnusable: "the key is no P-256 public key in PEM"
+        case .unwritable(let file): "\(file) cannot be written, or is there already"
+        }
+    }
 }

@@ -3,11 +3,14 @@ public import Logging
 public import Purchases
 import Synchronization
 
-/// Apple's verifyReceipt for production and sandbox, on loopback, over TLS with an authority of its own.
+/// Apple's verifyReceipt and App Store Server API for production and sandbox, on loopback, over TLS with an authority
+/// of its own.
 ///
-/// A receipt's answer follows from the receipt itself, so any number of simulators that share an authority answer alike,
-/// and a simulator may stop and start again in between. Only scripts, statistics and the cache of good signatures live in
-/// memory, all of them bounded.
+/// A receipt's answer follows from the receipt itself, so any number of simulators that share an authority answer
+/// alike, and a simulator may stop and start again in between. The App Store Server API is asked by id, so it knows
+/// only the transactions that were registered with this very simulator; they are kept in memory, over ``stop()`` and
+/// ``start()`` but not over the process's end, as are keys, scripts, statistics and the cache of good signatures. All
+/// of them are bounded.
 public final class AppStoreSimulator: Sendable {
     /// Where a running simulator is reached.
     public struct Endpoints: Hashable, Sendable {
@@ -15,10 +18,16 @@ public final class AppStoreSimulator: Sendable {
         public let productionURL: URL
         /// The whole URL of verifyReceipt.
         public let sandboxURL: URL
+        /// The base of the App Store Server API, without `/inApps`.
+        public let serverAPIProductionURL: URL
+        /// The base of the App Store Server API, without `/inApps`.
+        public let serverAPISandboxURL: URL
         /// The base of the remote control; its paths begin with `/simulator/`.
         public let controlURL: URL
         /// The TLS authority's certificate, PEM.
         public let caFile: URL
+        /// The roots that receipts and signed transactions are verified against, PEM.
+        public let rootsFile: URL
     }
 
     private enum State {
@@ -33,8 +42,11 @@ public final class AppStoreSimulator: Sendable {
     private let configuration: Configuration
     private let authority: SimulatorAuthority
     private let factory: ReceiptFactory
-    private let service: VerifyReceiptService
-    private let caFile: URL
+    private let service: EndpointService
+    let transactions: ServerAPIService
+    let transactionFactory: SignedTransactionFactory
+    let now: @Sendable () -> Timestamp
+    private let files: CertificateFiles
     private let logger: Logger
     private let state = Mutex(State.stopped)
     private let ports: Mutex<Server.Ports>
@@ -42,32 +54,41 @@ public final class AppStoreSimulator: Sendable {
     /// A simulator that does not listen yet.
     ///
     /// - Parameters:
-    ///   - now: Tells the time of `request_date` and whether a subscription has run out.
-    /// - Throws: ``SimulatorError/authorityUnusable(_:)``.
+    ///   - now: Tells the time of `request_date` and `signedDate`, and whether a subscription or token has run out.
+    /// - Throws: ``SimulatorError/authorityUnusable(_:)``; ``SimulatorError/tooManyKeys``.
     public init(
         authority: SimulatorAuthority, configuration: Configuration = Configuration(),
         logger: Logger = Logger(label: "app-store-simulator"), now: @escaping @Sendable () -> Timestamp
     ) throws(SimulatorError) {
         do {
             factory = try ReceiptFactory(authority: authority)
+            transactionFactory = try SignedTransactionFactory(authority: authority)
+            files = try CertificateFiles(
+                authority: authority, caFile: configuration.caFile, rootsFile: configuration.rootsFile)
         } catch {
             throw .authorityUnusable("\(error)")
         }
         let judge = ReceiptJudge(signer: factory.signer, acceptedSecrets: configuration.acceptedSecrets)
-        service = VerifyReceiptService(judge: judge, seed: configuration.seed, now: now)
+        let backstage = Backstage(seed: configuration.seed)
+        transactions = ServerAPIService(
+            answers: ServerAPIAnswer(signer: transactionFactory.signer), apps: configuration.apps,
+            limits: configuration.rateLimits, backstage: backstage, now: now)
+        service = EndpointService(
+            backstage: backstage, receipts: VerifyReceiptService(judge: judge, backstage: backstage, now: now),
+            transactions: transactions)
         ports = Mutex(
             Server.Ports(
                 production: configuration.productionPort, sandbox: configuration.sandboxPort,
                 control: configuration.controlPort))
-        caFile =
-            configuration.caFile
-            ?? FileManager.default.temporaryDirectory.appending(path: "app-store-simulator-\(UUID().uuidString).pem")
         self.authority = authority
         self.configuration = configuration
         self.logger = logger
+        self.now = now
+        for key in configuration.serverAPIKeys { try accept(key) }
     }
 
-    /// Writes ``Endpoints/caFile`` and listens: the first time on the configured ports, later on the same ones.
+    /// Writes ``Endpoints/caFile`` and ``Endpoints/rootsFile`` and listens: the first time on the configured ports,
+    /// later on the same ones.
     /// - Throws: ``SimulatorError``.
     public func start() async throws(SimulatorError) -> Endpoints {
         let isFree = state.withLock { state in
@@ -77,7 +98,7 @@ public final class AppStoreSimulator: Sendable {
         }
         guard isFree else { throw .alreadyRunning }
         do {
-            try Data(authority.serverRootPEM.utf8).write(to: caFile, options: .atomic)
+            try files.write()
             let server = try await Server.open(ports.withLock { $0 }, plan: plan)
             let bound = Server.Ports(
                 production: server.production.port, sandbox: server.sandbox.port, control: server.control.port)
@@ -88,14 +109,16 @@ public final class AppStoreSimulator: Sendable {
                 metadata: [
                     "production": "\(bound.production)", "sandbox": "\(bound.sandbox)", "control": "\(bound.control)",
                 ])
-            return try Self.endpoints(of: bound, caFile: caFile)
+            return try endpoints(of: bound)
         } catch {
+            files.removeOwn()
             state.withLock { $0 = .stopped }
             throw .cannotListen("\(error)")
         }
     }
 
-    /// Frees the ports and ends every connection. Scripts and statistics stay. Does nothing unless it runs.
+    /// Frees the ports, ends every connection, and removes the files that are in the temporary folder. Transactions,
+    /// keys, scripts and statistics stay. Does nothing unless it runs.
     /// - Throws: ``SimulatorError/cannotStop(_:)``.
     public func stop() async throws(SimulatorError) {
         let server = state.withLock { state -> Server? in
@@ -110,6 +133,7 @@ public final class AppStoreSimulator: Sendable {
             state.withLock { $0 = .stopped }
             throw .cannotStop("\(error)")
         }
+        files.removeOwn()
         state.withLock { $0 = .stopped }
         logger.info("App Store simulator stopped")
     }
@@ -120,12 +144,14 @@ public final class AppStoreSimulator: Sendable {
         try factory.base64(specification)
     }
 
-    /// Appends faults to a transaction's script. Every call about a receipt that holds the transaction, to either
+    /// Appends faults to a transaction's script. Every call about the transaction, by its id or in a receipt, to either
     /// endpoint, plays one, in order; then come real answers.
     /// - Throws: ``SimulatorError/tooManyScripts``.
     public func script(_ transaction: TransactionID, _ faults: [Fault]) throws(SimulatorError) {
         do {
-            try service.book.withLock { book throws(ScriptBook.Full) in try book.append(faults, to: transaction) }
+            try service.backstage.book.withLock { book throws(ScriptBook.Full) in
+                try book.append(faults, to: transaction)
+            }
         } catch {
             throw .tooManyScripts
         }
@@ -133,33 +159,39 @@ public final class AppStoreSimulator: Sendable {
 
     /// Replaces how endpoints treat every call, from the next one on.
     public func behave(_ behaviour: Behaviour, in environments: [Environment] = Environment.allCases) {
-        service.book.withLock { book in
+        service.backstage.book.withLock { book in
             for environment in environments { book.set(behaviour, for: environment) }
         }
     }
 
     /// Forgets every script and behaviour.
     public func clearScripts() {
-        service.book.withLock { $0.clear() }
+        service.backstage.book.withLock { $0.clear() }
     }
 
     /// What happened so far.
     public func statistics() -> Statistics {
-        service.statistics.withLock { $0 }
+        service.backstage.statistics.withLock { $0 }
     }
 
     private var plan: Server.Plan {
         Server.Plan(
-            authority: authority, service: service, control: ControlService(factory: factory, service: service),
+            authority: authority, service: service,
+            control: ControlService(
+                receipts: factory, signed: transactionFactory, transactions: transactions,
+                backstage: service.backstage, now: now),
             bodyLimit: configuration.bodyLimit, connectionLimit: configuration.connectionLimit,
             threads: configuration.threads)
     }
 
-    private static func endpoints(of ports: Server.Ports, caFile: URL) throws(SimulatorError) -> Endpoints {
-        guard let production = URL(string: "https://127.0.0.1:\(ports.production)/verifyReceipt"),
-            let sandbox = URL(string: "https://127.0.0.1:\(ports.sandbox)/verifyReceipt"),
+    private func endpoints(of ports: Server.Ports) throws(SimulatorError) -> Endpoints {
+        guard let production = URL(string: "https://127.0.0.1:\(ports.production)"),
+            let sandbox = URL(string: "https://127.0.0.1:\(ports.sandbox)"),
             let control = URL(string: "https://127.0.0.1:\(ports.control)")
         else { throw .cannotListen("the ports make no URL") }
-        return Endpoints(productionURL: production, sandboxURL: sandbox, controlURL: control, caFile: caFile)
+        return Endpoints(
+            productionURL: production.appending(path: "verifyReceipt"),
+            sandboxURL: sandbox.appending(path: "verifyReceipt"), serverAPIProductionURL: production,
+            serverAPISandboxURL: sandbox, controlURL: control, caFile: files.caFile, rootsFile: files.rootsFile)
     }
 }

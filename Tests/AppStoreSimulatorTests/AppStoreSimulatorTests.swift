@@ -119,6 +119,36 @@ struct AppStoreSimulatorTests {
         }
     }
 
+    @Test func aSignedTransactionIsIssuedNow() async throws {
+        try await withSimulator { simulator, _ in
+            let issued = try SignedData(simulator.issueSigned(.sample(.gems("7"), .sandbox)))
+            #expect(issued.isSignatureValid)
+            #expect(issued.payload["signedDate"] as? Int64 == now.milliseconds)
+            let old = try SignedData(simulator.issueSigned(.sample(), signedAt: Timestamp(milliseconds: 5)))
+            #expect(old.payload["signedDate"] as? Int64 == 5)
+        }
+    }
+
+    @Test func theRemoteControlTeachesTheServerAPI() async throws {
+        try await withSimulator { _, endpoints in
+            let control = try await endpoints.control()
+            let key = ServerAPIKey()
+            let registration = Registration(.sample(.gems("7"), .sandbox))
+            let orders: [(String, any Encodable)] = [
+                ("/simulator/keys", KeyOrder(key)), ("/simulator/transactions", RegistrationOrder([registration])),
+                ("/simulator/revocations", RevocationOrder(transactionId: "7", environment: .sandbox)),
+            ]
+            for (path, order) in orders {
+                let json = String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
+                #expect(try await control.send(.POST, path, json).code == 204)
+            }
+            let token = try key.token(bundleID: "com.example.game", issuedAt: now)
+            let answer = try await endpoints.sandbox()
+                .send(.GET, "/inApps/v1/transactions/7", authorization: "Bearer \(token)")
+            #expect(answer.transaction?["revocationDate"] as? Int64 == now.milliseconds)
+        }
+    }
+
     @Test func theRemoteControlDoesWhatTheSwiftInterfaceDoes() async throws {
         try await withSimulator { _, endpoints in
             let control = try await endpoints.control()

@@ -1,3 +1,4 @@
+import Crypto
 public import Foundation
 import SwiftASN1
 import X509
@@ -18,8 +19,15 @@ extension SimulatorAuthority {
         case receiptIntermediate = "receipt-intermediate.pem"
         case receiptLeaf = "receipt-leaf.pem"
         case receiptKey = "receipt.key"
+        /// What the verification of signed transactions trusts.
+        case signedDataRoot = "signed-data-root.pem"
+        case signedDataIntermediate = "signed-data-intermediate.pem"
+        case signedDataLeaf = "signed-data-leaf.pem"
+        case signedDataKey = "signed-data.key"
 
-        var isSecret: Bool { self == .serverKey || self == .receiptKey }
+        var isSecret: Bool { self == .serverKey || self == .receiptKey || self == .signedDataKey }
+
+        static let signedData: [File] = [.signedDataRoot, .signedDataIntermediate, .signedDataLeaf, .signedDataKey]
     }
 
     /// The authority kept in a folder; if there is none yet, a new one that is kept there from now on.
@@ -30,7 +38,7 @@ extension SimulatorAuthority {
     public static func kept(
         in folder: URL, receipts: ReceiptAlgorithm = .ecdsa, now: Date
     ) throws(AuthorityError) -> SimulatorAuthority {
-        if !FileManager.default.fileExists(atPath: folder.appending(path: File.serverRoot.rawValue).path) {
+        if !FileManager.default.fileExists(atPath: File.serverRoot.path(in: folder)) {
             let new = try SimulatorAuthority(receipts: receipts, now: now)
             if try new.save(in: folder) { return new }
         }
@@ -38,16 +46,26 @@ extension SimulatorAuthority {
     }
 
     /// Reads an authority that ``save(in:)`` wrote.
-    /// - Throws: ``AuthorityError/unreadable(file:)`` for the first file that is missing or is not what its name says.
+    /// - Throws: ``AuthorityError/unreadable(file:)`` for the first file that is missing or is not what its name says;
+    ///   ``AuthorityError/withoutSignedData(folder:)``.
     public init(folder: URL) throws(AuthorityError) {
-        let chain = ReceiptChain(
-            leaf: try Self.certificate(.receiptLeaf, in: folder),
-            intermediate: try Self.certificate(.receiptIntermediate, in: folder),
-            root: try Self.certificate(.receiptRoot, in: folder))
+        let serverRoot = try Self.certificate(.serverRoot, in: folder)
+        guard File.signedData.contains(where: { FileManager.default.fileExists(atPath: $0.path(in: folder)) }) else {
+            throw .withoutSignedData(folder: folder.path)
+        }
         self.init(
-            serverRoot: try Self.certificate(.serverRoot, in: folder),
-            server: try Self.certificate(.server, in: folder), serverKey: try Self.key(.serverKey, in: folder),
-            receiptChain: chain, receiptKey: try Self.key(.receiptKey, in: folder))
+            serverRoot: serverRoot, server: try Self.certificate(.server, in: folder),
+            serverKey: try Self.read(.serverKey, in: folder, Certificate.PrivateKey.init(pemEncoded:)),
+            receiptChain: SigningChain(
+                leaf: try Self.certificate(.receiptLeaf, in: folder),
+                intermediate: try Self.certificate(.receiptIntermediate, in: folder),
+                root: try Self.certificate(.receiptRoot, in: folder)),
+            receiptKey: try Self.read(.receiptKey, in: folder, Certificate.PrivateKey.init(pemEncoded:)),
+            signedDataChain: SigningChain(
+                leaf: try Self.certificate(.signedDataLeaf, in: folder),
+                intermediate: try Self.certificate(.signedDataIntermediate, in: folder),
+                root: try Self.certificate(.signedDataRoot, in: folder)),
+            signedDataKey: try Self.read(.signedDataKey, in: folder, P256.Signing.PrivateKey.init(pemRepresentation:)))
     }
 
     /// Writes the authority to a folder that does not exist yet or is empty, its keys readable by their owner only.
@@ -86,24 +104,28 @@ extension SimulatorAuthority {
         case .receiptIntermediate: try Self.pem(receiptChain.intermediate)
         case .receiptLeaf: try Self.pem(receiptChain.leaf)
         case .receiptKey: try receiptKey.serializeAsPEM().pemString + "\n"
+        case .signedDataRoot: try Self.pem(signedDataChain.root)
+        case .signedDataIntermediate: try Self.pem(signedDataChain.intermediate)
+        case .signedDataLeaf: try Self.pem(signedDataChain.leaf)
+        case .signedDataKey: signedDataKey.pemRepresentation + "\n"
         }
     }
 
     private static func certificate(_ file: File, in folder: URL) throws(AuthorityError) -> Certificate {
-        do {
-            return try Certificate(
-                pemEncoded: String(contentsOf: folder.appending(path: file.rawValue), encoding: .utf8))
-        } catch {
-            throw .unreadable(file: file.rawValue)
-        }
+        try read(file, in: folder, Certificate.init(pemEncoded:))
     }
 
-    private static func key(_ file: File, in folder: URL) throws(AuthorityError) -> Certificate.PrivateKey {
+    private static func read<Value>(
+        _ file: File, in folder: URL, _ value: (String) throws -> Value
+    ) throws(AuthorityError) -> Value {
         do {
-            return try Certificate.PrivateKey(
-                pemEncoded: String(contentsOf: folder.appending(path: file.rawValue), encoding: .utf8))
+            return try value(String(contentsOfFile: file.path(in: folder), encoding: .utf8))
         } catch {
             throw .unreadable(file: file.rawValue)
         }
     }
+}
+
+extension SimulatorAuthority.File {
+    fileprivate func path(in folder: URL) -> String { folder.appending(path: rawValue).path }
 }

@@ -1,14 +1,16 @@
+import Crypto
 public import Foundation
 import SwiftASN1
 import X509
 
-/// Everything the simulator proves itself with: a TLS server certificate under a certificate authority of its own, and a
-/// chain that signs receipts as Apple's does.
+/// Everything the simulator proves itself with: a TLS server certificate under a certificate authority of its own, and
+/// two chains that sign as Apple's do, one for receipts and one for signed data (StoreKit 2's transactions and what the
+/// App Store Server API answers).
 ///
-/// The private keys of the authorities are thrown away once the certificates are made; only the server's and the
-/// receipt signer's remain. Nothing here chains to a real root, so what it signs is worth nothing elsewhere.
+/// The private keys of the authorities are thrown away once the certificates are made; only the server's and the two
+/// signers' remain. Nothing here chains to a real root, so what it signs is worth nothing elsewhere.
 public struct SimulatorAuthority: Sendable {
-    /// How receipts are signed.
+    /// How receipts are signed. Signed data is always ES256, as Apple's is.
     public enum ReceiptAlgorithm: String, Sendable, CaseIterable {
         /// P-256 with SHA-256: about thirty times as fast to sign.
         case ecdsa
@@ -20,11 +22,13 @@ public struct SimulatorAuthority: Sendable {
     let serverRoot: Certificate
     let server: Certificate
     let serverKey: Certificate.PrivateKey
-    /// Leaf, intermediate, root.
-    let receiptChain: ReceiptChain
+    let receiptChain: SigningChain
     let receiptKey: Certificate.PrivateKey
+    /// Of Apple's shape: root and intermediate P-384 with SHA-384, the leaf P-256.
+    let signedDataChain: SigningChain
+    let signedDataKey: P256.Signing.PrivateKey
 
-    /// Draws new keys and makes both chains.
+    /// Draws new keys and makes all three chains.
     ///
     /// - Parameters:
     ///   - receipts: How receipts are to be signed.
@@ -32,32 +36,38 @@ public struct SimulatorAuthority: Sendable {
     /// - Throws: ``AuthorityError/certificateRefused`` when a certificate cannot be made.
     public init(receipts: ReceiptAlgorithm = .ecdsa, now: Date) throws(AuthorityError) {
         do {
-            let issued = CertificateFactory(notValidAfter: now + 10 * 365 * 86_400)
-            let (serverRoot, serverRootKey) = try issued.root(named: "App Store Simulator TLS Root")
-            let (server, serverKey) = try issued.server(issuer: serverRoot, issuerKey: serverRootKey)
-            self.serverRoot = serverRoot
-            self.server = server
-            self.serverKey = serverKey
-            let (root, rootKey) = try issued.root(named: "App Store Simulator Receipt Root")
-            let (intermediate, intermediateKey) = try issued.receiptIntermediate(issuer: root, issuerKey: rootKey)
-            let key = try issued.key(receipts)
-            let leaf = try issued.receiptLeaf(for: key, issuer: intermediate, issuerKey: intermediateKey)
-            receiptChain = ReceiptChain(leaf: leaf, intermediate: intermediate, root: root)
-            receiptKey = key
+            let factory = CertificateFactory(notValidAfter: now + 10 * 365 * 86_400)
+            let root = try factory.issuer(named: "App Store Simulator TLS Root", key: factory.key(.ecdsa))
+            let serverKey = try factory.key(.ecdsa)
+            let receiptKey = try factory.key(receipts)
+            let signedDataKey = P256.Signing.PrivateKey()
+            self.init(
+                serverRoot: try factory.root(root),
+                server: try factory.server(for: serverKey.publicKey, issuer: root), serverKey: serverKey,
+                receiptChain: try factory.signingChain("Receipt", for: receiptKey.publicKey) {
+                    try factory.key(.ecdsa)
+                },
+                receiptKey: receiptKey,
+                signedDataChain: try factory.signingChain("Signed Data", for: .init(signedDataKey.publicKey)) {
+                    Certificate.PrivateKey(P384.Signing.PrivateKey())
+                },
+                signedDataKey: signedDataKey)
         } catch {
             throw .certificateRefused("\(error)")
         }
     }
 
     init(
-        serverRoot: Certificate, server: Certificate, serverKey: Certificate.PrivateKey, receiptChain: ReceiptChain,
-        receiptKey: Certificate.PrivateKey
+        serverRoot: Certificate, server: Certificate, serverKey: Certificate.PrivateKey, receiptChain: SigningChain,
+        receiptKey: Certificate.PrivateKey, signedDataChain: SigningChain, signedDataKey: P256.Signing.PrivateKey
     ) {
         self.serverRoot = serverRoot
         self.server = server
         self.serverKey = serverKey
         self.receiptChain = receiptChain
         self.receiptKey = receiptKey
+        self.signedDataChain = signedDataChain
+        self.signedDataKey = signedDataKey
     }
 
     /// The TLS authority's certificate, PEM: what a client trusts to reach the simulator.
@@ -70,6 +80,17 @@ public struct SimulatorAuthority: Sendable {
         get throws(AuthorityError) { try Self.pem(receiptChain.root) }
     }
 
+    /// The root of the chain that signs transactions, PEM: what their verification trusts.
+    public var signedDataRootPEM: String {
+        get throws(AuthorityError) { try Self.pem(signedDataChain.root) }
+    }
+
+    /// Both roots that evidence is verified against, one PEM text: the receipts' and the signed data's. It is what
+    /// `GRANTOR_APPLE_ROOT_CERTIFICATES` takes.
+    public var rootsPEM: String {
+        get throws(AuthorityError) { try receiptRootPEM + signedDataRootPEM }
+    }
+
     static func pem(_ certificate: Certificate) throws(AuthorityError) -> String {
         do {
             return try certificate.serializeAsPEM().pemString + "\n"
@@ -79,8 +100,8 @@ public struct SimulatorAuthority: Sendable {
     }
 }
 
-/// The certificates that a receipt carries.
-struct ReceiptChain: Sendable {
+/// The certificates that a receipt or signed data carries.
+struct SigningChain: Sendable {
     let leaf: Certificate
     let intermediate: Certificate
     let root: Certificate
@@ -92,6 +113,9 @@ public enum AuthorityError: Error, Hashable {
     case certificateRefused(String)
     /// A file of the folder is missing or unreadable: delete the folder and let a new authority be made.
     case unreadable(file: String)
+    /// The folder was written before authorities signed data, not only receipts, and has none of its files: delete the
+    /// folder and let a new authority be made; what the old one signed is not accepted any more.
+    case withoutSignedData(folder: String)
     /// The folder cannot be written: choose another or mend its permissions.
     case unwritable(folder: String)
 }

@@ -5,19 +5,33 @@ import Synchronization
 /// The simulator's remote control, for tests and tools in other processes.
 ///
 /// - `POST /simulator/receipts`: a ``ReceiptSpecification``; answers `{"receipt": base64}`.
+/// - `POST /simulator/signed-transactions`: a ``SigningOrder``; answers `{"signedTransaction": compact JWS}`.
+/// - `POST /simulator/transactions`: a ``RegistrationOrder``; answers 204.
+/// - `DELETE /simulator/transactions`: forgets every transaction; answers 204.
+/// - `POST /simulator/revocations`: a ``RevocationOrder``; answers 204, or 404 if the transaction is not known.
+/// - `POST /simulator/keys`: a ``KeyOrder``; answers 204.
 /// - `POST /simulator/scripts`: a ``ScriptOrder``; answers 204.
 /// - `DELETE /simulator/scripts`: forgets every script and behaviour; answers 204.
 /// - `GET /simulator/statistics`: answers ``Statistics``.
 ///
-/// A body that cannot be read is answered with 400, a script for which there is no room with 409, both with
+/// A body that cannot be read is answered with 400, something for which there is no room with 409, both with
 /// `{"error": text}`.
 final class ControlService: Sendable {
-    private let factory: ReceiptFactory
-    private let service: VerifyReceiptService
+    private let receipts: ReceiptFactory
+    private let signed: SignedTransactionFactory
+    private let transactions: ServerAPIService
+    private let backstage: Backstage
+    private let now: @Sendable () -> Timestamp
 
-    init(factory: ReceiptFactory, service: VerifyReceiptService) {
-        self.factory = factory
-        self.service = service
+    init(
+        receipts: ReceiptFactory, signed: SignedTransactionFactory, transactions: ServerAPIService,
+        backstage: Backstage, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.receipts = receipts
+        self.signed = signed
+        self.transactions = transactions
+        self.backstage = backstage
+        self.now = now
     }
 
     func perform(_ request: Request) -> Performance {
@@ -26,39 +40,66 @@ final class ControlService: Sendable {
 
     private func reply(to request: Request) -> HTTPReply {
         guard !request.isTooLarge else { return Self.error(413, "The request is too large.") }
+        do {
+            return try order(request)
+        } catch let error as DecodingError {
+            return Self.error(400, "The order cannot be read: \(error)")
+        } catch SimulatorError.keyUnusable {
+            return Self.error(400, "The key is not a P-256 public key in PEM.")
+        } catch let error as ReceiptFactoryError {
+            return Self.error(400, "The receipt cannot be made: \(error)")
+        } catch {
+            return Self.error(409, "There is no room: \(error)")
+        }
+    }
+
+    private func order(_ request: Request) throws -> HTTPReply {
         switch (request.method, request.path) {
-        case ("POST", "/simulator/receipts"): return issue(request.body)
-        case ("POST", "/simulator/scripts"): return script(request.body)
+        case ("POST", "/simulator/receipts"):
+            let specification: ReceiptSpecification = try Self.decode(request)
+            return Self.json(["receipt": try receipts.base64(specification)])
+        case ("POST", "/simulator/signed-transactions"):
+            return Self.json(["signedTransaction": try sign(Self.decode(request))])
+        case ("POST", "/simulator/transactions"):
+            let order: RegistrationOrder = try Self.decode(request)
+            try transactions.table.withLock { table in
+                for registration in order.transactions { try table.register(registration) }
+            }
+        case ("DELETE", "/simulator/transactions"):
+            transactions.table.withLock { $0.clear() }
+        case ("POST", "/simulator/revocations"):
+            guard revoke(try Self.decode(request)) else { return Self.error(404, "The transaction is not known.") }
+        case ("POST", "/simulator/keys"):
+            let order: KeyOrder = try Self.decode(request)
+            try transactions.accept(publicKeyPEM: order.publicKey, issuerID: order.issuerId, keyID: order.keyId)
+        case ("POST", "/simulator/scripts"):
+            let order: ScriptOrder = try Self.decode(request)
+            try backstage.book.withLock { try order.apply(to: &$0) }
         case ("DELETE", "/simulator/scripts"):
-            service.book.withLock { $0.clear() }
-            return HTTPReply(code: 204)
-        case ("GET", "/simulator/statistics"): return Self.json(service.statistics.withLock { $0 })
+            backstage.book.withLock { $0.clear() }
+        case ("GET", "/simulator/statistics"):
+            return Self.json(backstage.statistics.withLock { $0 })
         default: return Self.error(404, "There is no such control.")
         }
+        return HTTPReply(code: 204)
     }
 
-    private func issue(_ body: Data) -> HTTPReply {
-        do {
-            let specification = try JSONDecoder().decode(ReceiptSpecification.self, from: body)
-            return Self.json(["receipt": try factory.base64(specification)])
-        } catch {
-            return Self.error(400, "The receipt cannot be made: \(error)")
+    private func sign(_ order: SigningOrder) throws -> String {
+        let signedAt = order.signedDate.map { Timestamp(milliseconds: $0) } ?? now()
+        return try signed.signed(order.transaction, signedAt: signedAt, header: order.header ?? [])
+    }
+
+    private func revoke(_ order: RevocationOrder) -> Bool {
+        let moment = order.revocationDate.map { Timestamp(milliseconds: $0) } ?? now()
+        return transactions.table.withLock {
+            $0.revoke(
+                TransactionID(order.transactionId), in: order.environment.environment, at: moment,
+                reason: order.reason ?? "0")
         }
     }
 
-    private func script(_ body: Data) -> HTTPReply {
-        let order: ScriptOrder
-        do {
-            order = try JSONDecoder().decode(ScriptOrder.self, from: body)
-        } catch {
-            return Self.error(400, "The script cannot be read: \(error)")
-        }
-        do {
-            try service.book.withLock { book throws(ScriptBook.Full) in try order.apply(to: &book) }
-            return HTTPReply(code: 204)
-        } catch {
-            return Self.error(409, "There is no room for the script: \(error)")
-        }
+    private static func decode<Order: Decodable>(_ request: Request) throws -> Order {
+        try JSONDecoder().decode(Order.self, from: request.body)
     }
 
     private static func error(_ code: Int, _ text: String) -> HTTPReply {

@@ -41,7 +41,7 @@ public struct ScriptOrder: Hashable, Sendable, Codable {
     func apply(to book: inout ScriptBook) throws(ScriptBook.Full) {
         if let behaviour {
             for endpoint in environments ?? Endpoint.allCases {
-                book.set(behaviour, for: endpoint == .production ? .production : .sandbox)
+                book.set(behaviour, for: endpoint.environment)
             }
         }
         for transaction in transactions ?? [] {

@@ -8,9 +8,12 @@ public struct Statistics: Hashable, Sendable, Codable {
         public var calls = 0
         /// Real answers that reached the client whole or in part, by their `status`; scripted ones are not among them.
         public var statuses: [Int: Int] = [:]
+        /// Real answers of the App Store Server API that reached the client whole or in part, by their `errorCode`, 0
+        /// for a success; scripted ones are not among them.
+        public var errorCodes: [Int: Int] = [:]
         /// Calls that a fault struck, by its ``Fault/name``; an outage counts under its own name.
         public var faults: [String: Int] = [:]
-        /// Calls refused before a receipt was looked at, by HTTP code.
+        /// Calls refused before a receipt or transaction was looked at, by HTTP code.
         public var refusals: [Int: Int] = [:]
     }
 

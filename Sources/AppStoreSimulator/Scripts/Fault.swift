@@ -17,10 +17,13 @@ public enum Fault: Hashable, Sendable, Codable {
 
     /// The answer, so much later.
     case delay(milliseconds: Int)
-    /// HTTP 200 with a status and no receipt, as Apple sends 21009; the flag only when it is given.
+    /// Of verifyReceipt: HTTP 200 with a status and no receipt, as Apple sends 21009; the flag only when it is given.
     case status(code: Int, isRetryable: Bool? = nil, spelling: Spelling? = nil)
     /// The answer without any purchase, as Apple sends it when a receipt was not refreshed yet.
+    /// Of the App Store Server API: as if the transaction were not there yet, or the history empty.
     case withoutPurchases
+    /// An error of the App Store Server API by its `errorCode`, whose first three digits are the HTTP status.
+    case apiError(code: Int)
     /// An HTTP status with a short plain text.
     case http(code: Int)
     /// HTTP 429 with a `Retry-After` header, its value as given: seconds, or milliseconds since 1970 as Apple has it.
@@ -57,6 +60,7 @@ public enum Fault: Hashable, Sendable, Codable {
         case .delay: "delay"
         case .status: "status"
         case .withoutPurchases: "withoutPurchases"
+        case .apiError: "apiError"
         case .http: "http"
         case .rateLimited: "rateLimited"
         case .redirect: "redirect"
@@ -69,6 +73,14 @@ public enum Fault: Hashable, Sendable, Codable {
         case .reset: "reset"
         case .close: "close"
         case .hang: "hang"
+        }
+    }
+
+    /// Whether the real answer does not reach the client in any part.
+    var hidesAnswer: Bool {
+        switch self {
+        case .delay, .withoutPurchases, .truncated, .cutOff, .drip: false
+        case .status, .apiError, .http, .rateLimited, .redirect, .html, .empty, .oversized, .reset, .close, .hang: true
         }
     }
 }

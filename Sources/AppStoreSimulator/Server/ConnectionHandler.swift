@@ -48,12 +48,14 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .end:
             guard let head, !isInFlight else { return }
             begin()
-            var path = head.uri[...]
-            if let query = path.firstIndex(of: "?") { path = path[..<query] }
+            let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            let authorization = head.headers["Authorization"]
             let content = isTooLarge ? Data() : Data(body.readableBytesView)
             body = ByteBuffer()
             let request = Request(
-                method: head.method.rawValue, path: String(path), body: content, isTooLarge: isTooLarge)
+                method: head.method.rawValue, path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil,
+                authorization: authorization.count == 1 ? authorization[0] : nil, body: content,
+                isTooLarge: isTooLarge)
             let performance = decide(request)
             let keepsAlive = head.isKeepAlive && !isTooLarge
             after(milliseconds: performance.delayMilliseconds, on: context) { context in

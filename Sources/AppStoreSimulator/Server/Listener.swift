@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -40,8 +41,25 @@ struct Listener: Sendable {
                         ConnectionHandler(bodyLimit: terms.bodyLimit, observer: terms.observer, decide: terms.decide))
                 }
             }
-        let channel = try await bootstrap.bind(host: "127.0.0.1", port: port).get()
+        let channel = try await port == 0 ? bindAny(bootstrap) : bootstrap.bind(host: "127.0.0.1", port: port).get()
         return Listener(channel: channel, port: channel.localAddress?.port ?? port)
+    }
+
+    /// Below the range that Linux takes the ports of outgoing connections from (`ip_local_port_range`): nobody gets such a
+    /// port by chance while a simulator that is to come back to it is away.
+    private static let quietPorts = 10_240..<32_768
+    private static let tries = 32
+
+    private static func bindAny(_ bootstrap: ServerBootstrap) async throws -> any Channel {
+        for _ in 0..<tries {
+            let port = Int.random(in: quietPorts)
+            do {
+                return try await bootstrap.bind(host: "127.0.0.1", port: port).get()
+            } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                continue
+            }
+        }
+        return try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
     }
 
     /// Frees the port. Connections go on.

@@ -24,7 +24,7 @@ struct Server: Sendable {
     /// What the ports answer, and within which limits.
     struct Plan: Sendable {
         let authority: SimulatorAuthority
-        let service: VerifyReceiptService
+        let service: EndpointService
         let control: ControlService
         let bodyLimit: Int
         let connectionLimit: Int
@@ -47,11 +47,11 @@ struct Server: Sendable {
         let tls = try NIOSSLContext(configuration: plan.authority.tlsConfiguration())
         let service = plan.service
         let endpoints = Connections(limit: plan.connectionLimit) { isOpened in
-            service.statistics.withLock { isOpened ? $0.connectionOpened() : $0.connectionClosed() }
+            service.backstage.statistics.withLock { isOpened ? $0.connectionOpened() : $0.connectionClosed() }
         }
         let observer = ConnectionHandler.Observer(
-            requestStarted: { service.statistics.withLock { $0.requestStarted() } },
-            requestEnded: { service.statistics.withLock { $0.requestEnded() } })
+            requestStarted: { service.backstage.statistics.withLock { $0.requestStarted() } },
+            requestEnded: { service.backstage.statistics.withLock { $0.requestEnded() } })
         let operators = Connections(limit: plan.connectionLimit) { _ in }
         let control = plan.control
         return Server(

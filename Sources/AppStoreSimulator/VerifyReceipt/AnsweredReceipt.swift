@@ -71,7 +71,8 @@ struct AnsweredPurchase: Encodable, Sendable {
 }
 
 extension Ownership {
-    fileprivate var answered: String {
+    /// Its name in receipts' answers and in signed data.
+    var answered: String {
         switch self {
         case .purchased: "PURCHASED"
         case .familyShared: "FAMILY_SHARED"

@@ -12,8 +12,9 @@ struct SimulateAppStoreCommand: AsyncParsableCommand {
         commandName: "simulate-app-store",
         abstract: "Runs the App Store simulator on its own, on loopback over TLS.",
         discussion: """
-            Prints one JSON object with its addresses and the file of its certificate authority, then runs until SIGTERM. \
-            Receipts and scripts are asked for over HTTPS under /simulator/ of the control address.
+            Prints one JSON object with its addresses and the files of its certificates, then runs until SIGTERM. \
+            Receipts, signed transactions, scripts and what the App Store Server API knows are asked for over HTTPS under \
+            /simulator/ of the control address.
             """)
 
     @Option(name: .long, help: "Port of the production endpoint; 0 for any.")
@@ -31,11 +32,22 @@ struct SimulateAppStoreCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Shared secret to accept; may be given several times. Without any, all are accepted.")
     var acceptSecret: [String] = []
 
+    @Option(name: .long, help: "New .p8 file for a key that the App Store Server API accepts; its ids are printed.")
+    var apiKeyFile: String?
+
     @Option(name: .long, help: "Milliseconds that every answer takes.")
     var latency = 0
 
     @Option(name: .long, help: "Threads that serve connections.")
     var threads = 1
+
+    func validate() throws {
+        guard [productionPort, sandboxPort, controlPort].allSatisfy((0...65_535).contains) else {
+            throw ValidationError("a port must be from 0 to 65535")
+        }
+        guard (1...64).contains(threads) else { throw ValidationError("--threads must be from 1 to 64") }
+        guard (0...3_600_000).contains(latency) else { throw ValidationError("--latency must be from 0 to 3600000") }
+    }
 
     func run() async throws {
         let clock = SystemClock()
@@ -45,22 +57,33 @@ struct SimulateAppStoreCommand: AsyncParsableCommand {
         configuration.controlPort = controlPort
         configuration.acceptedSecrets = Set(acceptSecret)
         configuration.threads = threads
+        let key = apiKeyFile.map { _ in ServerAPIKey() }
+        configuration.serverAPIKeys = key.map { [$0] } ?? []
         let simulator: AppStoreSimulator
         let endpoints: AppStoreSimulator.Endpoints
         do {
             let authority = try authority()
-            if let authorityFolder { configuration.caFile = URL(filePath: authorityFolder).appending(path: "ca.pem") }
+            if let authorityFolder {
+                configuration.caFile = URL(filePath: authorityFolder).appending(path: "ca.pem")
+                configuration.rootsFile = URL(filePath: authorityFolder).appending(path: "roots.pem")
+            }
+            if let apiKeyFile { try key?.save(to: URL(filePath: apiKeyFile)) }
             simulator = try AppStoreSimulator(authority: authority, configuration: configuration, now: { clock.now() })
             if latency > 0 { simulator.behave(Behaviour(latency: .fixed(milliseconds: latency))) }
             endpoints = try await simulator.start()
         } catch {
             throw ExitStatus.failed.saying("The simulator cannot start: \(error)")
         }
-        let addresses = [
+        var addresses = [
             "productionURL": endpoints.productionURL.absoluteString,
             "sandboxURL": endpoints.sandboxURL.absoluteString, "controlURL": endpoints.controlURL.absoluteString,
-            "caFile": endpoints.caFile.path,
+            "serverAPIProductionURL": endpoints.serverAPIProductionURL.absoluteString,
+            "serverAPISandboxURL": endpoints.serverAPISandboxURL.absoluteString,
+            "caFile": endpoints.caFile.path, "rootsFile": endpoints.rootsFile.path,
         ]
+        addresses["apiKeyFile"] = apiKeyFile
+        addresses["issuerId"] = key?.issuerID
+        addresses["keyId"] = key?.keyID
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         FileHandle.standardOutput.write(try encoder.encode(addresses) + Data("\n".utf8))

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Testing
 import X509
@@ -15,6 +16,8 @@ struct SimulatorAuthorityFolderTests {
             #expect(loaded.serverKey == authority.serverKey)
             #expect(loaded.receiptChain.leaf == authority.receiptChain.leaf)
             #expect(loaded.receiptKey == authority.receiptKey)
+            #expect(loaded.signedDataChain.leaf == authority.signedDataChain.leaf)
+            #expect(loaded.signedDataKey.rawRepresentation == authority.signedDataKey.rawRepresentation)
             #expect(
                 try String(contentsOf: folder.appending(path: "ca.pem"), encoding: .utf8) == authority.serverRootPEM)
         }
@@ -24,7 +27,7 @@ struct SimulatorAuthorityFolderTests {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority")
             #expect(try SimulatorAuthority.shared.get().save(in: folder))
-            for name in ["server.key", "receipt.key"] {
+            for name in ["server.key", "receipt.key", "signed-data.key"] {
                 let path = folder.appending(path: name).path
                 let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
                 #expect(mode == 0o600)
@@ -51,12 +54,26 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
-    @Test func aMissingFileIsNamed() throws {
+    @Test(arguments: ["receipt.key", "signed-data-leaf.pem"])
+    func aMissingFileIsNamed(file: String) throws {
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority")
             _ = try SimulatorAuthority.kept(in: folder, now: Date())
-            try FileManager.default.removeItem(at: folder.appending(path: "receipt.key"))
-            #expect(throws: AuthorityError.unreadable(file: "receipt.key")) { try SimulatorAuthority(folder: folder) }
+            try FileManager.default.removeItem(at: folder.appending(path: file))
+            #expect(throws: AuthorityError.unreadable(file: file)) { try SimulatorAuthority(folder: folder) }
+        }
+    }
+
+    @Test func aFolderOfAnAuthorityForReceiptsOnlyIsRefusedAsSuch() throws {
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "authority")
+            _ = try SimulatorAuthority.kept(in: folder, now: Date())
+            for file in SimulatorAuthority.File.signedData {
+                try FileManager.default.removeItem(at: folder.appending(path: file.rawValue))
+            }
+            #expect(throws: AuthorityError.withoutSignedData(folder: folder.path)) {
+                try SimulatorAuthority.kept(in: folder, now: Date())
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SwiftASN1
 import Testing
@@ -6,8 +7,11 @@ import X509
 @testable import AppStoreSimulator
 
 struct SimulatorAuthorityTests {
-    @Test func receiptsAreSignedByALeafWithAppleMarkers() throws {
-        let chain = try SimulatorAuthority.shared.get().receiptChain
+    @Test(arguments: [\SimulatorAuthority.receiptChain, \.signedDataChain])
+    func evidenceIsSignedByALeafWithAppleMarkers(
+        path: any KeyPath<SimulatorAuthority, SigningChain> & Sendable
+    ) throws {
+        let chain = try SimulatorAuthority.shared.get()[keyPath: path]
         let leafMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
         let intermediateMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
         #expect(chain.leaf.extensions[oid: leafMarker] != nil)
@@ -21,15 +25,34 @@ struct SimulatorAuthorityTests {
         #expect(chain.intermediate.publicKey.isValidSignature(chain.leaf.signature, for: chain.leaf))
     }
 
-    @Test func certificatesHoldForOldReceiptsAndForTenYears() throws {
+    @Test func signedDataHasTheKeysAndSignaturesOfApples() throws {
+        let chain = try SimulatorAuthority.shared.get().signedDataChain
+        #expect(P384.Signing.PublicKey(chain.root.publicKey) != nil)
+        #expect(P384.Signing.PublicKey(chain.intermediate.publicKey) != nil)
+        #expect(P256.Signing.PublicKey(chain.leaf.publicKey) != nil)
+        for certificate in [chain.root, chain.intermediate, chain.leaf] {
+            #expect(certificate.signatureAlgorithm == .ecdsaWithSHA384)
+        }
+    }
+
+    @Test func certificatesHoldForOldEvidenceAndForTenYears() throws {
         let made = Date(timeIntervalSince1970: 1_795_237_153)
-        let leaf = try SimulatorAuthority(now: made).receiptChain.leaf
-        #expect(leaf.notValidBefore < Date(timeIntervalSince1970: 1_375_340_400))
-        #expect(leaf.notValidAfter == made + 10 * 365 * 86_400)
+        let authority = try SimulatorAuthority(now: made)
+        for leaf in [authority.receiptChain.leaf, authority.signedDataChain.leaf] {
+            #expect(leaf.notValidBefore < Date(timeIntervalSince1970: 1_375_340_400))
+            #expect(leaf.notValidAfter == made + 10 * 365 * 86_400)
+        }
+    }
+
+    @Test func bothRootsStandInOneText() throws {
+        let authority = try SimulatorAuthority.shared.get()
+        let documents = try PEMDocument.parseMultiple(pemString: authority.rootsPEM)
+        let roots = try documents.map { try Certificate(pemDocument: $0) }
+        #expect(roots == [authority.receiptChain.root, authority.signedDataChain.root])
     }
 
     @Test(arguments: SimulatorAuthority.ReceiptAlgorithm.allCases)
-    func openSSLAcceptsBothChains(receipts: SimulatorAuthority.ReceiptAlgorithm) throws {
+    func openSSLAcceptsEveryChain(receipts: SimulatorAuthority.ReceiptAlgorithm) throws {
         let authority = try SimulatorAuthority(receipts: receipts, now: Date())
         try withTemporaryFolder { parent in
             let folder = parent.appending(path: "authority")
@@ -42,6 +65,10 @@ struct SimulatorAuthorityTests {
             let leaf = try openssl(
                 "verify", "-CAfile", path(.receiptRoot), "-untrusted", path(.receiptIntermediate), path(.receiptLeaf))
             #expect(leaf.status == 0, "\(leaf.output)")
+            let signedData = try openssl(
+                "verify", "-CAfile", path(.signedDataRoot), "-untrusted", path(.signedDataIntermediate),
+                path(.signedDataLeaf))
+            #expect(signedData.status == 0, "\(signedData.output)")
         }
     }
 }

@@ -6,14 +6,20 @@ import Testing
 @testable import AppStoreSimulator
 
 struct ControlServiceTests {
-    private let service: VerifyReceiptService
+    private let backstage = Backstage(seed: 1)
+    private let transactions: ServerAPIService
     private let control: ControlService
 
     init() throws {
-        let factory = try ReceiptFactory(authority: SimulatorAuthority.shared.get())
-        let judge = ReceiptJudge(signer: factory.signer, acceptedSecrets: [])
-        service = VerifyReceiptService(judge: judge, seed: 1) { now }
-        control = ControlService(factory: factory, service: service)
+        let authority = try SimulatorAuthority.shared.get()
+        let factory = try SignedTransactionFactory(authority: authority)
+        transactions = ServerAPIService(
+            answers: ServerAPIAnswer(signer: factory.signer), apps: [], limits: [], backstage: backstage
+        ) { now }
+        control = ControlService(
+            receipts: try ReceiptFactory(authority: authority), signed: factory, transactions: transactions,
+            backstage: backstage
+        ) { now }
     }
 
     @Test func aReceiptIsIssued() throws {
@@ -58,11 +64,11 @@ struct ControlServiceTests {
              "behaviour": {"outage": "unavailable"}, "environments": ["sandbox"]}
             """
         #expect(try reply("POST", "/simulator/scripts", json).code == 204)
-        #expect(service.book.withLock { $0.outage(in: .sandbox) } == .unavailable)
-        #expect(service.book.withLock { $0.outage(in: .production) } == nil)
-        #expect(service.book.withLock { $0.direct(callAbout: ["7"], in: .production).fault } == .reset)
+        #expect(backstage.book.withLock { $0.outage(in: .sandbox) } == .unavailable)
+        #expect(backstage.book.withLock { $0.outage(in: .production) } == nil)
+        #expect(backstage.book.withLock { $0.direct(callAbout: ["7"], in: .production).fault } == .reset)
         #expect(try reply("DELETE", "/simulator/scripts").code == 204)
-        #expect(service.book.withLock { $0.outage(in: .sandbox) } == nil)
+        #expect(backstage.book.withLock { $0.outage(in: .sandbox) } == nil)
     }
 
     @Test func aScriptThatCannotBeReadOrHeldIsRefused() throws {
@@ -74,8 +80,53 @@ struct ControlServiceTests {
         #expect(try reply("POST", "/simulator/scripts", json).code == 409)
     }
 
+    @Test func aSignedTransactionIsIssued() throws {
+        let json = """
+            {"transaction": {"bundleId": "com.example.game", "environment": "sandbox", "price": null,
+                             "purchase": {"transactionId": "7", "productId": "gems",
+                                          "purchasedAt": "2026-11-20T04:59:13Z"},
+                             "changes": [{"set": {"name": "quantity", "json": "-5"}}]},
+             "signedDate": 1795237153001, "header": [{"add": {"name": "kid", "json": "\\"k\\""}}]}
+            """
+        let reply = try reply("POST", "/simulator/signed-transactions", json)
+        let signed = try SignedData(#require(try members(reply.body)["signedTransaction"] as? String))
+        #expect(signed.header["kid"] as? String == "k")
+        #expect(signed.payload["transactionId"] as? String == "7")
+        #expect(signed.payload["environment"] as? String == "Sandbox")
+        #expect(signed.payload["quantity"] as? Int == -5)
+        #expect(signed.payload["signedDate"] as? Int64 == 1_795_237_153_001)
+        #expect(signed.payload["price"] == nil)
+        #expect(signed.payload["currency"] as? String == "USD")
+    }
+
+    @Test func transactionsAreRegisteredRevokedAndForgotten() throws {
+        let registration = Registration(.sample(.gems("7")), appearance: .afterCalls(count: 1), status: .gracePeriod)
+        let order = RegistrationOrder([registration])
+        let json = String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
+        #expect(try JSONDecoder().decode(RegistrationOrder.self, from: Data(json.utf8)) == order)
+        #expect(try reply("POST", "/simulator/transactions", json).code == 204)
+        #expect(find("7") == nil)
+        #expect(find("7")?.registration == registration)
+        let revocation = "{\"transactionId\":\"7\",\"environment\":\"production\",\"reason\":\"1\"}"
+        #expect(try reply("POST", "/simulator/revocations", revocation).code == 204)
+        #expect(find("7")?.registration.transaction.purchase.cancelledAt == now)
+        #expect(try reply("DELETE", "/simulator/transactions").code == 204)
+        #expect(find("7") == nil)
+        #expect(try reply("POST", "/simulator/revocations", revocation).code == 404)
+    }
+
+    @Test func aKeyIsAcceptedIfItIsOne() throws {
+        let key = ServerAPIKey()
+        var order = KeyOrder(key)
+        #expect(try reply("POST", "/simulator/keys", json(order)).code == 204)
+        let token = try key.token(bundleID: "com.example.game", issuedAt: now)
+        #expect(try transactions.keys.withLock { try $0.app(of: "Bearer \(token)", now: now) } == "com.example.game")
+        order.publicKey = "none"
+        #expect(try reply("POST", "/simulator/keys", json(order)).code == 400)
+    }
+
     @Test func statisticsAreTold() throws {
-        service.statistics.withLock { $0.count(callAbout: ["7"]) }
+        backstage.statistics.withLock { $0.count(callAbout: ["7"]) }
         let reply = try reply("GET", "/simulator/statistics")
         #expect(try JSONDecoder().decode(Statistics.self, from: Data(reply.body)).callsByTransaction == ["7": 1])
     }
@@ -89,6 +140,14 @@ struct ControlServiceTests {
         let performance = control.perform(Request(method: method, path: path, body: Data(body.utf8)))
         guard case .reply(let reply) = performance.act else { throw NoReply() }
         return reply
+    }
+
+    private func json(_ value: some Encodable) throws -> String {
+        String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+    }
+
+    private func find(_ id: TransactionID) -> TransactionTable.Entry? {
+        transactions.table.withLock { $0.transaction(id, of: "com.example.game", in: .production, now: now) }
     }
 
     private struct NoReply: Error {}

@@ -12,6 +12,7 @@ struct FaultTests {
         ),
         ("{\"rateLimited\":{\"retryAfter\":\"2\"}}", .rateLimited(retryAfter: "2")),
         ("{\"drip\":{\"bytes\":10,\"everyMilliseconds\":5}}", .drip(bytes: 10, everyMilliseconds: 5)),
+        ("{\"apiError\":{\"code\":5000001}}", .apiError(code: 5_000_001)),
         ("{\"reset\":{}}", .reset),
     ])
     func jsonNamesTheFault(json: String, fault: Fault) throws {

@@ -12,6 +12,12 @@ final class Client: Sendable {
         var body: [UInt8] = []
 
         var status: Int? { (try? members(body))?["status"] as? Int }
+        var errorCode: Int? { (try? members(body))?["errorCode"] as? Int }
+        /// The payload of `signedTransactionInfo`.
+        var transaction: [String: Any]? {
+            (try? members(body))?["signedTransactionInfo"].flatMap { $0 as? String }
+                .flatMap { try? SignedData($0) }?.payload
+        }
     }
 
     /// The connection ended before an answer was whole.
@@ -44,10 +50,12 @@ final class Client: Sendable {
     }
 
     func send(
-        _ method: HTTPMethod = .POST, _ path: String = "/verifyReceipt", _ body: String = ""
+        _ method: HTTPMethod = .POST, _ path: String = "/verifyReceipt", _ body: String = "",
+        authorization: String? = nil
     ) async throws -> Answer {
         let answer = channel.eventLoop.makePromise(of: Answer.self)
-        let exchange = Exchange(method: method, path: path, body: Array(body.utf8), answer: answer)
+        let exchange = Exchange(
+            method: method, path: path, authorization: authorization, body: Array(body.utf8), answer: answer)
         // A channel that is gone has no collector left to fail the answer.
         channel.writeAndFlush(exchange).whenFailure { answer.fail($0) }
         return try await answer.futureResult.get()
@@ -65,6 +73,7 @@ final class Client: Sendable {
 private struct Exchange: Sendable {
     let method: HTTPMethod
     let path: String
+    let authorization: String?
     let body: [UInt8]
     let answer: EventLoopPromise<Client.Answer>
 }
@@ -84,7 +93,8 @@ private final class AnswerCollector: ChannelDuplexHandler {
             return exchange.answer.fail(Client.BrokenOff(received: nil, isReset: isReset))
         }
         waiting = exchange.answer
-        let headers: HTTPHeaders = ["Host": "127.0.0.1", "Content-Length": String(exchange.body.count)]
+        var headers: HTTPHeaders = ["Host": "127.0.0.1", "Content-Length": String(exchange.body.count)]
+        if let authorization = exchange.authorization { headers.add(name: "Authorization", value: authorization) }
         let head = HTTPRequestHead(version: .http1_1, method: exchange.method, uri: exchange.path, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(

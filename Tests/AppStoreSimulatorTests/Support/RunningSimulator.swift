@@ -25,7 +25,6 @@ func withSimulator(
         throw error
     }
     try await simulator.stop()
-    try? FileManager.default.removeItem(at: endpoints.caFile)
 }
 
 extension Logger {

@@ -44,6 +44,17 @@ extension ReceiptSpecification {
     }
 }
 
+extension TransactionSpecification {
+    static func sample(
+        _ purchase: SimulatedPurchase = .gems(), _ environment: Environment = .production,
+        customer: String? = nil, changes: [MemberChange] = []
+    ) -> TransactionSpecification {
+        TransactionSpecification(
+            purchase, bundleID: "com.example.game", environment: environment, appTransactionID: customer,
+            changes: changes)
+    }
+}
+
 extension SimulatorAuthority {
     /// One for all tests that need no other; making keys takes milliseconds.
     static let shared = Result { () throws(AuthorityError) in try SimulatorAuthority(now: Date()) }

@@ -18,6 +18,7 @@ struct StageTests {
 
     @Test func httpFaultsHaveTheirCodesAndHeaders() {
         #expect(reply(.http(code: 502))?.code == 502)
+        #expect(reply(.apiError(code: 4_040_002))?.code == 404)
         #expect(reply(.rateLimited(retryAfter: "1795237153000"))?.code == 429)
         #expect(reply(.rateLimited(retryAfter: "1795237153000"))?.headers == ["Retry-After": "1795237153000"])
         #expect(reply(.redirect(location: "https://127.0.0.1:1/"))?.code == 302)

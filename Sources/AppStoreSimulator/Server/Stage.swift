@@ -9,6 +9,7 @@ enum Stage {
         case .withoutPurchases: return .reply(answer(true))
         case .status(let code, let isRetryable, let spelling):
             return .reply(HTTPReply(body: status(code, isRetryable, spelling ?? .underscore)))
+        case .apiError(let code): return .reply(ServerAPIError.reply(code: code))
         case .http(let code): return .reply(text(code, "The request could not be served."))
         case .rateLimited(let retryAfter):
             var reply = text(429, "Too many requests.")

@@ -1,0 +1,84 @@
+import Crypto
+import Purchases
+import Synchronization
+
+/// Answers calls to the App Store Server API, scripts included, and counts them.
+///
+/// In this order: the method, the token, the app, the rate limit, the id's form, the script, the transaction.
+final class ServerAPIService: Sendable {
+    let table = Mutex(TransactionTable())
+    let keys = Mutex(KeyRing())
+    private let limiter: Mutex<RateLimiter>
+    private let apps: Set<BundleID>
+    private let answers: ServerAPIAnswer
+    private let backstage: Backstage
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter apps: Those that are found; empty for any.
+    init(
+        answers: ServerAPIAnswer, apps: Set<BundleID>, limits: [RateLimit], backstage: Backstage,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.answers = answers
+        self.apps = apps
+        self.backstage = backstage
+        self.now = now
+        limiter = Mutex(RateLimiter(limits))
+    }
+
+    /// What is to be done about a request.
+    func perform(_ call: ServerAPICall, _ request: Request, in environment: Environment) -> Performance {
+        guard request.method == "GET" else { return backstage.refuse(405, "Only GET is served.", in: environment) }
+        let now = now()
+        let app: BundleID
+        do {
+            app = try keys.withLock { keys throws(BearerToken.Refusal) in
+                try keys.app(of: request.authorization, now: now)
+            }
+        } catch {
+            return backstage.refuse(401, "Unauthenticated: \(error.rawValue).", in: environment)
+        }
+        guard apps.isEmpty || apps.contains(app) else { return refuse(.appNotFound, in: environment) }
+        if let end = limiter.withLock({ $0.admit(app, call.endpoint, in: environment, now: now) }) {
+            count(.rateLimitExceeded, in: environment)
+            return Performance(act: .reply(ServerAPIError.rateLimited(retryAfter: "\(end.milliseconds)")))
+        }
+        guard call.isWellFormed else { return refuse(.invalidTransactionID, in: environment) }
+        let direction = backstage.direct(callAbout: [TransactionID(call.id)], in: environment)
+        let question = ServerAPIAnswer.Question(
+            call: call, query: QueryItems(request.query), app: app, environment: environment, now: now)
+        return Performance(
+            delayMilliseconds: direction.delayMilliseconds, act: act(of: direction.fault, question))
+    }
+
+    private func act(of fault: Fault?, _ question: ServerAPIAnswer.Question) -> Performance.Act {
+        // The same fault as of verifyReceipt, with this API's own body.
+        if case .rateLimited(let retryAfter) = fault {
+            return .reply(ServerAPIError.rateLimited(retryAfter: retryAfter))
+        }
+        return Stage.act(of: fault) { withoutPurchases in
+            do {
+                let body = try table.withLock { table throws(ServerAPIError) in
+                    try answers.found(for: question, in: &table, withoutPurchases: withoutPurchases)
+                }
+                count(nil, in: question.environment)
+                return HTTPReply(body: Array(try answers.text(body, for: question).utf8))
+            } catch let error as ServerAPIError {
+                count(error, in: question.environment)
+                return error.reply
+            } catch {
+                return Stage.text(500, "The answer could not be signed.")
+            }
+        }
+    }
+
+    private func refuse(_ error: ServerAPIError, in environment: Environment) -> Performance {
+        count(error, in: environment)
+        return Performance(act: .reply(error.reply))
+    }
+
+    /// Counts a real answer; nil for a success.
+    private func count(_ error: ServerAPIError?, in environment: Environment) {
+        backstage.count(in: environment) { $0.errorCodes[error?.rawValue ?? 0, default: 0] += 1 }
+    }
+}

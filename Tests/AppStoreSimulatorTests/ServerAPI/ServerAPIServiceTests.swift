@@ -1,0 +1,234 @@
+import Foundation
+import NIOHTTP1
+import Purchases
+import SwiftASN1
+import Testing
+import X509
+
+@testable import AppStoreSimulator
+
+/// The App Store Server API as a client sees it.
+struct ServerAPIServiceTests {
+    private let key = ServerAPIKey()
+
+    @Test func aTransactionIsAnsweredSigned() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .production)
+            let answer = try await get("/inApps/v1/transactions/7", from: endpoints.production())
+            #expect(answer.code == 200)
+            #expect(answer.headers["Content-Type"] == ["application/json"])
+            let signed = try SignedData(#require(try members(answer.body)["signedTransactionInfo"] as? String))
+            let roots = try String(contentsOf: endpoints.rootsFile, encoding: .utf8)
+            let authority = try SimulatorAuthority.shared.get()
+            #expect(try roots == authority.receiptRootPEM + authority.signedDataRootPEM)
+            #expect(signed.isSignatureValid)
+            let root = try Certificate(pemEncoded: authority.signedDataRootPEM)
+            #expect(await signed.isTrusted(by: root))
+            #expect(signed.payload["transactionId"] as? String == "7")
+            #expect(signed.payload["signedDate"] as? Int64 == now.milliseconds)
+            #expect(simulator.statistics().production.errorCodes == [0: 1])
+            #expect(simulator.statistics().callsByTransaction == ["7": 1])
+        }
+    }
+
+    @Test func productionAndSandboxKnowTheirOwn() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .sandbox)
+            let missing = try await get("/inApps/v1/transactions/7", from: endpoints.production())
+            #expect(missing.code == 404)
+            #expect(missing.errorCode == 4_040_010)
+            let found = try await get("/inApps/v1/transactions/7", from: endpoints.sandbox())
+            #expect(found.transaction?["environment"] as? String == "Sandbox")
+        }
+    }
+
+    @Test func callsWithoutAGoodTokenAreUnauthenticated() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            let client = try await endpoints.production()
+            let path = "/inApps/v1/transactions/7"
+            let strange = try ServerAPIKey().token(bundleID: "com.example.game", issuedAt: now)
+            for authorization in [nil, "Bearer \(strange)", "Bearer x"] {
+                let answer = try await client.send(.GET, path, authorization: authorization)
+                #expect(answer.code == 401)
+                #expect(answer.headers["Content-Type"] == ["text/plain"])
+                #expect(String(decoding: answer.body, as: UTF8.self).hasPrefix("Unauthenticated"))
+            }
+            #expect(simulator.statistics().production.refusals == [401: 3])
+        }
+    }
+
+    @Test func aKeyMayBeAcceptedLater() async throws {
+        try await withSimulator { simulator, endpoints in
+            let client = try await endpoints.production()
+            #expect(try await get("/inApps/v1/transactions/7", from: client).code == 401)
+            try simulator.accept(key)
+            #expect(try await get("/inApps/v1/transactions/7", from: client).code == 404)
+            let other = ServerAPIKey()
+            try simulator.acceptKey(issuerID: other.issuerID, keyID: other.keyID, publicKeyPEM: other.publicKeyPEM)
+            let token = try other.token(bundleID: "com.example.game", issuedAt: now)
+            let answer = try await client.send(.GET, "/inApps/v1/transactions/7", authorization: "Bearer \(token)")
+            #expect(answer.code == 404)
+            #expect(throws: SimulatorError.keyUnusable) {
+                try simulator.acceptKey(issuerID: "i", keyID: "k", publicKeyPEM: "none")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("GET", "/inApps/v1/transactions/abc", 400, 4_000_006),
+        ("GET", "/inApps/v1/transactions/%2e%2e", 400, 4_000_006),
+        ("GET", "/inApps/v1/transactions/7/finish", 404, nil), ("POST", "/inApps/v1/transactions/7", 405, nil),
+        ("GET", "/inApps/v2/history/7?sort=UP", 400, 4_000_021),
+        ("GET", "/inApps/v1/subscriptions/7?status=9", 400, 4_000_031),
+        ("GET", "/inApps/v1/subscriptions/7", 404, 4_040_010),
+    ])
+    func callsThatAreNoneAreRefused(method: String, path: String, code: Int, errorCode: Int?) async throws {
+        try await withSimulator(accept) { _, endpoints in
+            let token = try key.token(bundleID: "com.example.game", issuedAt: now)
+            let answer = try await endpoints.production()
+                .send(HTTPMethod(rawValue: method), path, authorization: "Bearer \(token)")
+            #expect(answer.code == code)
+            #expect(answer.errorCode == errorCode)
+        }
+    }
+
+    @Test func anAppThatIsNotThereIsNotFound() async throws {
+        try await withSimulator({
+            accept(&$0)
+            $0.apps = ["com.example.other"]
+        }) { _, endpoints in
+            let answer = try await get("/inApps/v1/transactions/7", from: endpoints.production())
+            #expect(answer.code == 404)
+            #expect(answer.errorCode == 4_040_003)
+        }
+    }
+
+    @Test func aFreshTransactionIsFoundAfterAWhile() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            try simulator.register(Registration(.sample(.gems("7")), appearance: .afterCalls(count: 2)))
+            let client = try await endpoints.production()
+            for _ in 0..<2 {
+                #expect(try await get("/inApps/v1/transactions/7", from: client).errorCode == 4_040_010)
+            }
+            #expect(try await get("/inApps/v1/transactions/7", from: client).transaction != nil)
+        }
+    }
+
+    @Test func aRefundShowsInTheNextAnswer() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .production)
+            let client = try await endpoints.production()
+            #expect(try await get("/inApps/v1/transactions/7", from: client).transaction?["revocationDate"] == nil)
+            #expect(simulator.revoke("7", in: .production, at: now))
+            let answer = try await get("/inApps/v1/transactions/7", from: client)
+            #expect(answer.transaction?["revocationDate"] as? Int64 == now.milliseconds)
+            simulator.clearTransactions()
+            #expect(try await get("/inApps/v1/transactions/7", from: client).code == 404)
+        }
+    }
+
+    @Test func aHistoryComesInPages() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            for number in 1...21 {
+                try simulator.register(Registration(.sample(.gems(.init("\(number)")), customer: "c")))
+            }
+            let client = try await endpoints.production()
+            let first = try members(try await get("/inApps/v2/history/5", from: client).body)
+            #expect(first["bundleId"] as? String == "com.example.game")
+            #expect(first["environment"] as? String == "Production")
+            #expect(first["appAppleId"] as? Int == 1_234_567_890)
+            #expect(first["hasMore"] as? Bool == true)
+            #expect(try ids(first) == (1...20).map { "\($0)" })
+            let revision = try #require(first["revision"] as? String)
+            let second = try members(try await get("/inApps/v2/history/5?revision=\(revision)", from: client).body)
+            #expect(second["hasMore"] as? Bool == false)
+            #expect(try ids(second) == ["21"])
+        }
+    }
+
+    @Test func subscriptionsHaveTheirStatus() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            let purchases: [SimulatedPurchase] = [
+                .month("1", original: "1", endsInDays: -29), .month("2", original: "1", endsInDays: 1),
+                .month("3", original: "3", endsInDays: -1), .gems("4"),
+            ]
+            for purchase in purchases { try simulator.register(Registration(.sample(purchase, customer: "c"))) }
+            let client = try await endpoints.production()
+            let all = try await lastTransactions("/inApps/v1/subscriptions/4", from: client)
+            #expect(all.map { $0["originalTransactionId"] as? String } == ["1", "3"])
+            #expect(all.map { $0["status"] as? Int } == [1, 2])
+            let signed = try SignedData(#require(all[0]["signedTransactionInfo"] as? String))
+            let renewal = try SignedData(#require(all[0]["signedRenewalInfo"] as? String))
+            #expect(signed.payload["transactionId"] as? String == "2")
+            #expect(renewal.payload["autoRenewStatus"] as? Int == 1)
+            #expect(renewal.isSignatureValid)
+            let expired = try await lastTransactions("/inApps/v1/subscriptions/4?status=2&status=5", from: client)
+            #expect(expired.map { $0["originalTransactionId"] as? String } == ["3"])
+        }
+    }
+
+    @Test func limitsAreEnforced() async throws {
+        try await withSimulator({
+            accept(&$0)
+            $0.rateLimits = [RateLimit(calls: 2, window: .seconds(1))]
+        }) { simulator, endpoints in
+            let client = try await endpoints.production()
+            for _ in 0..<2 { #expect(try await get("/inApps/v1/transactions/7", from: client).code == 404) }
+            let limited = try await get("/inApps/v1/transactions/7", from: client)
+            #expect(limited.code == 429)
+            #expect(limited.errorCode == 4_290_000)
+            #expect(limited.headers["Retry-After"] == ["\(now.milliseconds + 1000)"])
+            #expect(simulator.statistics().production.errorCodes == [4_040_010: 2, 4_290_000: 1])
+        }
+    }
+
+    @Test func aScriptIsPlayedBeforeTheAnswer() async throws {
+        try await withSimulator(accept) { simulator, endpoints in
+            try simulator.register(.gems("7"), bundleID: "com.example.game", environment: .production)
+            try simulator.script(
+                "7",
+                [
+                    .apiError(code: 5_000_000), .apiError(code: 5_000_001), .rateLimited(retryAfter: "1795237154000"),
+                    .http(code: 401), .html, .truncated, .drip(bytes: 500, everyMilliseconds: 1), .withoutPurchases,
+                    .delay(milliseconds: 1), .reset,
+                ])
+            let client = try await endpoints.production()
+            let path = "/inApps/v1/transactions/7"
+            #expect(try await get(path, from: client).errorCode == 5_000_000)
+            #expect(try await get(path, from: client).errorCode == 5_000_001)
+            let limited = try await get(path, from: client)
+            #expect(limited.errorCode == 4_290_000)
+            #expect(limited.headers["Retry-After"] == ["1795237154000"])
+            #expect(try await get(path, from: client).code == 401)
+            #expect(String(decoding: try await get(path, from: client).body, as: UTF8.self).hasPrefix("<!DOCTYPE"))
+            let truncated = try await get(path, from: client).body
+            #expect(throws: (any Error).self) { try members(truncated) }
+            #expect(try await get(path, from: client).transaction?["transactionId"] as? String == "7")
+            #expect(try await get(path, from: client).errorCode == 4_040_010)
+            #expect(try await get(path, from: client).transaction != nil)
+            let reset = await #expect(throws: Client.BrokenOff.self) { try await get(path, from: client) }
+            #expect(reset?.isReset == true)
+            #expect(simulator.statistics().production.errorCodes == [0: 3, 4_040_010: 1])
+        }
+    }
+
+    private func accept(_ configuration: inout AppStoreSimulator.Configuration) {
+        configuration.serverAPIKeys = [key]
+    }
+
+    private func get(_ path: String, from client: Client) async throws -> Client.Answer {
+        let token = try key.token(bundleID: "com.example.game", issuedAt: now)
+        return try await client.send(.GET, path, authorization: "Bearer \(token)")
+    }
+
+    private func ids(_ history: [String: Any]) throws -> [String] {
+        try (history["signedTransactions"] as? [String] ?? [])
+            .compactMap { try SignedData($0).payload["transactionId"] as? String }
+    }
+
+    private func lastTransactions(_ path: String, from client: Client) async throws -> [[String: Any]] {
+        let body = try members(try await get(path, from: client).body)
+        let groups = body["data"] as? [[String: Any]] ?? []
+        return groups.flatMap { $0["lastTransactions"] as? [[String: Any]] ?? [] }
+    }
+}
