@@ -1,11 +1,13 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas compose-check bench clean
+.PHONY: help setup build demo build-tests test lint schemas compose-check bench fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
 SWIFTFLAGS ?=
 # Extra flags for running the tests, such as --filter IntakeTests.
 TESTFLAGS ?=
+# How long each target is fuzzed.
+FUZZ_SECONDS ?= 60
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +29,7 @@ test: build-tests ## Run all tests; installs what they need
 	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
 
 lint: ## Check the style of the Swift sources
-	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Benchmarks Fuzzing Package.swift
 
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
@@ -41,6 +43,17 @@ compose-check: ## Check docker-compose.yml without starting anything
 bench: setup ## Measure the worker against the simulator, end to end
 	$(SWIFT) build -c release
 	.build/release/grantor-bench --output .build/bench.json
+
+fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute each (FUZZ_SECONDS)
+	GRANTOR_FUZZING=1 $(SWIFT) build -c release --product grantor-fuzz --scratch-path .build/fuzzing \
+		-Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld
+	@for target in signedTransaction payload receipt answers submission; do \
+		echo "== $$target, $(FUZZ_SECONDS) s"; \
+		mkdir -p .build/fuzzing/found/$$target; \
+		.build/fuzzing/release/grantor-fuzz $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+			-max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=.build/fuzzing/$$target- \
+			.build/fuzzing/found/$$target Fuzzing/cases/$$target || exit 1; \
+	done
 
 clean: ## Remove what was built and installed into the checkout
 	rm -rf .build .venv

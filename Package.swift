@@ -61,13 +61,17 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
 
         .target(name: "Purchases", dependencies: [crypto]),
-        .target(name: "AppStore", dependencies: ["Purchases", asn1, crypto]),
+        .target(name: "JSONReading"),
+        .target(
+            name: "AppStore", dependencies: ["Purchases", "JSONReading", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "Ledger", dependencies: ["Purchases", grdb, sqlite, crypto, logging, metrics]),
         .target(name: "Kafka", dependencies: ["CLibrdkafka", logging, metrics]),
         .target(name: "HTTPTransport", dependencies: ["CLibcurl", logging, metrics]),
         .target(
             name: "Fulfillment",
-            dependencies: ["Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", crypto, logging, metrics]),
+            dependencies: [
+                "Purchases", "JSONReading", "AppStore", "Ledger", "Kafka", "HTTPTransport", crypto, logging, metrics,
+            ]),
         .target(
             name: "AppStoreSimulator",
             dependencies: [
@@ -78,17 +82,24 @@ let package = Package(
             dependencies: [
                 "Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", "Fulfillment", "AppStoreSimulator",
                 "CMalloc",
-                argumentParser, configuration, hummingbird, hummingbirdCore, lifecycle, nioCore, unixSignals, logging,
-                metrics, yams,
+                argumentParser, configuration, hummingbird, hummingbirdCore, lifecycle, nioCore, nioPosix, unixSignals,
+                logging, metrics, yams,
             ]),
         .executableTarget(name: "grantor", dependencies: ["Worker", argumentParser]),
 
         .executableTarget(
             name: "grantor-bench",
-            dependencies: ["AppStoreSimulator", "Kafka", "Purchases", argumentParser, logging], path: "Benchmarks"),
+            dependencies: ["AppStoreSimulator", "Kafka", "Purchases", argumentParser, crypto, logging],
+            path: "Benchmarks"),
+
+        .target(
+            name: "FuzzTargets", dependencies: ["Purchases", "AppStore", "Fulfillment"], path: "Fuzzing/Targets"),
+        .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
 
         .testTarget(name: "PurchasesTests", dependencies: ["Purchases", crypto]),
-        .testTarget(name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1]),
+        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"]),
+        .testTarget(
+            name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),
         .testTarget(name: "LedgerTests", dependencies: ["Purchases", "Ledger", "LedgerConformance", grdb, logging]),
         .executableTarget(name: "kafka-mock-broker", dependencies: ["Kafka"], path: "Tests/KafkaMockBroker"),
@@ -113,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "Worker", "Purchases", "Ledger", "AppStore", argumentParser, hummingbird, lifecycle, logging, metrics,
+                "Worker", "Purchases", "Ledger", "AppStore", "Fulfillment", argumentParser, crypto, hummingbird,
+                lifecycle, logging, metrics,
             ]),
         .testTarget(
             name: "AppStoreSimulatorTests",
@@ -124,6 +136,14 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Needs libFuzzer, which only a build with -sanitize=fuzzer links in: see `make fuzz`.
+if Context.environment["GRANTOR_FUZZING"] != nil {
+    package.targets += [
+        .target(name: "CFuzzer", path: "Fuzzing/CFuzzer"),
+        .executableTarget(name: "grantor-fuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Fuzzing/Driver"),
+    ]
+}
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = settings

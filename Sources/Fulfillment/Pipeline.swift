@@ -22,7 +22,7 @@ public final class Pipeline: Sendable {
     /// Assembles a pipeline; nothing moves before ``run()``.
     public init(
         source: any SubmissionSource, sink: any EventSink, ledger: any LedgerStore, appStore: any AppStoreEndpoint,
-        apps: AppRegistry, clock: any WorkerClock, randomness: any Randomness,
+        apps: AppRegistry, signatures: SignatureVerifiers, clock: any WorkerClock, randomness: any Randomness,
         configuration: PipelineConfiguration = PipelineConfiguration(), logger: Logger
     ) {
         let metrics = PipelineMetrics()
@@ -37,7 +37,8 @@ public final class Pipeline: Sendable {
         verification = VerificationStage(
             parts: parts,
             verifier: Verifier(
-                apps: apps, endpoint: appStore, clock: clock, metrics: metrics, alerts: parts.alerts, logger: logger))
+                apps: apps, signatures: signatures, endpoint: appStore, clock: clock, metrics: metrics,
+                alerts: parts.alerts, logger: logger))
         settlement = SettlementStage(
             parts: parts,
             settler: Settler(

@@ -1,3 +1,4 @@
+import Foundation
 import Purchases
 
 /// The bounds and times of a pipeline.
@@ -11,6 +12,9 @@ public struct PipelineConfiguration: Sendable {
     public var retry: RetryPolicy
     /// How long a stop waits for calls in flight, settlement and publishing, all in all.
     public var stopLimit: Duration
+
+    /// Tasks that open submissions, which is to check signatures for the most part: one for each core.
+    public var openers = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
     /// Largest number of records taken from the source at once.
     static let maxReadCount = 500

@@ -71,7 +71,7 @@ struct PipelineMetrics: Sendable {
         for entry in entries { eventsPublished[entry.event.kind]?.increment() }
     }
 
-    func called(_ environment: Environment, _ reply: VerifyReceiptReply, took duration: Duration) {
+    func called(_ environment: Environment, _ reply: AppStoreReply, took duration: Duration) {
         callTime[environment]?.record(duration: duration)
         if case .failed = reply { unanswered.increment() }
     }

@@ -9,12 +9,20 @@ public enum NameBasedUUID {
 
     /// The UUID of a name in a namespace, in lower-case text form.
     public static func text(namespace: [UInt8], name: String) -> String {
-        let hex = bytes(namespace: namespace, name: name).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
+        let bytes = bytes(namespace: namespace, name: name)
+        return String(unsafeUninitializedCapacity: 36) { text in
+            var end = 0
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    text[end] = UInt8(ascii: "-")
+                    end += 1
+                }
+                text[end] = Hexadecimal.digit(byte >> 4)
+                text[end + 1] = Hexadecimal.digit(byte & 0x0f)
+                end += 2
+            }
+            return end
         }
-        let groups = [hex[0..<4], hex[4..<6], hex[6..<8], hex[8..<10], hex[10..<16]]
-        return groups.map { $0.joined() }.joined(separator: "-")
     }
 
     private static func bytes(namespace: [UInt8], name: String) -> [UInt8] {

@@ -13,9 +13,15 @@ public enum Ownership: String, Sendable {
 }
 
 /// How a purchase was proven.
-public enum VerifiedBy: String, Sendable {
+public enum VerifiedBy: String, Sendable, CaseIterable {
     /// Apple's verifyReceipt endpoint answered for the receipt.
     case verifyReceipt
+    /// Apple's signature on the transaction holds; nobody was asked.
+    case signedTransaction
+    /// The App Store Server API answered for the transaction.
+    case serverAPI
+    /// Apple's signature on the receipt holds; nobody was asked.
+    case local
 }
 
 /// One transaction as Apple attests it. Nothing in it comes from the submission.
@@ -39,13 +45,18 @@ public struct Purchase: Hashable, Sendable {
     public let ownership: Ownership
     /// The UUID the app set at purchase, lower case; nil where Apple has none.
     public let appAccountToken: String?
+    /// Its kind; nil where the evidence does not say it, as receipts do not.
+    public let type: ProductType?
+    /// What was paid and where; nil where the evidence does not say it.
+    public let payment: Payment?
 
     /// A transaction as read from evidence.
     public init(
         transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String? = nil,
         productID: ProductID, quantity: Int = 1, environment: Environment, purchasedAt: Timestamp,
         expiresAt: Timestamp? = nil, revokedAt: Timestamp? = nil, isUpgraded: Bool = false,
-        ownership: Ownership = .purchased, appAccountToken: String? = nil
+        ownership: Ownership = .purchased, appAccountToken: String? = nil,
+        type: ProductType? = nil, payment: Payment? = nil
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
@@ -59,6 +70,25 @@ public struct Purchase: Hashable, Sendable {
         self.isUpgraded = isUpgraded
         self.ownership = ownership
         self.appAccountToken = appAccountToken
+        self.type = type
+        self.payment = payment
+    }
+}
+
+/// What a customer paid, as Apple attests it. For analysis only: no grant depends on it.
+public struct Payment: Hashable, Sendable {
+    /// Thousandths of the currency's unit, for the whole quantity, after discounts; never negative. Nil where Apple has none.
+    public let price: Int64?
+    /// ISO 4217, such as `EUR`.
+    public let currency: String?
+    /// ISO 3166-1 alpha-3, such as `DEU`.
+    public let storefront: String?
+
+    /// What of it Apple attests.
+    public init(price: Int64?, currency: String?, storefront: String?) {
+        self.price = price
+        self.currency = currency
+        self.storefront = storefront
     }
 }
 

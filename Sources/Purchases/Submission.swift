@@ -48,9 +48,12 @@ public struct Submission: Hashable, Sendable {
 
 extension Submission {
     /// The same claim with an empty receipt: what policies look at, at no cost in memory.
-    public var claim: Submission {
+    public var claim: Submission { with(.receipt(base64: "")) }
+
+    /// The same claim with other evidence.
+    public func with(_ evidence: Evidence) -> Submission {
         Submission(
-            id: id, userID: userID, bundleID: bundleID, evidence: .receipt(base64: ""), transactionID: transactionID,
+            id: id, userID: userID, bundleID: bundleID, evidence: evidence, transactionID: transactionID,
             productID: productID, orderID: orderID, appAccountToken: appAccountToken, environment: environment,
             submittedAt: submittedAt)
     }

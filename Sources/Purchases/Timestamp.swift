@@ -47,8 +47,9 @@ public struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// RFC 3339, UTC, with milliseconds: `2026-11-21T04:59:13.250Z`.
     public var rfc3339: String {
+        if let text = CivilText.rfc3339(milliseconds: milliseconds) { return text }
         // The style cuts off below the millisecond, and a Double is often a little less than the decimal it stands for.
-        Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(Self.withFraction)
+        return Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000).formatted(Self.withFraction)
     }
 
     public var description: String { rfc3339 }

@@ -57,6 +57,10 @@ public enum RetryCause: String, Sendable, CaseIterable {
     case perhapsNotAuthentic
     /// The claimed transaction is not in Apple's answer yet.
     case notFoundYet
+    /// Apple signed at a moment that, by our clock, has not come yet.
+    case signedAhead
+    /// Our own budget for calls to the App Store Server API is spent for now, below what Apple allows.
+    case budgetSpent
 }
 
 /// How long a ``RetryCause`` may last before its doubt is settled against the submission.
@@ -73,11 +77,17 @@ public enum Patience: Hashable, Sendable {
 public enum HoldCause: String, Sendable, CaseIterable {
     /// 21004 for every configured shared secret.
     case sharedSecretRefused
-    /// 21000: Apple says our request is wrong.
+    /// The App Store Server API is needed and the app has no key for it.
+    case credentialsMissing
+    /// The App Store Server API refuses the app's key (401), or does not know the app (4000002, 4040003).
+    case credentialsRefused
+    /// 21000, 4000000 and the like: Apple says our request is wrong.
     case requestRefused
     /// A status or answer this version does not know.
     case unknownAnswer
-    /// Evidence that this version cannot verify.
+    /// Apple neither confirms nor denies it, and so much else is in such doubt that it cannot wait in memory.
+    case inDoubt
+    /// Evidence that the version which held it could not verify.
     case evidenceNotSupported
     /// Apple's answer lacks what a grant needs (a bundle id, a transaction id).
     case incompleteAnswer

@@ -114,7 +114,7 @@ struct AttackTests {
         for (status, body) in [(200, "<html></html>"), (302, ""), (307, "{\"status\":0}")] {
             var exchange = Fixture.exchange()
             _ = exchange.start()
-            let reply = VerifyReceiptReply.response(httpStatus: status, retryAfter: nil, body: Array(body.utf8))
+            let reply = AppStoreReply.response(httpStatus: status, retryAfter: nil, body: Array(body.utf8))
             let step = exchange.answered(reply, now: Fixture.now)
             #expect(step == .conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited)))
         }

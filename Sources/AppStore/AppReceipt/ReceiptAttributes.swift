@@ -49,12 +49,19 @@ struct ReceiptAttributes {
 
     /// A date and time; nil when it is absent, not RFC 3339, or empty, as a cancellation date is on a purchase that stands.
     func moment(_ type: Int) -> Timestamp? {
-        text(type).flatMap(Timestamp.init(rfc3339:))
+        text(type).flatMap { Timestamp(receiptDate: Array($0.utf8)) ?? Timestamp(rfc3339: $0) }
     }
 
     /// An integer; nil when it is absent or does not fit.
     func integer(_ type: Int) -> Int64? {
         first(type).flatMap(Self.integer)
+    }
+
+    /// Whether an attribute is there and says something: one that does and cannot be read must not count as absent.
+    func holdsValue(_ type: Int) -> Bool {
+        guard let value = list.first(where: { $0.type == type })?.value else { return false }
+        guard let node = BoundedBER.parse(value), case .primitive(let bytes) = node.content else { return true }
+        return !bytes.isEmpty
     }
 
     /// The first attribute of a type counts; Apple's receipts have each once.

@@ -23,6 +23,9 @@ public struct ReceiptPurchase: Hashable, Sendable {
     /// Attribute 1719.
     public let isIntroductoryOffer: Bool
 
+    /// Whether a quantity, an end, an order line or a cancellation is there that cannot be read: a grant depends on each.
+    let hasUnreadablePart: Bool
+
     /// Reads the value of an attribute 17; nil if it is no set of attributes.
     init?(_ value: ArraySlice<UInt8>) {
         guard let attributes = ReceiptAttributes(set: value) else { return nil }
@@ -35,6 +38,9 @@ public struct ReceiptPurchase: Hashable, Sendable {
         expiresAt = attributes.moment(1708)
         webOrderLineItemID = attributes.integer(1711).flatMap { $0 == 0 ? nil : String($0) }
         revokedAt = attributes.moment(1712)
+        hasUnreadablePart =
+            [1708, 1712].contains { attributes.holdsValue($0) && attributes.moment($0) == nil }
+            || [1701, 1711].contains { attributes.holdsValue($0) && attributes.integer($0) == nil }
         isIntroductoryOffer = attributes.integer(1719) == 1
     }
 }

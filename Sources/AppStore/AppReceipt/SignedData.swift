@@ -2,6 +2,8 @@ import SwiftASN1
 
 /// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of what came.
 public struct SignedData: Hashable, Sendable {
+    /// What kind of content it is, encoded; ``dataOID`` for a receipt.
+    let contentType: ArraySlice<UInt8>
     /// What was signed: the encapsulated content, without its OCTET STRING header.
     public let payload: ArraySlice<UInt8>
     /// The certificates, encoded, with the outer `[0]` tag; nil where there are none.
@@ -19,6 +21,7 @@ public struct SignedData: Hashable, Sendable {
             let octets = content[1].children(Self.contextTag0), octets.count == 1,
             let payload = octets[0].octets
         else { throw .notSignedData }
+        contentType = content[0].encodedBytes
         self.payload = payload
         certificates = members.dropFirst(3).first { $0.identifier == Self.contextTag0 }?.encodedBytes
         signerInfos = members.dropFirst(3).last { $0.identifier == .set }?.encodedBytes
@@ -27,6 +30,9 @@ public struct SignedData: Hashable, Sendable {
     private static func isOID(_ node: ASN1Node, _ encoded: [UInt8]) -> Bool {
         node.identifier == .objectIdentifier && node.encodedBytes.elementsEqual(encoded)
     }
+
+    /// 1.2.840.113549.1.7.1, encoded: plain data.
+    static let dataOID: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01]
 
     private static let contextTag0 = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
     /// 1.2.840.113549.1.7.2, encoded.

@@ -19,7 +19,9 @@ struct PurchaseCheck: Sendable {
     let submission: Submission
     let receivedAt: Timestamp
 
-    /// Checks in a fixed order: environment, product, type, quantity, revocation, owner, account token, end of period.
+    /// Checks in a fixed order, from whose purchase it is to whether it still stands: environment, product, type, owner,
+    /// account token, quantity, revocation, end of period. A refund is the better answer to somebody whose period is over,
+    /// too.
     func finding(on purchase: Purchase) -> Finding {
         guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
             return fails(.environmentNotAllowed, "This app does not grant this user's sandbox purchases.", purchase)
@@ -31,6 +33,7 @@ struct PurchaseCheck: Sendable {
             return fails(.unknownProduct, "The product is not in the app's catalogue.", purchase)
         }
         if let contradiction = contradiction(between: product.type, and: purchase) { return contradiction }
+        if let rejection = ownerRejection(of: purchase, type: product.type) { return .fails(rejection) }
         let allowed = product.type.isSoldInUnits ? Self.quantities : 1...1
         guard allowed.contains(purchase.quantity) else {
             return fails(.quantityOutOfRange, "The attested quantity is none that Apple sells.", purchase)
@@ -43,13 +46,7 @@ struct PurchaseCheck: Sendable {
         return .passes(GrantablePurchase(purchase: purchase, type: product.type, items: items))
     }
 
-    private func standingRejection(of purchase: Purchase, type: ProductType) -> Rejection? {
-        if purchase.revokedAt != nil {
-            return rejection(.transactionRevoked, "Apple refunded or revoked the purchase.", purchase)
-        }
-        if purchase.isUpgraded {
-            return rejection(.transactionRevoked, "The subscription was upgraded to another one.", purchase)
-        }
+    private func ownerRejection(of purchase: Purchase, type: ProductType) -> Rejection? {
         // Apple never shares consumables, so one that says it is shared is refused whatever the app allows.
         if purchase.ownership == .familyShared, type == .consumable || !app.acceptsFamilySharing {
             return rejection(.familySharedNotAllowed, "The purchase is shared within a family.", purchase)
@@ -58,6 +55,16 @@ struct PurchaseCheck: Sendable {
             claimed.lowercased() != attested.lowercased()
         {
             return rejection(.accountTokenMismatch, "The purchase was made for another account.", purchase)
+        }
+        return nil
+    }
+
+    private func standingRejection(of purchase: Purchase, type: ProductType) -> Rejection? {
+        if purchase.revokedAt != nil {
+            return rejection(.transactionRevoked, "Apple refunded or revoked the purchase.", purchase)
+        }
+        if purchase.isUpgraded {
+            return rejection(.transactionRevoked, "The subscription was upgraded to another one.", purchase)
         }
         if type == .autoRenewable, let expiresAt = purchase.expiresAt, expiresAt <= receivedAt {
             return rejection(.subscriptionExpired, "The paid period was over when it was claimed.", purchase)
@@ -69,7 +76,7 @@ struct PurchaseCheck: Sendable {
     private func product(of purchase: Purchase) -> Product? {
         guard let products = app.products else {
             return Product(
-                id: purchase.productID, type: presumedType(of: purchase),
+                id: purchase.productID, type: purchase.type ?? presumedType(of: purchase),
                 items: [Item(item: purchase.productID.rawValue, quantity: 1)])
         }
         return products[purchase.productID]
@@ -83,16 +90,23 @@ struct PurchaseCheck: Sendable {
         return purchase.quantity > 1 ? .consumable : .nonConsumable
     }
 
-    /// The type decides the grant key, so a wrong one could grant twice or not at all. Apple gives an end to every
-    /// auto-renewable period and to nothing else.
+    /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, an
+    /// end tells: Apple gives one to every auto-renewable period and to nothing else.
     private func contradiction(between type: ProductType, and purchase: Purchase) -> Finding? {
-        switch (type == .autoRenewable, purchase.expiresAt != nil) {
+        if let attested = purchase.type, attested != type {
+            return .waits(
+                .unknownAnswer,
+                detail:
+                    "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests \(attested.rawValue).")
+        }
+        return switch (type == .autoRenewable, purchase.expiresAt != nil) {
         case (true, true), (false, false): nil
         case (true, false):
             .waits(
                 .incompleteAnswer,
-                detail: "The catalogue has \(purchase.productID) as auto-renewable; Apple attests no end of its period."
-            )
+                detail: "\(purchase.productID) is auto-renewable; Apple attests no end of its period.")
+        // Apple lets developers set an end for non-renewing subscriptions; one that is attested as such stays what it is.
+        case (false, true) where purchase.type != nil: nil
         case (false, true):
             .waits(
                 .unknownAnswer,

@@ -18,12 +18,19 @@ struct AnswerJudge {
             return .hold(
                 .unknownAnswer, detail: "The \(endpoint.rawValue) endpoint answered for another environment.")
         }
-        let purchases = response.records.compactMap { $0.purchase(in: endpoint) }
+        var purchases: [Purchase] = []
+        var unreadable = UnreadablePurchases()
+        for record in response.records {
+            if let purchase = record.purchase(in: endpoint) {
+                purchases.append(purchase)
+            } else {
+                unreadable.append(transactionID: record.transactionID, productID: record.productID)
+            }
+        }
         let verdict = ClaimPolicy(app: app, submission: submission, receivedAt: receivedAt)
             .verdict(on: purchases, by: .verifyReceipt)
         if case .verified = verdict { return verdict }
-        // The claimed purchase may be the one that could not be read: that is never the player's fault.
-        if hasUnreadableCandidate(response.records, purchases, in: endpoint) {
+        if unreadable.mayBeClaimed(by: submission, beside: purchases) {
             return .hold(.incompleteAnswer, detail: "A purchase in Apple's answer lacks what a grant needs.")
         }
         return verdict
@@ -38,22 +45,5 @@ struct AnswerJudge {
         case .sandbox: endpoint == .sandbox
         case .xcode, .other: false
         }
-    }
-
-    private func hasUnreadableCandidate(
-        _ records: [AttestedRecord], _ purchases: [Purchase], in endpoint: Environment
-    ) -> Bool {
-        if let claimed = submission.transactionID, purchases.contains(where: { $0.transactionID == claimed }) {
-            return false
-        }
-        return records.contains { record in
-            record.purchase(in: endpoint) == nil
-                && mayBe(record.transactionID, submission.transactionID)
-                && (submission.transactionID != nil || mayBe(record.productID, submission.productID))
-        }
-    }
-
-    private func mayBe<Name: Equatable>(_ known: Name?, _ claimed: Name?) -> Bool {
-        known == nil || claimed == nil || known == claimed
     }
 }

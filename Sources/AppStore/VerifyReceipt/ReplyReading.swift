@@ -13,25 +13,23 @@ enum ReplyReading: Sendable {
         case noAnswer
         /// We ask too often.
         case rateLimited
-        /// Nothing this version knows: it neither grants nor fails.
-        case unknown
     }
 
-    /// Every HTTP status; the first row that has it counts. Apple sends 200 with its answers, whatever they say. A redirect is never followed: the
-    /// receipt and the secret go to configured hosts alone.
+    /// Every HTTP status; the first row that has it counts. Apple sends 200 with its answers, whatever they say, so any
+    /// other status comes from something in between. A redirect is never followed: the receipt and the secret go to
+    /// configured hosts alone.
     static let table: [(codes: ClosedRange<Int>, disposition: Disposition)] = [
         (200...200, .answer),
         (429...429, .rateLimited),
-        (400...499, .unknown),
     ]
 
-    /// What follows from an HTTP status; `noAnswer` for one that is not in the table (1xx, other 2xx, 3xx, 5xx).
+    /// What follows from an HTTP status; `noAnswer` for one that is not in the table (1xx, other 2xx, 3xx, 4xx, 5xx).
     static func disposition(of httpStatus: Int) -> Disposition {
         table.first { $0.codes.contains(httpStatus) }?.disposition ?? .noAnswer
     }
 
     /// Reads a reply that arrived at the given moment.
-    init(_ reply: VerifyReceiptReply, now: Timestamp) {
+    init(_ reply: AppStoreReply, now: Timestamp) {
         switch reply {
         case .failed(.tooLarge):
             self = .noAnswer(.retry(.noAnswer, notBefore: nil, patience: .unlimited))
@@ -50,8 +48,6 @@ enum ReplyReading: Sendable {
                 self = .noAnswer(.retry(.noAnswer, notBefore: notBefore, patience: .unlimited))
             case .rateLimited:
                 self = .noAnswer(.retry(.rateLimited, notBefore: notBefore, patience: .unlimited))
-            case .unknown:
-                self = .noAnswer(.hold(.unknownAnswer, detail: "verifyReceipt answered with HTTP status \(status)."))
             }
         }
     }

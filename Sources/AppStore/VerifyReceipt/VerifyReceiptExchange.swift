@@ -75,7 +75,7 @@ public struct VerifyReceiptExchange: Sendable {
     /// Takes what came of the call that is due. Without one it does what `start()` does.
     ///
     /// - Parameter now: wall-clock time, for moments that Apple names relative to it.
-    public mutating func answered(_ reply: VerifyReceiptReply, now: Timestamp) -> Step {
+    public mutating func answered(_ reply: AppStoreReply, now: Timestamp) -> Step {
         guard case .asked(let call) = state else { return start() }
         switch ReplyReading(reply, now: now) {
         case .noAnswer(let verdict): return conclude(verdict)

@@ -6,7 +6,7 @@ import Purchases
 /// [responseBody](https://developer.apple.com/documentation/appstorereceipts/responsebody)
 struct VerifyReceiptResponse: Sendable {
     /// Largest body that is looked into, in bytes. A receipt of 1.5 MB of DER comes back as some 6 MB.
-    static let maxBytes = 8 << 20
+    static let maxBytes = AppStoreReply.maxBytes
 
     let status: Int
     /// `environment`, as it came.

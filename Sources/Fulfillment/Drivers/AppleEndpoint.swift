@@ -2,25 +2,60 @@ public import AppStore
 public import HTTPTransport
 public import Purchases
 
-/// Apple's verifyReceipt over HTTPS.
+/// Apple over HTTPS: verifyReceipt and the App Store Server API.
 ///
-/// [verifyReceipt](https://developer.apple.com/documentation/appstorereceipts/verifyreceipt)
+/// [verifyReceipt](https://developer.apple.com/documentation/appstorereceipts/verifyreceipt),
+/// [App Store Server API](https://developer.apple.com/documentation/appstoreserverapi)
 public struct AppleEndpoint: AppStoreEndpoint {
-    private let transport: HTTPTransport
-    private let productionURL: String
-    private let sandboxURL: String
+    /// Where the two services are, in one environment.
+    public struct Hosts: Hashable, Sendable {
+        /// The whole URL.
+        public let verifyReceipt: String
+        /// The base, to which paths such as `/inApps/v1/transactions/1` are appended.
+        public let serverAPI: String
 
-    /// Calls the given URLs, each the whole URL.
-    public init(transport: HTTPTransport, productionURL: String, sandboxURL: String) {
-        self.transport = transport
-        self.productionURL = productionURL
-        self.sandboxURL = sandboxURL
+        /// The services of one environment.
+        public init(verifyReceipt: String, serverAPI: String) {
+            self.verifyReceipt = verifyReceipt
+            self.serverAPI = serverAPI
+        }
     }
 
-    public func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> VerifyReceiptReply {
-        let request = HTTPRequest(
-            method: .post, url: environment == .production ? productionURL : sandboxURL,
-            headers: [HTTPHeader(name: "content-type", value: "application/json")], body: body)
+    private let transport: HTTPTransport
+    private let production: Hosts
+    private let sandbox: Hosts
+
+    /// Calls the given hosts and no other: nothing that a submission or an answer says changes where a call goes.
+    public init(transport: HTTPTransport, production: Hosts, sandbox: Hosts) {
+        self.transport = transport
+        self.production = production
+        self.sandbox = sandbox
+    }
+
+    public func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply {
+        await send(
+            HTTPRequest(
+                method: .post, url: hosts(environment).verifyReceipt,
+                headers: [HTTPHeader(name: "content-type", value: "application/json")], body: body))
+    }
+
+    public func serverAPI(
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+    ) async -> AppStoreReply {
+        await send(
+            HTTPRequest(
+                method: .get, url: hosts(environment).serverAPI + request.path,
+                headers: [HTTPHeader(name: "authorization", value: "Bearer \(token.text)")]))
+    }
+
+    private func hosts(_ environment: Environment) -> Hosts {
+        switch environment {
+        case .production: production
+        case .sandbox: sandbox
+        }
+    }
+
+    private func send(_ request: HTTPRequest) async -> AppStoreReply {
         do {
             let response = try await transport.send(request)
             return .response(

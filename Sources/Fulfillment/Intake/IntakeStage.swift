@@ -111,7 +111,8 @@ struct IntakeStage: Sendable {
                 continue
             }
             parts.window.admit(bytes: record.weight)
-            let receivedAt = record.timestamp ?? now
+            // A producer's clock may have written it, and one that is ahead must not make a subscription seem over.
+            let receivedAt = min(record.timestamp ?? now, now)
             switch reader.read(record) {
             case .submission(let read):
                 submissions.append(

@@ -1,3 +1,4 @@
+import JSONReading
 import Purchases
 
 /// The members of a submission as they stand in the message, not yet checked.

@@ -1,3 +1,4 @@
+import JSONReading
 import Purchases
 
 /// Reads a record of the input topic: bytes in, a submission or the reason why not out.

@@ -42,10 +42,11 @@ struct Progress: Sendable {
 
     /// A record was read; nil if its partition is not ours or the record was read before.
     mutating func admit(_ offset: Int64, of partition: TopicPartition) -> Ticket? {
-        guard var assignment = assignments[partition] else { return nil }
-        guard let ordinal = assignment.progress.admit(offset) else { return nil }
-        assignments[partition] = assignment
-        return Ticket(partition: partition, epoch: assignment.epoch, ordinal: ordinal)
+        // Changed in place: taken out and put back, the list behind an unfinished record would be copied each time.
+        guard let epoch = assignments[partition]?.epoch,
+            let ordinal = assignments[partition]?.progress.admit(offset)
+        else { return nil }
+        return Ticket(partition: partition, epoch: epoch, ordinal: ordinal)
     }
 
     /// A record's outcome is in the ledger.

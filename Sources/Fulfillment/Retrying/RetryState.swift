@@ -14,7 +14,8 @@ struct RetryState: Sendable {
 
     /// Verdicts received.
     private(set) var attempts = 0
-    private var firstTry: Duration?
+    /// When the doubt came up that the last verdict repeated.
+    private var doubtSince: Duration?
     private var lastCause: RetryCause?
     private var sameCause = 0
     private var holds = 0
@@ -31,14 +32,9 @@ struct RetryState: Sendable {
         now: Timestamp, unit: Double, isCrowded: (Wait) -> Bool
     ) -> Step {
         attempts += 1
-        let started = firstTry ?? elapsed
-        firstTry = started
         switch verdict {
         case .verified(let purchases, let verifiedBy): return .settle(.grant(purchases, by: verifiedBy))
         case .rejected(let rejection): return .settle(.fail(rejection))
-        case .hold(.evidenceNotSupported, let detail):
-            // Nothing this process does will change it: it waits in the ledger, not in the window.
-            return .settle(.hold(.evidenceNotSupported, detail: detail, evidence: evidence()))
         case .hold(let cause, let detail):
             lastCause = nil
             holds += 1
@@ -50,11 +46,21 @@ struct RetryState: Sendable {
             holds = 0
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
-            if let rejection = verdictAgainst(patience, policy, waited: elapsed - started, isCrowded: isCrowded(.doubt))
-            {
-                return .settle(.fail(rejection))
+            var delay = policy.backoff.delay(afterFailures: attempts, unit: unit)
+            switch patience {
+            case .unlimited: break
+            case .tries(let limit, let rejection):
+                if sameCause >= limit { return .settle(.fail(rejection)) }
+                delay = max(delay, policy.recheckGap)
+            case .window(let rejection):
+                // Only the time in doubt counts: what came before it, such as an outage, says nothing against the claim.
+                let since = doubtSince ?? elapsed
+                doubtSince = since
+                if elapsed - since >= policy.doubtWindow { return .settle(.fail(rejection)) }
+                if sameCause >= policy.crowdedTries, isCrowded(.doubt) {
+                    return .settle(.hold(.inDoubt, detail: rejection.detail, evidence: evidence()))
+                }
             }
-            let delay = policy.backoff.delay(afterFailures: attempts, unit: unit)
             guard let notBefore else { return .tryAgain(after: delay, isHeld: false) }
             // The jitter comes on top: nobody may be early, and not everybody at the same moment.
             return .tryAgain(after: max(.zero, notBefore.since(now)) + delay, isHeld: false)
@@ -73,16 +79,5 @@ struct RetryState: Sendable {
     var wait: Wait? {
         if holds > 0 { return .hold }
         return lastCause == .notFoundYet || lastCause == .perhapsMalformed ? .doubt : nil
-    }
-
-    private func verdictAgainst(
-        _ patience: Patience, _ policy: RetryPolicy, waited: Duration, isCrowded: Bool
-    ) -> Rejection? {
-        switch patience {
-        case .unlimited: nil
-        case .tries(let limit, let rejection): sameCause >= limit ? rejection : nil
-        case .window(let rejection):
-            waited >= policy.doubtWindow || (isCrowded && sameCause >= policy.crowdedTries) ? rejection : nil
-        }
     }
 }

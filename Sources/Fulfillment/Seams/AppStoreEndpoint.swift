@@ -1,8 +1,13 @@
 public import AppStore
 public import Purchases
 
-/// Apple, as far as this version asks it.
+/// Apple, as far as a worker asks it.
 public protocol AppStoreEndpoint: Sendable {
     /// Posts a verifyReceipt request and waits for the answer, or for the reason why there is none.
-    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> VerifyReceiptReply
+    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply
+
+    /// Sends a request to the App Store Server API and waits for the answer, or for the reason why there is none.
+    func serverAPI(
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+    ) async -> AppStoreReply
 }

@@ -46,7 +46,9 @@ public struct SubmissionRecord: Hashable, Sendable {
     }
 
     /// What it costs to keep in memory, roughly.
-    var weight: Int { (value?.count ?? 0) + (key?.count ?? 0) }
+    var weight: Int {
+        headers.reduce((value?.count ?? 0) + (key?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+    }
 }
 
 /// What a source tells the pipeline.

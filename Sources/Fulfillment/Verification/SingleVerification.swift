@@ -1,3 +1,5 @@
+import AppStore
+import JSONReading
 import Logging
 public import Purchases
 
@@ -8,22 +10,26 @@ public struct SingleVerification: Sendable {
         case submission(Submission)
         /// JSON, and no submission. Says why in one sentence.
         case malformed(String)
-        case noJSON
+        /// Not JSON: evidence by itself, of the kind that it looks like.
+        case evidence(Evidence)
     }
 
     private let verifier: Verifier
 
     /// A verification against the configured apps.
-    public init(apps: AppRegistry, endpoint: any AppStoreEndpoint, clock: any WorkerClock) {
+    public init(
+        apps: AppRegistry, signatures: SignatureVerifiers, endpoint: any AppStoreEndpoint, clock: any WorkerClock
+    ) {
         verifier = Verifier(
-            apps: apps, endpoint: endpoint, clock: clock, metrics: PipelineMetrics(), alerts: AlertThrottle(),
+            apps: apps, signatures: signatures, endpoint: endpoint, clock: clock, metrics: PipelineMetrics(),
+            alerts: AlertThrottle(),
             logger: Logger(label: "verify") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Reads bytes by the rules of the input topic.
     public static func read(_ bytes: [UInt8]) -> Reading {
-        guard let first = bytes.first(where: { !JSONCursor.isSpace($0) }), first == UInt8(ascii: "{") else {
-            return .noJSON
+        guard let first = bytes.first(where: { !StrictJSON.isSpace($0) }), first == UInt8(ascii: "{") else {
+            return .evidence(evidence(in: String(decoding: bytes, as: UTF8.self)))
         }
         let record = SubmissionRecord(
             partition: TopicPartition(topic: "", partition: 0), offset: 0, timestamp: nil, key: nil, value: bytes,
@@ -33,6 +39,57 @@ public struct SingleVerification: Sendable {
         case .malformed(_, _, let rejection): .malformed(rejection.detail)
         case .unreadable(let reason): .malformed("no submission: \(reason)")
         }
+    }
+
+    /// A signed transaction has two dots, a transaction id is nothing but digits, and what is left is a receipt.
+    private static func evidence(in text: String) -> Evidence {
+        let trimmed = String(text.trimmingPrefix(while: \.isWhitespace).reversed())
+            .trimmingPrefix(while: \.isWhitespace)
+        let word = String(trimmed.reversed())
+        if word.filter({ $0 == "." }).count == 2 { return .signedTransaction(word) }
+        if ServerAPIRequest.isTransactionID(word) { return .transactionID(TransactionID(word)) }
+        return .receipt(base64: word)
+    }
+
+    /// What can be said about the evidence without asking anybody, step by step.
+    public func checks(on submission: Submission, now: Timestamp) -> [EvidenceCheck] {
+        switch submission.evidence {
+        case .transactionID: return []
+        case .signedTransaction(let text):
+            return verifier.signatures.transactions.explain(text, now: now).checks.map {
+                EvidenceCheck(name: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
+            }
+        case .receipt(let base64): return checks(onReceipt: base64, of: submission)
+        }
+    }
+
+    private func checks(onReceipt base64: String, of submission: Submission) -> [EvidenceCheck] {
+        let receipt: AppReceipt
+        do throws(AppReceiptError) {
+            receipt = try AppReceipt.parse(base64: base64)
+        } catch {
+            return [EvidenceCheck(name: "form", outcome: "failed", detail: error.detail)]
+        }
+        let count = receipt.purchases.count
+        var checks = [
+            EvidenceCheck(
+                name: "form", outcome: "passed", detail: "An App Store receipt with \(count) in-app purchases.")
+        ]
+        if let app = verifier.apps[submission.bundleID]?.app {
+            let rejection = receipt.contradiction(with: app)
+            checks.append(
+                EvidenceCheck(
+                    name: "app", outcome: rejection == nil ? "passed" : "failed",
+                    detail: rejection?.detail ?? "It does not speak against being the app's."))
+        }
+        do throws(ReceiptSignatureError) {
+            try verifier.signatures.receipts.verify(receipt)
+            checks.append(
+                EvidenceCheck(name: "signature", outcome: "passed", detail: "Apple signed it, and nobody changed it."))
+        } catch {
+            checks.append(EvidenceCheck(name: "signature", outcome: "failed", detail: error.detail))
+        }
+        return checks
     }
 
     /// The verdict of one try.

@@ -6,8 +6,9 @@ import Purchases
 struct VerificationStage: Sendable {
     /// Share of the stop limit that calls in flight may use; the rest is for settlement and publishing.
     static let stopShare = 0.6
-    /// Most submissions opened before their conclusions are handed on.
-    static let batch = 200
+    /// Most submissions opened before their conclusions are handed on. Small enough that a batch from the broker is
+    /// shared between all cores: checking signatures is most of the work there is.
+    static let batch = 64
 
     let parts: PipelineParts
     let verifier: Verifier
@@ -35,8 +36,17 @@ struct VerificationStage: Sendable {
 
     private func verifyAll() async {
         await withDiscardingTaskGroup { group in
+            for _ in 0..<parts.configuration.openers { group.addTask { await openAll() } }
+        }
+    }
+
+    /// Opens submissions, batch by batch, for as long as some are admitted; what has to be asked goes on in a task of its
+    /// own.
+    private func openAll() async {
+        await withDiscardingTaskGroup { group in
             while let batch = await parts.admitted.take(atMost: Self.batch) {
                 var concluded: [Settled] = []
+                concluded.reserveCapacity(batch.count)
                 for submission in batch {
                     // Opened here and not in the task, so that the evidence as it came is not kept while the task waits.
                     switch verifier.open(submission.read.submission, receivedAt: submission.receivedAt) {

@@ -2,23 +2,33 @@ import AppStore
 import Logging
 import Purchases
 
-/// Verifies one submission: asks Apple as often as an exchange needs, and concludes with a verdict.
+/// Verifies one submission: on the spot where that is possible, else by asking Apple as often as an exchange needs, and
+/// concludes with a verdict.
 struct Verifier: Sendable {
     let apps: AppRegistry
+    let signatures: SignatureVerifiers
     let endpoint: any AppStoreEndpoint
     let clock: any WorkerClock
     let metrics: PipelineMetrics
     let alerts: AlertThrottle
     let logger: Logger
 
-    /// Evidence that was looked at and can be brought before Apple, any number of times. Holds the receipt once, and
+    /// Evidence that was looked at and can be brought before Apple, any number of times. Holds the evidence once, and
     /// nothing else of any size: thousands of cases wait at a time.
     struct Case: Sendable {
         fileprivate let registered: RegisteredApp
         /// What is claimed, without the evidence.
         fileprivate let claim: Submission
         fileprivate let receivedAt: Timestamp
-        fileprivate let base64: [UInt8]
+        fileprivate let question: Question
+    }
+
+    fileprivate enum Question: Sendable {
+        /// Normalised base64.
+        case verifyReceipt([UInt8])
+        case lookup(TransactionLookup.Question, ServerAPIAccess, evidence: Evidence)
+        /// To be looked at again: what it waits for is not Apple's answer.
+        case again(Evidence)
     }
 
     /// What a first look at the evidence leads to, without asking anybody.
@@ -27,44 +37,197 @@ struct Verifier: Sendable {
         case concluded(Verdict)
     }
 
-    /// Looks at the evidence: garbage is rejected here, at no cost to Apple.
+    /// Looks at the evidence: what is garbage is rejected, and what Apple signed is judged, at no cost to Apple. What is
+    /// concluded is final; where the look leads to waiting, the case is asked about as often as it has to be.
     func open(_ submission: Submission, receivedAt: Timestamp) -> Opening {
+        let opening = look(at: submission, receivedAt)
+        guard case .concluded(let verdict) = opening, !verdict.isFinal, let registered = apps[submission.bundleID]
+        else { return opening }
+        return .ask(
+            Case(
+                registered: registered, claim: submission.claim, receivedAt: receivedAt,
+                question: .again(submission.evidence)))
+    }
+
+    private func look(at submission: Submission, _ receivedAt: Timestamp) -> Opening {
         guard let registered = apps[submission.bundleID] else {
             return .concluded(.rejected(Rejection(.unknownApp, "No app with this bundle id is configured.")))
         }
-        guard case .receipt(let base64) = submission.evidence else {
-            return .concluded(
-                .hold(.evidenceNotSupported, detail: "This version verifies receipts; the submission is kept."))
+        switch submission.evidence {
+        case .receipt(let base64): return open(receipt: base64, submission, registered, receivedAt)
+        case .signedTransaction(let text): return open(signed: text, submission, registered, receivedAt)
+        case .transactionID(let id): return lookUp(.transaction(id), submission, registered, receivedAt)
         }
+    }
+
+    private func open(
+        receipt base64: String, _ submission: Submission, _ registered: RegisteredApp, _ receivedAt: Timestamp
+    ) -> Opening {
+        let text: ReceiptText
+        let receipt: AppReceipt
         do throws(AppReceiptError) {
-            let text = try ReceiptText(base64)
-            if let rejection = try AppReceipt(der: text.bytes).contradiction(with: registered.app) {
-                return .concluded(.rejected(rejection))
-            }
-            return .ask(
-                Case(registered: registered, claim: submission.claim, receivedAt: receivedAt, base64: text.base64))
+            text = try ReceiptText(base64)
+            receipt = try AppReceipt(der: text.bytes)
         } catch {
             return .concluded(.rejected(Rejection(.receiptMalformed, error.detail)))
         }
+        if let rejection = receipt.contradiction(with: registered.app) { return .concluded(.rejected(rejection)) }
+        if registered.receipts == .verifyReceipt {
+            return .ask(
+                Case(
+                    registered: registered, claim: submission.claim, receivedAt: receivedAt,
+                    question: .verifyReceipt(text.base64)))
+        }
+        do throws(ReceiptSignatureError) {
+            try signatures.receipts.verify(receipt)
+        } catch {
+            return .concluded(error.verdict)
+        }
+        if registered.receipts == .serverAPI {
+            guard let question = receipt.lookup(for: submission) else {
+                return .concluded(
+                    .rejected(
+                        Rejection(
+                            .transactionNotFound, "The receipt holds no purchases.",
+                            transactionID: submission.transactionID, productID: submission.productID)))
+            }
+            return lookUp(question, submission, registered, receivedAt)
+        }
+        let judge = LocalReceiptJudge(app: registered.app, submission: submission, receivedAt: receivedAt)
+        return .concluded(judge.verdict(on: receipt))
+    }
+
+    private func open(
+        signed text: String, _ submission: Submission, _ registered: RegisteredApp, _ receivedAt: Timestamp
+    ) -> Opening {
+        let transaction: SignedTransaction
+        do throws(SignedTransactionError) {
+            transaction = try signatures.transactions.verify(text, now: clock.now())
+        } catch {
+            return .concluded(error.verdict)
+        }
+        let judge = SignedTransactionJudge(app: registered.app, submission: submission, receivedAt: receivedAt)
+        let verdict = judge.verdict(on: transaction, by: .signedTransaction)
+        guard let age = registered.confirmsOlderThan, case .verified = verdict,
+            case .success(let purchase) = transaction.purchase, receivedAt.since(transaction.signedAt) > age
+        else { return .concluded(verdict) }
+        // Signed long ago: what Apple took back since is not in it.
+        return lookUp(
+            .confirmation(purchase.transactionID, purchase.environment), submission, registered, receivedAt)
+    }
+
+    private func lookUp(
+        _ question: TransactionLookup.Question, _ submission: Submission, _ registered: RegisteredApp,
+        _ receivedAt: Timestamp
+    ) -> Opening {
+        guard let access = registered.serverAPI else {
+            return .concluded(
+                .hold(
+                    .credentialsMissing,
+                    detail: "The App Store Server API must be asked, and the app has no key for it."))
+        }
+        return .ask(
+            Case(
+                registered: registered, claim: submission.claim, receivedAt: receivedAt,
+                question: .lookup(question, access, evidence: submission.evidence)))
     }
 
     /// Brings a case before Apple once.
     func verify(_ opened: Case) async -> Verdict {
+        switch opened.question {
+        case .verifyReceipt(let base64): await verifyReceipt(base64, opened)
+        case .lookup(let question, let access, _): await lookUp(question, access, opened)
+        case .again(let evidence): await lookAgain(at: evidence, opened)
+        }
+    }
+
+    private func lookAgain(at evidence: Evidence, _ opened: Case) async -> Verdict {
+        switch look(at: opened.claim.with(evidence), opened.receivedAt) {
+        case .concluded(let verdict): verdict
+        // What it waited for has come, and now Apple must be asked.
+        case .ask(let next): await verify(next)
+        }
+    }
+
+    private func verifyReceipt(_ base64: [UInt8], _ opened: Case) async -> Verdict {
         var exchange = VerifyReceiptExchange(
             app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt, receipt: nil,
-            base64: opened.base64, sharedSecrets: opened.registered.sharedSecrets)
+            base64: base64, sharedSecrets: opened.registered.sharedSecrets)
         var step = exchange.start()
-        while case .call(let environment, let body) = step {
-            let started = clock.elapsed()
-            let reply = await endpoint.verifyReceipt(environment, body: body)
-            metrics.called(environment, reply, took: clock.elapsed() - started)
-            if case .failed(let failure) = reply { warn(environment, failure) }
-            step = exchange.answered(reply, now: clock.now())
+        while true {
+            switch step {
+            case .conclude(let verdict): return verdict
+            case .call(let environment, let body):
+                let reply = await called(environment) { await endpoint.verifyReceipt(environment, body: body) }
+                step = exchange.answered(reply, now: clock.now())
+            }
         }
-        guard case .conclude(let verdict) = step else {
-            return .retry(.noAnswer, notBefore: nil, patience: .unlimited)
+    }
+
+    private func lookUp(
+        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case
+    ) async -> Verdict {
+        var lookup = TransactionLookup(
+            app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt, question: question,
+            transactions: signatures.transactions)
+        var step = lookup.start()
+        var used: BearerToken?
+        while true {
+            switch step {
+            case .conclude(let verdict): return verdict
+            case .call(let environment, let request, let freshToken):
+                if let verdict = await waitForTurn(access, environment, request.endpoint) { return verdict }
+                if freshToken, let used { access.mint.refused(used) }
+                guard let token = access.mint.token(now: clock.now()) else {
+                    return .hold(.credentialsRefused, detail: "No token can be signed with the app's key.")
+                }
+                used = token
+                let reply = await called(environment) {
+                    await endpoint.serverAPI(environment, request, bearer: token)
+                }
+                pauseIfAsked(reply, access, environment, request.endpoint)
+                step = lookup.answered(reply, now: clock.now())
+            }
         }
-        return verdict
+    }
+
+    /// Waits for the moment that the budget gives.
+    ///
+    /// - Returns: nil when it has come; else what follows from having to wait longer.
+    private func waitForTurn(
+        _ access: ServerAPIAccess, _ environment: Environment, _ endpoint: ServerAPIRequest.Endpoint
+    ) async -> Verdict? {
+        let elapsed = clock.elapsed()
+        switch access.reserve(environment, endpoint, elapsed: elapsed) {
+        case .full(let moment):
+            return .retry(.budgetSpent, notBefore: clock.now().advanced(by: moment - elapsed), patience: .unlimited)
+        case .at(let moment):
+            guard moment > elapsed else { return nil }
+            do {
+                try await clock.sleep(for: moment - elapsed)
+                return nil
+            } catch {
+                // The worker stops; whoever asked looks at that first.
+                return .retry(.budgetSpent, notBefore: nil, patience: .unlimited)
+            }
+        }
+    }
+
+    private func pauseIfAsked(
+        _ reply: AppStoreReply, _ access: ServerAPIAccess, _ environment: Environment,
+        _ endpoint: ServerAPIRequest.Endpoint
+    ) {
+        let now = clock.now()
+        guard let end = reply.pause(now: now) else { return }
+        access.close(environment, endpoint, until: clock.elapsed() + end.since(now))
+    }
+
+    private func called(_ environment: Environment, _ call: () async -> AppStoreReply) async -> AppStoreReply {
+        let started = clock.elapsed()
+        let reply = await call()
+        metrics.called(environment, reply, took: clock.elapsed() - started)
+        if case .failed(let failure) = reply { warn(environment, failure) }
+        return reply
     }
 
     private func warn(_ environment: Environment, _ failure: TransportFailure) {
@@ -79,5 +242,20 @@ struct Verifier: Sendable {
 
 extension Verifier.Case {
     /// The evidence, to be kept in the ledger.
-    var evidence: Evidence { .receipt(base64: String(decoding: base64, as: UTF8.self)) }
+    var evidence: Evidence {
+        switch question {
+        case .verifyReceipt(let base64): .receipt(base64: String(decoding: base64, as: UTF8.self))
+        case .lookup(_, _, let evidence), .again(let evidence): evidence
+        }
+    }
+}
+
+extension Verdict {
+    /// Whether it settles the submission.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .verified, .rejected: true
+        case .retry, .hold: false
+        }
+    }
 }

@@ -61,13 +61,20 @@ struct OutboxTable {
             SELECT \(Self.columns) FROM outbox
             WHERE copies_published < copies_requested AND sequence > ? ORDER BY sequence LIMIT ?
             """, on: database)
+        var bytes = 0
         return try statement.rows {
             $0.integer(sequence)
             $0.integer(Int64(limit))
+        } until: { (entry: OutboxEntry) in
+            bytes += entry.event.value?.count ?? 0
+            return bytes >= Self.maxReadBytes
         } read: { row in
             OutboxEntry(sequence: row.integer(0), copiesRequested: row.integer(6), event: try Self.event(row))
         }
     }
+
+    /// Bytes of events after which a read ends: quarantined records can be as large as the topic allows.
+    private static let maxReadBytes = 8 << 20
 
     func events(_ ids: [EventID]) throws -> [EventRow] {
         let statement = try PreparedStatement(

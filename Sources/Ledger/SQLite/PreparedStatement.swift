@@ -23,18 +23,28 @@ struct PreparedStatement {
     /// - Returns: how many rows it inserted or updated.
     @discardableResult
     func run(_ bind: (inout Binder) -> Void) throws -> Int {
-        try execute(bind) { _ in }
+        try execute(bind) { _ in true }
         return Int(sqlite3_changes(connection))
     }
 
     /// Runs a query and reads its rows in order.
-    func rows<Row>(_ bind: (inout Binder) -> Void, read: (Columns) throws -> Row) throws -> [Row] {
+    ///
+    /// - Parameter isEnough: asked after each row; the rest is left once it is true.
+    func rows<Row>(
+        _ bind: (inout Binder) -> Void, until isEnough: (Row) -> Bool = { _ in false },
+        read: (Columns) throws -> Row
+    ) throws -> [Row] {
         var rows: [Row] = []
-        try execute(bind) { rows.append(try read($0)) }
+        try execute(bind) { columns in
+            let row = try read(columns)
+            rows.append(row)
+            return !isEnough(row)
+        }
         return rows
     }
 
-    private func execute(_ bind: (inout Binder) -> Void, row: (Columns) throws -> Void) throws {
+    /// - Parameter row: says whether another row is wanted.
+    private func execute(_ bind: (inout Binder) -> Void, row: (Columns) throws -> Bool) throws {
         // Bindings are cleared so that the cache holds no evidence, and a statement left unreset would keep its
         // transaction from ending. Both only repeat the error of the step, which is thrown below.
         defer {
@@ -46,7 +56,7 @@ struct PreparedStatement {
         guard binder.code == SQLITE_OK else { throw error(binder.code) }
         while true {
             switch sqlite3_step(pointer) {
-            case SQLITE_ROW: try row(Columns(statement: pointer))
+            case SQLITE_ROW: guard try row(Columns(statement: pointer)) else { return }
             case SQLITE_DONE: return
             case let code: throw error(code)
             }

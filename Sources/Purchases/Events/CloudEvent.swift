@@ -1,6 +1,4 @@
-import Foundation
-
-/// CloudEvents 1.0 over Kafka in binary mode: attributes in `ce_` headers, data in the value.
+/// CloudEvents 1.0 over Kafka in binary mode: attributes in `ce_` headers, data in the value, as JSON.
 enum CloudEvent {
     /// Source of every event; with the id it makes an event unique.
     static let source = "grantor"
@@ -21,14 +19,5 @@ enum CloudEvent {
             headers.append(EventHeader("traceparent", traceparent))
         }
         return headers
-    }
-
-    /// Members in alphabetical order, so that the same event is the same bytes on every machine.
-    static func body(_ data: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only a non-finite number can fail to encode, and no event has a floating-point member.
-        guard let encoded = try? encoder.encode(data) else { return [] }
-        return Array(encoded)
     }
 }

@@ -17,25 +17,23 @@ public struct FailedEvent: Sendable {
         of claim: Claimant, rejection: Rejection, failedAt: Timestamp, attempts: Int
     ) -> Event {
         let id = id(bundleID: claim.bundleID, submissionID: claim.submissionID)
-        let body = Body(
-            eventId: id.rawValue, submissionId: claim.submissionID.rawValue, orderId: claim.orderID?.rawValue,
-            userId: claim.userID.rawValue, bundleId: claim.bundleID.rawValue, reason: rejection.reason.rawValue,
-            detail: rejection.detail, transactionId: rejection.transactionID?.rawValue,
-            productId: rejection.productID?.rawValue, failedAt: failedAt.rfc3339, attempts: attempts)
+        var body = JSONObjectWriter()
+        body.member("attempts", Int64(attempts))
+        body.member("bundleId", claim.bundleID.rawValue)
+        body.member("detail", rejection.detail)
+        body.member("eventId", id.rawValue)
+        body.member("failedAt", failedAt.rfc3339)
+        body.member("orderId", claim.orderID?.rawValue)
+        body.member("productId", rejection.productID?.rawValue)
+        body.member("reason", rejection.reason.rawValue)
+        body.member("submissionId", claim.submissionID.rawValue)
+        body.member("transactionId", rejection.transactionID?.rawValue)
+        body.member("userId", claim.userID.rawValue)
         return Event(
             id: id, kind: .failed, key: Array(claim.userID.rawValue.utf8),
             headers: CloudEvent.headers(
                 id: id, type: type, subject: claim.submissionID.rawValue, time: failedAt,
                 traceparent: claim.traceparent),
-            value: CloudEvent.body(body))
-    }
-
-    private struct Body: Encodable {
-        let eventId, submissionId: String
-        let orderId: String?
-        let userId, bundleId, reason, detail: String
-        let transactionId, productId: String?
-        let failedAt: String
-        let attempts: Int
+            value: body.finished())
     }
 }

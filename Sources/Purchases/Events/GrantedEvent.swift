@@ -19,40 +19,48 @@ public struct GrantedEvent: Sendable {
     ) -> Event {
         let id = id(of: grant)
         let purchase = granted.purchase
-        let body = Body(
-            eventId: id.rawValue, grantId: grant.rawValue, submissionId: claim.submissionID.rawValue,
-            orderId: claim.orderID?.rawValue, userId: claim.userID.rawValue, bundleId: claim.bundleID.rawValue,
-            environment: purchase.environment.rawValue, productId: purchase.productID.rawValue,
-            productType: granted.type.rawValue, quantity: purchase.quantity,
-            items: granted.items.map { Body.Item(item: $0.item, quantity: $0.quantity) },
-            transactionId: purchase.transactionID.rawValue,
-            originalTransactionId: purchase.originalTransactionID.rawValue,
-            webOrderLineItemId: purchase.webOrderLineItemID, purchasedAt: purchase.purchasedAt.rfc3339,
-            expiresAt: purchase.expiresAt?.rfc3339, grantedAt: grantedAt.rfc3339,
-            ownership: purchase.ownership.rawValue, verifiedBy: verifiedBy.rawValue)
         return Event(
             id: id, kind: .granted, key: Array(claim.userID.rawValue.utf8),
             headers: CloudEvent.headers(
                 id: id, type: type, subject: purchase.transactionID.rawValue, time: grantedAt,
                 traceparent: claim.traceparent),
-            value: CloudEvent.body(body))
+            value: body(
+                id: id, grant: grant, of: granted, to: claim, by: verifiedBy, grantedAt: grantedAt))
     }
 
-    private struct Body: Encodable {
-        struct Item: Encodable {
-            let item: String
-            let quantity: Int
+    private static func body(
+        id: EventID, grant: GrantID, of granted: GrantablePurchase, to claim: Claimant, by verifiedBy: VerifiedBy,
+        grantedAt: Timestamp
+    ) -> [UInt8] {
+        let purchase = granted.purchase
+        let payment = purchase.payment
+        var body = JSONObjectWriter()
+        body.member("bundleId", claim.bundleID.rawValue)
+        body.member("currency", payment?.currency)
+        body.member("environment", purchase.environment.rawValue)
+        body.member("eventId", id.rawValue)
+        body.member("expiresAt", purchase.expiresAt?.rfc3339)
+        body.member("grantId", grant.rawValue)
+        body.member("grantedAt", grantedAt.rfc3339)
+        body.member("items", objects: granted.items) { item, object in
+            object.member("item", item.item)
+            object.member("quantity", Int64(item.quantity))
         }
-
-        let eventId, grantId, submissionId: String
-        let orderId: String?
-        let userId, bundleId, environment, productId, productType: String
-        let quantity: Int
-        let items: [Item]
-        let transactionId, originalTransactionId: String
-        let webOrderLineItemId: String?
-        let purchasedAt: String
-        let expiresAt: String?
-        let grantedAt, ownership, verifiedBy: String
+        body.member("orderId", claim.orderID?.rawValue)
+        body.member("originalTransactionId", purchase.originalTransactionID.rawValue)
+        body.member("ownership", purchase.ownership.rawValue)
+        // A price says nothing without its currency.
+        body.member("price", payment?.currency == nil ? nil : payment?.price)
+        body.member("productId", purchase.productID.rawValue)
+        body.member("productType", granted.type.rawValue)
+        body.member("purchasedAt", purchase.purchasedAt.rfc3339)
+        body.member("quantity", Int64(purchase.quantity))
+        body.member("storefront", payment?.storefront)
+        body.member("submissionId", claim.submissionID.rawValue)
+        body.member("transactionId", purchase.transactionID.rawValue)
+        body.member("userId", claim.userID.rawValue)
+        body.member("verifiedBy", verifiedBy.rawValue)
+        body.member("webOrderLineItemId", purchase.webOrderLineItemID)
+        return body.finished()
     }
 }

@@ -20,12 +20,12 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try configuration.load()
         let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
-        print(settings.describe() + "\n")
+        print(settings.describe())
         var logger = Logger(label: "check")
         logger.logLevel = .critical
         let results =
-            await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan.apple, logger))
-        print(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
+            await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan, logger))
+        print(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text(), terminator: "")
         if results.contains(where: { !$0.isGood }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
@@ -60,7 +60,11 @@ struct CheckCommand: AsyncParsableCommand {
                     }
                 }
         } catch {
-            return [Result(name: "broker", isGood: false, detail: error.line)]
+            return [
+                Result(
+                    name: "broker", isGood: false,
+                    detail: "\(plan.kafka.bootstrapServers) does not answer: \(error.line)")
+            ]
         }
     }
 
@@ -73,41 +77,62 @@ struct CheckCommand: AsyncParsableCommand {
             return Result(name: "ledger", isGood: true, detail: detail)
         } catch {
             if case .schemaBehind(found: 0, _) = error {
+                let folder = URL(filePath: settings.ledger.path).deletingLastPathComponent().path
+                guard FileManager.default.isWritableFile(atPath: folder) else {
+                    return Result(
+                        name: "ledger", isGood: false, detail: "none yet, and this user may not write in \(folder)")
+                }
                 return Result(name: "ledger", isGood: true, detail: "none yet; grantor run makes it")
             }
             return Result(name: "ledger", isGood: false, detail: error.advice)
         }
     }
 
-    /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Whether a
-    /// shared secret is the app's cannot be told without one of the app's receipts.
-    private func apple(_ settings: AppleSettings, _ logger: Logger) async -> [Result] {
-        var http = HTTPTransportConfiguration()
-        http.caFile = settings.caFile
-        http.connectTimeout = settings.connectTimeout
-        http.totalTimeout = settings.timeout
+    private func apple(_ plan: WorkerPlan, _ logger: Logger) async -> [Result] {
         let transport: HTTPTransport
-        do {
-            transport = try HTTPTransport(configuration: http, logger: logger)
+        do throws(HTTPTransportError) {
+            transport = try HTTPTransport(configuration: plan.apple.transport(), logger: logger)
         } catch {
             return [Result(name: "Apple", isGood: false, detail: "\(error)")]
         }
-        let endpoint = AppleEndpoint(
-            transport: transport, productionURL: settings.verifyReceiptProductionURL,
-            sandboxURL: settings.verifyReceiptSandboxURL)
+        let endpoint = plan.apple.endpoint(transport)
         var results: [Result] = []
-        for environment in Environment.allCases {
-            let name = "Apple verifyReceipt, \(environment.rawValue)"
-            let reply = await endpoint.verifyReceipt(environment, body: Array("{}".utf8))
-            switch reply {
-            case .response(let status, _, _):
-                let detail = status == 200 ? "answers" : "answers with HTTP \(status)"
-                results.append(Result(name: name, isGood: status == 200, detail: detail))
-            case .failed(let failure):
-                results.append(Result(name: name, isGood: false, detail: "no answer: \(failure.rawValue)"))
-            }
+        for environment in Environment.allCases { results.append(await verifyReceipt(endpoint, environment)) }
+        let probe = CredentialsProbe(endpoint: endpoint, clock: SystemClock())
+        for app in plan.apps.all where app.hasServerAPIKey {
+            let finding = await probe.finding(on: app)
+            results.append(
+                Result(
+                    name: "App Store Server API, \(app.app.bundleID)", isGood: finding.isGood, detail: finding.detail))
         }
         await transport.shutdown()
         return results
+    }
+
+    /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Whether a
+    /// shared secret is the app's cannot be told without one of the app's receipts.
+    private func verifyReceipt(_ endpoint: AppleEndpoint, _ environment: Environment) async -> Result {
+        let name = "Apple verifyReceipt, \(environment.rawValue)"
+        switch await endpoint.verifyReceipt(environment, body: Array("{}".utf8)) {
+        case .response(let status, _, _):
+            let detail = status == 200 ? "answers" : "answers with HTTP \(status)"
+            return Result(name: name, isGood: status == 200, detail: detail)
+        case .failed(let failure):
+            return Result(name: name, isGood: false, detail: "no answer: \(failure.words)")
+        }
+    }
+}
+
+extension TransportFailure {
+    /// For people.
+    var words: String {
+        switch self {
+        case .unreachable: "the host cannot be reached"
+        case .timedOut: "it took too long"
+        case .tls: "the TLS connection failed, or its certificate is not trusted (GRANTOR_APPLE_CA_FILE)"
+        case .interrupted: "the connection broke"
+        case .tooLarge: "the answer is too large"
+        case .cancelled: "the call was given up"
+        }
     }
 }

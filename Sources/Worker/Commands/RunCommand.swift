@@ -27,6 +27,11 @@ struct RunCommand: AsyncParsableCommand {
         let observability = Observability.start(settings.log)
         let logger = observability.logger
         logger.info("Starting", metadata: settings.metadata())
+        do {
+            try await observability.health(at: settings.http, state: NothingYet()).checkAddress()
+        } catch {
+            throw ExitStatus.configuration.saying("\(error)")
+        }
         let ledger = try await open(settings.ledger, logger)
         let worker = try assemble(plan, ledger: ledger, logger: logger)
         let services = ServiceGroup(

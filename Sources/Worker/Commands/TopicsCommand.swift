@@ -19,7 +19,7 @@ struct TopicsCommand: AsyncParsableCommand {
         var partitions = 12
 
         @Option(name: .long, help: "Replicas of each new topic; the broker's default if it is not given.")
-        var replicas = 1
+        var replicas: Int?
 
         func run() async throws {
             let kafka = try configuration.load().kafka
@@ -33,26 +33,46 @@ struct TopicsCommand: AsyncParsableCommand {
                     bootstrapServers: servers, clientID: "grantor",
                     properties: kafka.properties.mapValues { $0.revealed() }), logger: logger)
             do throws(KafkaError) {
-                try await create(kafka.topics.all, admin)
+                try await create(kafka.topics, admin)
             } catch {
-                throw ExitStatus.failed.saying("the topics cannot be created: \(error.line)")
+                throw ExitStatus.failed.saying("the topics cannot be created at \(servers): \(error.line)")
             }
         }
 
-        private func create(_ topics: [String], _ admin: KafkaAdmin) async throws(KafkaError) {
+        private func create(_ names: TopicNames, _ admin: KafkaAdmin) async throws(KafkaError) {
             let existing = try await admin.describe().topics
-            let missing = topics.filter { existing[$0] == nil || existing[$0] == .missing }
+            let missing = names.all.filter { existing[$0] == nil || existing[$0] == .missing }
             let results = try await admin.createTopics(
-                missing.map { KafkaNewTopic(name: $0, partitions: partitions, replicas: replicas) })
-            for topic in topics {
+                missing.map {
+                    KafkaNewTopic(
+                        name: $0, partitions: partitions, replicas: replicas, configuration: names.settings(of: $0))
+                })
+            for topic in names.all {
                 if !missing.contains(topic) {
-                    print("\(topic): exists")
+                    print("\(topic): exists, and stays as it is")
                 } else if let error = results[topic] ?? nil {
                     throw error
                 } else {
                     print("\(topic): created with \(partitions) partitions")
                 }
             }
+        }
+    }
+}
+
+extension TopicNames {
+    private static let day = 86_400_000
+    private static let mebibyte = 1 << 20
+
+    /// What a new topic is set to: submissions outlast the longest outage of Apple's, events a consumer's long weekend,
+    /// and records are as large as receipts can be.
+    func settings(of topic: String) -> [String: String] {
+        switch topic {
+        case submitted:
+            ["retention.ms": String(14 * Self.day), "max.message.bytes": String(2 * Self.mebibyte)]
+        case quarantined:
+            ["retention.ms": String(30 * Self.day), "max.message.bytes": String(3 * Self.mebibyte)]
+        default: ["retention.ms": String(30 * Self.day)]
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Fulfillment
 import Purchases
 
 /// A verdict as JSON for people and scripts.
@@ -9,6 +10,12 @@ struct VerdictReport {
         var detail: String?
         var verifiedBy: String?
         var purchases: [Entry]?
+        var checks: [Check] = []
+        var calls: [RecordingEndpoint.Call] = []
+    }
+
+    private struct Check: Encodable {
+        let check, outcome, detail: String
     }
 
     private struct Entry: Encodable {
@@ -20,13 +27,24 @@ struct VerdictReport {
         let environment, purchasedAt: String
         let expiresAt: String?
         let ownership: String
+        let price: Int64?
+        let currency, storefront: String?
     }
 
     /// Whether the evidence holds something that could be granted.
     let isVerified: Bool
-    private let report: Report
+    private var report: Report
 
-    init(_ verdict: Verdict) {
+    /// - Parameters:
+    ///   - checks: what was found without asking anybody.
+    ///   - calls: what Apple was asked, in order.
+    init(_ verdict: Verdict, checks: [EvidenceCheck], calls: [RecordingEndpoint.Call]) {
+        self.init(verdict)
+        report.checks = checks.map { Check(check: $0.name, outcome: $0.outcome, detail: $0.detail) }
+        report.calls = calls
+    }
+
+    private init(_ verdict: Verdict) {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
             isVerified = true
@@ -68,6 +86,8 @@ struct VerdictReport {
             productType: granted.type.rawValue, quantity: purchase.quantity,
             items: Dictionary(granted.items.map { ($0.item, $0.quantity) }, uniquingKeysWith: +),
             environment: purchase.environment.rawValue, purchasedAt: purchase.purchasedAt.rfc3339,
-            expiresAt: purchase.expiresAt?.rfc3339, ownership: purchase.ownership.rawValue)
+            expiresAt: purchase.expiresAt?.rfc3339, ownership: purchase.ownership.rawValue,
+            price: purchase.payment?.price, currency: purchase.payment?.currency,
+            storefront: purchase.payment?.storefront)
     }
 }

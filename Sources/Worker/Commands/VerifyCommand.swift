@@ -10,10 +10,11 @@ import Purchases
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verifies one piece of evidence with Apple and prints what came of it as JSON.",
+        abstract: "Verifies one piece of evidence and prints what was checked, and what came of it, as JSON.",
         discussion: """
-            Reads a receipt, base64, or a whole submission in JSON from a file or, with -, from standard input. Nothing is \
-            granted and nothing is published. Exits 0 if it is verified, 1 if it is not.
+            Reads a signed transaction, a receipt in base64, a transaction id, or a whole submission in JSON from a file \
+            or, with -, from standard input. Nothing is granted and nothing is published. Exits 0 if it is verified, 1 if \
+            it is not.
             """)
 
     @Argument(help: "File with the evidence; - for standard input.")
@@ -21,7 +22,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @OptionGroup var configuration: ConfigurationOptions
 
-    @Option(name: .long, help: "Bundle id of the app; needed for a bare receipt when several apps are configured.")
+    @Option(name: .long, help: "Bundle id of the app; needed for bare evidence when several apps are configured.")
     var app: String?
 
     func run() async throws {
@@ -29,30 +30,28 @@ struct VerifyCommand: AsyncParsableCommand {
         let configured = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
             try AppsFile.load(try settings.requiredAppsFile())
         }
-        let apps = AppRegistry(configured)
-        let bundleIDs = configured.map(\.app.bundleID)
-        let submission = try submission(try evidence(), bundleIDs)
-        var http = HTTPTransportConfiguration()
-        http.caFile = settings.apple.caFile
-        http.connectTimeout = settings.apple.connectTimeout
-        http.totalTimeout = settings.apple.timeout
+        let (roots, apps) = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
+            (try settings.apple.trustedRoots(), AppRegistry(configured))
+        }
+        let submission = try submission(try evidence(), configured.map(\.app.bundleID))
         let clock = SystemClock()
-        do {
+        let transport: HTTPTransport
+        do throws(HTTPTransportError) {
             var logger = Logger(label: "verify")
             logger.logLevel = .critical
-            let transport = try HTTPTransport(configuration: http, logger: logger)
-            let endpoint = AppleEndpoint(
-                transport: transport, productionURL: settings.apple.verifyReceiptProductionURL,
-                sandboxURL: settings.apple.verifyReceiptSandboxURL)
-            let verification = SingleVerification(apps: apps, endpoint: endpoint, clock: clock)
-            let verdict = await verification.verdict(on: submission, receivedAt: clock.now())
-            await transport.shutdown()
-            let report = VerdictReport(verdict)
-            FileHandle.standardOutput.write(try report.json() + Data("\n".utf8))
-            if !report.isVerified { throw ExitCode(ExitStatus.failed.rawValue) }
-        } catch let error as HTTPTransportError {
+            transport = try HTTPTransport(configuration: settings.apple.transport(), logger: logger)
+        } catch {
             throw ExitStatus.configuration.saying("\(error)")
         }
+        let endpoint = RecordingEndpoint(settings.apple.endpoint(transport))
+        let verification = SingleVerification(
+            apps: apps, signatures: SignatureVerifiers(roots: roots), endpoint: endpoint, clock: clock)
+        let checks = verification.checks(on: submission, now: clock.now())
+        let verdict = await verification.verdict(on: submission, receivedAt: clock.now())
+        await transport.shutdown()
+        let report = VerdictReport(verdict, checks: checks, calls: endpoint.calls)
+        FileHandle.standardOutput.write(try report.json() + Data("\n".utf8))
+        if !report.isVerified { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private func evidence() throws -> [UInt8] {
@@ -67,13 +66,11 @@ struct VerifyCommand: AsyncParsableCommand {
         switch SingleVerification.read(bytes) {
         case .submission(let submission): return submission
         case .malformed(let detail): throw ExitStatus.failed.saying("\(file): \(detail)")
-        case .noJSON:
+        case .evidence(let evidence):
             guard let bundleID = app.map({ BundleID($0) }) ?? (bundleIDs.count == 1 ? bundleIDs.first : nil) else {
                 throw ExitStatus.usage.saying("several apps are configured; say which with --app")
             }
-            let text = String(decoding: bytes, as: UTF8.self)
-            return Submission(
-                id: "verify", userID: "verify", bundleID: bundleID, evidence: .receipt(base64: text))
+            return Submission(id: "verify", userID: "verify", bundleID: bundleID, evidence: evidence)
         }
     }
 }

@@ -15,12 +15,9 @@ struct AssembledWorker: Sendable {
     ///
     /// - Throws: `HTTPTransportError` or `KafkaError` for settings that a library refuses.
     init(plan: WorkerPlan, ledger: any LedgerStore, logger: Logger) throws {
-        var http = HTTPTransportConfiguration()
-        http.maxConnections = plan.pipeline.maxInFlight
-        http.caFile = plan.apple.caFile
-        http.connectTimeout = plan.apple.connectTimeout
-        http.totalTimeout = plan.apple.timeout
-        transport = try HTTPTransport(configuration: http, logger: logger.with(label: "http"))
+        transport = try HTTPTransport(
+            configuration: plan.apple.transport(maxConnections: plan.pipeline.maxInFlight),
+            logger: logger.with(label: "http"))
         let client = KafkaClientConfiguration(
             bootstrapServers: plan.kafka.bootstrapServers, clientID: "grantor", properties: plan.kafka.properties)
         producer = try KafkaProducer(
@@ -34,10 +31,9 @@ struct AssembledWorker: Sendable {
             source: KafkaSubmissionSource(consumer),
             sink: KafkaEventSink(producer, topics: plan.kafka.topics.outputs, logger: logger),
             ledger: ledger,
-            appStore: AppleEndpoint(
-                transport: transport, productionURL: plan.apple.verifyReceiptProductionURL,
-                sandboxURL: plan.apple.verifyReceiptSandboxURL),
-            apps: plan.apps, clock: SystemClock(), randomness: SystemRandomness(), configuration: plan.pipeline,
+            appStore: plan.apple.endpoint(transport), apps: plan.apps,
+            signatures: SignatureVerifiers(roots: plan.roots), clock: SystemClock(), randomness: SystemRandomness(),
+            configuration: plan.pipeline,
             logger: logger)
     }
 

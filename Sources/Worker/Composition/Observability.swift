@@ -17,7 +17,7 @@ struct Observability: Sendable {
     }
 
     /// The service that answers for a worker's health and metrics.
-    func health(at bind: HTTPBind, state: WorkerHealth) -> HealthService<WorkerHealth> {
+    func health<State: HealthState>(at bind: HTTPBind, state: State) -> HealthService<State> {
         let logger = logger
         return HealthService(
             bind: bind, state: state, metrics: { [registry] in registry.render() },

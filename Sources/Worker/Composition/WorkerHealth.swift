@@ -1,5 +1,11 @@
 import Fulfillment
 
+/// Health before there is a worker.
+struct NothingYet: HealthState {
+    func liveness() -> [HealthCheck] { [] }
+    func readiness() -> [HealthCheck] { [] }
+}
+
 /// What the health endpoints tell of a worker.
 ///
 /// Liveness asks whether a restart would help; readiness whether the worker does its work now. A broker or Apple that

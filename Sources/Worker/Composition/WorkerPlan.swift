@@ -14,12 +14,15 @@ struct WorkerPlan: Sendable {
 
     var kafka: Kafka
     var apple = AppleSettings()
+    /// What signed data must chain to.
+    var roots: TrustedRoots
     var apps: AppRegistry
     var pipeline = PipelineConfiguration()
 
-    init(kafka: Kafka, apple: AppleSettings, apps: AppRegistry) {
+    init(kafka: Kafka, apple: AppleSettings, roots: TrustedRoots, apps: AppRegistry) {
         self.kafka = kafka
         self.apple = apple
+        self.roots = roots
         self.apps = apps
     }
 
@@ -30,6 +33,7 @@ struct WorkerPlan: Sendable {
             groupID: configuration.kafka.groupID,
             properties: configuration.kafka.properties.mapValues { $0.revealed() }, topics: configuration.kafka.topics)
         apple = configuration.apple
+        roots = try configuration.apple.trustedRoots()
         apps = AppRegistry(try AppsFile.load(try configuration.requiredAppsFile()))
         pipeline = PipelineConfiguration(
             maxInFlight: configuration.verification.maxInFlight,
@@ -46,7 +50,10 @@ extension AppRegistry {
             apps.map { configured in
                 RegisteredApp(
                     app: configured.app,
-                    sharedSecrets: configured.sharedSecrets.map { SharedSecret($0.revealed()) })
+                    sharedSecrets: configured.sharedSecrets.map { SharedSecret($0.revealed()) },
+                    serverAPI: configured.serverAPI, serverAPIShare: configured.serverAPIShare,
+                    receipts: configured.receipts,
+                    confirmsOlderThan: configured.confirmSignedTransactionsOlderThan)
             })
     }
 }

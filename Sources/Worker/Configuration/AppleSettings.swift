@@ -10,11 +10,12 @@ struct AppleSettings: Hashable, Sendable {
     var connectTimeout = Duration.seconds(3)
     /// For a whole request, connecting included; never shorter than ``connectTimeout``.
     var timeout = Duration.seconds(20)
-    /// The App Store Server API's base; nil for Apple's. Checked and kept; no evidence of this version needs it.
-    var serverAPIProductionURL: String?
+    /// The App Store Server API's base, without `/inApps`. The hosts are those that Apple recommends since 2026-05-05; the
+    /// older ones, of itunes.apple.com, answer alike.
+    var serverAPIProductionURL = "https://api.storekit.apple.com"
     /// As ``serverAPIProductionURL``, of the sandbox.
-    var serverAPISandboxURL: String?
-    /// PEM file of root certificates for signed data. Checked and kept; no evidence of this version needs it.
+    var serverAPISandboxURL = "https://api.storekit-sandbox.apple.com"
+    /// PEM file of the root certificates that signed data must chain to; nil for Apple's, which are built in.
     var rootCertificatesFile: String?
 
     /// The defaults.
@@ -38,8 +39,12 @@ extension AppleSettings {
             throw .contradiction(
                 .appleConnectTimeout, .appleTimeout, requirement: "contradict: connecting is a part of the whole")
         }
-        serverAPIProductionURL = try Self.base(values, .serverAPIProductionURL)
-        serverAPISandboxURL = try Self.base(values, .serverAPISandboxURL)
+        serverAPIProductionURL = try Self.base(values, .serverAPIProductionURL) ?? serverAPIProductionURL
+        serverAPISandboxURL = try Self.base(values, .serverAPISandboxURL) ?? serverAPISandboxURL
+        guard Self.comparable(serverAPIProductionURL) != Self.comparable(serverAPISandboxURL) else {
+            throw .contradiction(
+                .serverAPIProductionURL, .serverAPISandboxURL, requirement: "must be different endpoints")
+        }
         rootCertificatesFile = try values.certificateFile(.appleRootCertificates)
     }
 
@@ -55,6 +60,7 @@ extension AppleSettings {
     ) throws(ConfigurationError) -> String? {
         guard let url = try values.httpsURL(key) else { return nil }
         guard !url.contains("/inApps") else { throw .invalid(key, requirement: "the base URL, without /inApps") }
-        return url
+        // Paths are appended, and begin with a slash.
+        return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 }

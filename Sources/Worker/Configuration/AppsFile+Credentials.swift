@@ -1,3 +1,5 @@
+import AppStore
+
 extension AppsFile {
     static func sharedSecrets(_ entry: YAMLMapping, file: String) throws(ConfigurationError) -> [SecretText] {
         guard let paths = try entry.texts("sharedSecretFiles") else { return [] }
@@ -20,7 +22,7 @@ extension AppsFile {
     static func serverAPI(_ entry: YAMLMapping, file: String) throws(ConfigurationError) -> ServerAPICredentials? {
         guard let credentials = try entry.mapping("serverAPI") else { return nil }
         let names = ["issuerId", "keyId", "privateKeyFile"]
-        try credentials.allow(names)
+        try credentials.allow(names + ["share"])
         var texts: [String] = []
         for name in names {
             guard let text = try credentials.text(name) else {
@@ -29,11 +31,30 @@ extension AppsFile {
             texts.append(text)
         }
         let key = try secret(texts[2], besides: file, namedBy: credentials.place("privateKeyFile"))
-        guard key.contains("-----BEGIN PRIVATE KEY-----") else {
-            throw .invalidMember(
-                credentials.place("privateKeyFile"), requirement: "a PEM file with a private key (.p8)")
+        do throws(ServerAPICredentialsError) {
+            return try ServerAPICredentials(issuerID: texts[0], keyID: texts[1], privateKeyPEM: key)
+        } catch {
+            switch error {
+            case .wrongIssuerID:
+                throw .invalidMember(credentials.place("issuerId"), requirement: "an id as App Store Connect shows it")
+            case .wrongKeyID:
+                throw .invalidMember(credentials.place("keyId"), requirement: "an id as App Store Connect shows it")
+            case .notPEM, .notPrivateKey, .notP256:
+                throw .invalidMember(
+                    credentials.place("privateKeyFile"),
+                    requirement: "a PEM file with a private key on P-256 (.p8)")
+            }
         }
-        return ServerAPICredentials(issuerID: texts[0], keyID: texts[1], privateKey: SecretText(key))
+    }
+
+    static func serverAPIShare(_ entry: YAMLMapping) throws(ConfigurationError) -> Double {
+        guard let credentials = try entry.mapping("serverAPI"), let text = try credentials.text("share") else {
+            return 1
+        }
+        guard let share = Double(text), share > 0, share <= 1 else {
+            throw .invalidMember(credentials.place("share"), requirement: "a number above 0 and at most 1")
+        }
+        return share
     }
 
     /// The file's text without the line breaks at its end.

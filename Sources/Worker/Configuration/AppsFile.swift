@@ -1,3 +1,4 @@
+import Fulfillment
 import Purchases
 
 /// Reads the apps file: every app with its credentials, sandbox policy and catalogue, strictly.
@@ -34,13 +35,28 @@ enum AppsFile {
             "bundleId", "appAppleId", "sharedSecretFiles", "serverAPI", "sandbox", "receipts",
             "confirmSignedTransactionsOlderThan", "familySharing", "products",
         ])
-        try checkReceipts(entry)
         let app = App(
             bundleID: BundleID(try bundleID(entry)), sandbox: try sandbox(entry),
             acceptsFamilySharing: try acceptsFamilySharing(entry), products: try Catalogue.products(entry))
-        return ConfiguredApp(
+        let configured = ConfiguredApp(
             app: app, appAppleID: try appAppleID(entry), sharedSecrets: try sharedSecrets(entry, file: file),
-            serverAPI: try serverAPI(entry, file: file), confirmSignedTransactionsOlderThan: try confirmation(entry))
+            serverAPI: try serverAPI(entry, file: file), serverAPIShare: try serverAPIShare(entry),
+            receipts: try receipts(entry),
+            confirmSignedTransactionsOlderThan: try confirmation(entry))
+        try checkNeeds(of: configured, entry)
+        return configured
+    }
+
+    /// What needs a key of the App Store Server API must have one.
+    private static func checkNeeds(of app: ConfiguredApp, _ entry: YAMLMapping) throws(ConfigurationError) {
+        guard app.serverAPI == nil else { return }
+        if app.receipts == .serverAPI {
+            throw .invalidMember(entry.place("receipts"), requirement: "another unless serverAPI is set")
+        }
+        if app.confirmSignedTransactionsOlderThan != nil {
+            throw .invalidMember(
+                entry.place("confirmSignedTransactionsOlderThan"), requirement: "left out unless serverAPI is set")
+        }
     }
 
     private static func bundleID(_ entry: YAMLMapping) throws(ConfigurationError) -> String {
@@ -78,12 +94,12 @@ enum AppsFile {
         }
     }
 
-    private static func checkReceipts(_ entry: YAMLMapping) throws(ConfigurationError) {
-        switch try entry.text("receipts") {
-        case nil, "verifyReceipt": return
-        case "serverAPI", "local": throw .notSupported(entry.place("receipts"))
-        default: throw .invalidMember(entry.place("receipts"), requirement: "verifyReceipt")
+    private static func receipts(_ entry: YAMLMapping) throws(ConfigurationError) -> ReceiptMethod {
+        guard let text = try entry.text("receipts") else { return .verifyReceipt }
+        guard let method = ReceiptMethod(rawValue: text) else {
+            throw .invalidMember(entry.place("receipts"), requirement: "one of verifyReceipt, serverAPI, local")
         }
+        return method
     }
 
     private static func acceptsFamilySharing(_ entry: YAMLMapping) throws(ConfigurationError) -> Bool {

@@ -16,9 +16,7 @@ enum ConfigurationError: Error, Hashable, Sendable {
     case invalidMember(Place, requirement: String)
     /// A member that the same file has given before.
     case duplicateMember(Place)
-    /// A known word that this version cannot do anything with.
-    case notSupported(Place)
-    /// As ``notSupported(_:)``, for a key.
+    /// Set to something that this version cannot do anything with.
     case keyNotSupported(ConfigurationKey, what: String)
     /// A file that cannot be read.
     case file(String, FileProblem, namedBy: FileOrigin)
@@ -43,6 +41,9 @@ enum ConfigurationError: Error, Hashable, Sendable {
     /// What keeps a file from being read.
     enum FileProblem: Hashable, Sendable {
         case notThere
+        /// The file, or a folder on the way to it, may not be read by this user.
+        case forbidden
+        case folder
         case unreadable
         case empty
         case tooLarge(limit: Int)
@@ -70,8 +71,6 @@ extension ConfigurationError: CustomStringConvertible {
             "\(place) must be \(requirement)"
         case .duplicateMember(let place):
             "\(place): given twice"
-        case .notSupported(let place):
-            "\(place): not supported by this version"
         case .keyNotSupported(let key, let what):
             "\(key.places): \(what) not supported by this version"
         case .file(let path, let problem, let origin):
@@ -108,6 +107,8 @@ extension ConfigurationError.FileProblem: CustomStringConvertible {
     var description: String {
         switch self {
         case .notThere: "there is no such file"
+        case .forbidden: "this user may not read the file, or not enter its folder"
+        case .folder: "it is a folder, not a file"
         case .unreadable: "the file cannot be read"
         case .empty: "the file is empty"
         case .tooLarge(let limit): "the file is larger than \(limit) bytes"

@@ -6,8 +6,8 @@ enum EnvironmentVariables {
     /// or `grantor-...` are left out: they are nobody's mistake.
     static func own(_ environment: [String: String]) throws(ConfigurationError) -> [String: String] {
         let known = Set(ConfigurationKey.allCases.map(\.environmentName))
-        let own = environment.filter { name, _ in
-            name.hasPrefix(ConfigurationKey.environmentPrefix) && (known.contains(name) || !isServiceLink(name))
+        let own = environment.filter { name, value in
+            name.hasPrefix(ConfigurationKey.environmentPrefix) && (known.contains(name) || !isServiceLink(name, value))
         }
         for name in own.keys.sorted() where !known.contains(name) {
             throw .unknownVariable(name, suggestion: Suggestion.nearest(to: name, among: known))
@@ -15,11 +15,14 @@ enum EnvironmentVariables {
         return own
     }
 
-    /// Whether a name is of the forms that Kubernetes makes up for a service, as of
-    /// <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>.
-    static func isServiceLink(_ name: String) -> Bool {
-        let port = /.+_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?/
+    /// Whether a variable is of the forms that Kubernetes makes up for a service, as of
+    /// <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>. The one that a misspelt
+    /// key looks like, `..._PORT`, holds an address of a protocol.
+    static func isServiceLink(_ name: String, _ value: String) -> Bool {
+        let port = /.+_PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?/
+        let address = ["tcp://", "udp://", "sctp://"].contains { value.hasPrefix($0) }
         let service = /.+_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)/
-        return name == "GRANTOR_PORT" || name.wholeMatch(of: port) != nil || name.wholeMatch(of: service) != nil
+        return name.hasSuffix("_PORT") && address || name.wholeMatch(of: port) != nil
+            || name.wholeMatch(of: service) != nil
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Small text files that a configuration is made of.
 enum TextFile {
@@ -10,7 +11,14 @@ enum TextFile {
     static func read(
         _ path: String, maxBytes: Int, namedBy origin: ConfigurationError.FileOrigin
     ) throws(ConfigurationError) -> String {
-        guard FileManager.default.fileExists(atPath: path) else { throw .file(path, .notThere, namedBy: origin) }
+        // The system's own word: what may not be looked at would otherwise count as not there.
+        guard access(path, R_OK) == 0 else {
+            throw .file(path, errno == EACCES ? .forbidden : .notThere, namedBy: origin)
+        }
+        var isFolder: ObjCBool = false
+        guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
+            throw .file(path, .folder, namedBy: origin)
+        }
         guard let handle = FileHandle(forReadingAtPath: path), let data = try? read(handle, upTo: maxBytes + 1) else {
             throw .file(path, .unreadable, namedBy: origin)
         }

@@ -48,10 +48,10 @@ extension WorkerConfiguration {
         case .logFormat: log.format.rawValue
         case .verifyReceiptProductionURL: apple.verifyReceiptProductionURL
         case .verifyReceiptSandboxURL: apple.verifyReceiptSandboxURL
-        case .serverAPIProductionURL: apple.serverAPIProductionURL ?? "not set"
-        case .serverAPISandboxURL: apple.serverAPISandboxURL ?? "not set"
+        case .serverAPIProductionURL: apple.serverAPIProductionURL
+        case .serverAPISandboxURL: apple.serverAPISandboxURL
         case .appleCAFile: apple.caFile ?? "the system's"
-        case .appleRootCertificates: apple.rootCertificatesFile ?? "not set"
+        case .appleRootCertificates: apple.rootCertificatesFile ?? "Apple's, built in"
         case .appleConnectTimeout: DurationText.format(apple.connectTimeout)
         case .appleTimeout: DurationText.format(apple.timeout)
         }

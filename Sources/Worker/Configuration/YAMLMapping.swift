@@ -117,7 +117,10 @@ struct YAMLMapping {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            .syntax(file: file, line: mark.line, problem: "not YAML: \(problem)")
+            .syntax(
+                file: file, line: mark.line,
+                problem:
+                    "not YAML: \(problem)\(problem.contains("cannot start any token") ? " (a tab? use spaces)" : "")")
         case .duplicatedKeysInMapping(_, let context):
             .syntax(file: file, line: context.mark.line, problem: "a name is given twice in one mapping")
         default:

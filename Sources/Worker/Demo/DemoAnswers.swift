@@ -10,6 +10,7 @@ struct DemoAnswers: Sendable {
         let submissionId: String
         let transactionId: String?
         let reason: String?
+        let verifiedBy: String?
     }
 
     private let mark: String
@@ -23,6 +24,8 @@ struct DemoAnswers: Sendable {
     private(set) var grants: [TransactionID: Set<String>] = [:]
     private(set) var failedSubmissions: [SubmissionID: String] = [:]
     private(set) var unreadableEvents = 0
+    /// Distinct granted events, by how their purchases were proven.
+    private(set) var proofs: [String: Int] = [:]
 
     /// Nothing received yet. Only records whose key holds the mark count: a broker may keep those of earlier runs.
     init(mark: String) {
@@ -46,6 +49,7 @@ struct DemoAnswers: Sendable {
             values[body.eventId, default: []].insert(value)
             if record.partition.topic == topics.granted {
                 grantedCopies += 1
+                if isNew { proofs[body.verifiedBy ?? "none", default: 0] += 1 }
                 if let transaction = body.transactionId {
                     grants[TransactionID(transaction), default: []].insert(body.eventId)
                 }

@@ -10,6 +10,7 @@ import Purchases
 /// Everything a demo runs on, started and connected.
 struct DemoParts: Sendable {
     let cluster: KafkaMockCluster
+    let authority: SimulatorAuthority
     let simulator: AppStoreSimulator
     let ledger: SQLiteLedger
     let worker: AssembledWorker
@@ -26,28 +27,33 @@ struct DemoParts: Sendable {
         var configuration = AppStoreSimulator.Configuration()
         configuration.caFile = authorityFile
         configuration.acceptedSecrets = [DemoCatalogue.sharedSecret]
+        configuration.rootsFile = folder.appending(path: "roots.pem")
+        let authority = try SimulatorAuthority(now: Date())
         let simulator = try AppStoreSimulator(
-            authority: SimulatorAuthority(now: Date()), configuration: configuration,
-            logger: logger.with(label: "simulator"), now: { clock.now() })
+            authority: authority, configuration: configuration, logger: logger.with(label: "simulator"),
+            now: { clock.now() })
+        let key = ServerAPIKey()
+        try simulator.accept(key)
         let endpoints = try await simulator.start()
         let ledger = try await SQLiteLedger.open(
             SQLiteLedgerConfiguration(path: folder.appending(path: "ledger.db").path, migrate: true), logger: logger)
         var apple = AppleSettings()
         apple.verifyReceiptProductionURL = endpoints.productionURL.absoluteString
         apple.verifyReceiptSandboxURL = endpoints.sandboxURL.absoluteString
+        apple.serverAPIProductionURL = endpoints.serverAPIProductionURL.absoluteString
+        apple.serverAPISandboxURL = endpoints.serverAPISandboxURL.absoluteString
         apple.caFile = endpoints.caFile.path
+        apple.rootCertificatesFile = endpoints.rootsFile.path
         var plan = WorkerPlan(
             kafka: WorkerPlan.Kafka(
                 bootstrapServers: cluster.bootstrapServers, properties: Self.properties, topics: topics),
-            apple: apple,
-            apps: AppRegistry([
-                RegisteredApp(app: DemoCatalogue.app, sharedSecrets: [SharedSecret(DemoCatalogue.sharedSecret)])
-            ]))
+            apple: apple, roots: try apple.trustedRoots(),
+            apps: try apps(key))
         plan.pipeline.maxInFlight = 100
         let client = KafkaClientConfiguration(
             bootstrapServers: cluster.bootstrapServers, clientID: "grantor-demo", properties: Self.properties)
         return DemoParts(
-            cluster: cluster, simulator: simulator, ledger: ledger,
+            cluster: cluster, authority: authority, simulator: simulator, ledger: ledger,
             worker: try AssembledWorker(plan: plan, ledger: ledger, logger: logger),
             producer: try KafkaProducer(configuration: KafkaProducerConfiguration(client: client), logger: logger),
             consumer: try KafkaConsumer(
@@ -57,10 +63,19 @@ struct DemoParts: Sendable {
             topics: topics)
     }
 
-    /// Makes receipts that look right and that the simulator did not sign.
-    func forger(now: Timestamp) throws -> ReceiptFactory {
-        try ReceiptFactory(
-            authority: SimulatorAuthority(now: Date(timeIntervalSince1970: Double(now.milliseconds) / 1000)))
+    /// The same catalogue for each way to verify.
+    private static func apps(_ key: ServerAPIKey) throws -> AppRegistry {
+        let credentials = try ServerAPICredentials(
+            issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: key.privateKeyPEM)
+        return AppRegistry([
+            RegisteredApp(
+                app: DemoCatalogue.app, sharedSecrets: [SharedSecret(DemoCatalogue.sharedSecret)],
+                serverAPI: credentials),
+            RegisteredApp(app: DemoCatalogue.app(DemoCatalogue.localApp), sharedSecrets: [], receipts: .local),
+            RegisteredApp(
+                app: DemoCatalogue.app(DemoCatalogue.lookingUpApp), sharedSecrets: [], serverAPI: credentials,
+                receipts: .serverAPI, confirmsOlderThan: .seconds(86_400)),
+        ])
     }
 
     /// The mock cluster's groups settle faster with a short session; an empty fetch waits its whole time there.

@@ -16,6 +16,9 @@ struct DemoReport {
         lines.append("")
         lines.append(Self.total("submitted", result.submissions.count))
         lines.append(Self.total("granted (distinct purchases)", result.answers.distinctGrants))
+        for (proof, count) in result.answers.proofs.sorted(by: { $0.key < $1.key }) {
+            lines.append(Self.total("  verified by " + proof, count))
+        }
         lines.append(Self.total("failed", result.answers.failedSubmissions.count))
         for (reason, count) in result.answers.failures.sorted(by: { $0.key < $1.key }) {
             lines.append(Self.total("  " + reason, count))

@@ -39,9 +39,9 @@ struct DemoRun {
     }
 
     private func drive(_ parts: DemoParts, now: Timestamp) async throws -> DemoResult {
-        let forger = try parts.forger(now: now)
         let scenario = try DemoScenario(
-            now: now, issue: { try parts.simulator.issue($0) }, forge: { try forger.base64($0) })
+            now: now, issuer: DemoIssuer(authority: parts.authority, now: now), asksServerAPI: true)
+        for registration in scenario.registrations { try parts.simulator.register(registration) }
         for submission in scenario.first {
             if let transaction = submission.transactionID, !submission.faults.isEmpty {
                 try parts.simulator.script(transaction, submission.faults)
@@ -88,7 +88,7 @@ enum DemoError: Error, CustomStringConvertible {
     /// The worker ended before everything was answered.
     case workerEnded
     /// Answers stopped coming.
-    case stalled(answered: Int, of: Int)
+    case stalled(answered: Int, of: Int, waiting: [String])
     /// The broker did not take a message.
     case notSubmitted
     /// The simulator did not take the faults that it is to show.
@@ -97,7 +97,8 @@ enum DemoError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .workerEnded: "the worker ended before everything was answered"
-        case .stalled(let answered, let total): "nothing arrived for 60 s; \(answered) of \(total) answered"
+        case .stalled(let answered, let total, let waiting):
+            "nothing arrived for 60 s; \(answered) of \(total) answered, no answer to: \(waiting.joined(separator: "; "))"
         case .notSubmitted: "the broker did not take a message"
         case .notScripted(let status): "the simulator answered its script with HTTP \(status)"
         }

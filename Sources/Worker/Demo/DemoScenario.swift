@@ -11,25 +11,27 @@ struct DemoScenario {
     let second: [WorkloadSubmission]
     /// Part of the key of every record and event of this run.
     let mark: String
+    /// What the App Store Server API must know before the first wave.
+    let registrations: [Registration]
 
     /// Writes both waves.
     ///
     /// - Parameters:
     ///   - now: purchases lie shortly before it.
-    ///   - issue: makes a receipt, base64.
-    ///   - forge: makes one that another authority signed.
-    init(
-        now: Timestamp, issue: @escaping (ReceiptSpecification) throws -> String,
-        forge: @escaping (ReceiptSpecification) throws -> String
-    ) throws {
-        var writer = DemoWriter(now: now, issue: issue, forge: forge)
+    ///   - asksServerAPI: whether the worker has a key of the App Store Server API that the simulator accepts.
+    init(now: Timestamp, issuer: DemoIssuer, asksServerAPI: Bool) throws {
+        var writer = DemoWriter(now: now, issuer: issuer)
         mark = writer.mark
         try Self.purchases(&writer)
+        try Self.signedPurchases(&writer)
+        if asksServerAPI { try Self.lookedUpPurchases(&writer) }
         try Self.attempts(&writer)
+        try Self.signedAttempts(&writer)
         try Self.unreadable(&writer)
         first = writer.take()
         try Self.repeats(&writer)
         second = writer.take()
+        registrations = writer.registrations
     }
 
     private static func purchases(_ writer: inout DemoWriter) throws {
@@ -66,6 +68,78 @@ struct DemoScenario {
         }
     }
 
+    private static func signedPurchases(_ writer: inout DemoWriter) throws {
+        for index in 0..<160 {
+            let gems = writer.purchase(DemoCatalogue.gems, quantity: index % 10 + 1)
+            try writer.claimSigned("signed: consumable, quantity 1-10", gems)
+        }
+        for _ in 0..<40 {
+            try writer.claimSigned("signed: non-consumable", writer.purchase(DemoCatalogue.castle, .nonConsumable))
+            try writer.claimSigned(
+                "signed: non-renewing subscription", writer.purchase(DemoCatalogue.season, .nonRenewing))
+            for period in writer.periods(DemoCatalogue.vip, count: 2) {
+                try writer.claimSigned("signed: subscription period", period)
+            }
+            try writer.claimSigned(
+                "signed: sandbox purchase", writer.purchase(DemoCatalogue.gems), environment: .sandbox)
+            try writer.resendSigned(
+                "signed anew for its owner", writer.purchase(DemoCatalogue.gems),
+                thiefKind: "signed anew for another user")
+        }
+        for _ in 0..<40 {
+            try writer.claim(
+                "receipt verified on the spot", writer.purchase(DemoCatalogue.gems), app: DemoCatalogue.localApp)
+        }
+    }
+
+    private static func lookedUpPurchases(_ writer: inout DemoWriter) throws {
+        for _ in 0..<40 {
+            try writer.claimID("bare transaction id", writer.purchase(DemoCatalogue.gems))
+            let gems = writer.purchase(DemoCatalogue.gems)
+            writer.register(gems, app: DemoCatalogue.lookingUpApp)
+            try writer.claim("receipt, looked up by its ids", gems, app: DemoCatalogue.lookingUpApp)
+        }
+        for _ in 0..<20 {
+            try writer.claimID(
+                "transaction id that Apple finds late", writer.purchase(DemoCatalogue.gems),
+                appearance: .afterCalls(count: 2))
+            try writer.claimSigned(
+                "signed days ago, so looked up first", writer.purchase(DemoCatalogue.gems),
+                signedAt: writer.now.advanced(by: .seconds(-3 * 86_400)), app: DemoCatalogue.lookingUpApp,
+                isRegistered: true)
+            // The transaction was signed before the refund; Apple is asked and tells.
+            let refunded = writer.purchase(DemoCatalogue.gems, cancelled: true)
+            writer.register(refunded, app: DemoCatalogue.lookingUpApp)
+            var asSigned = refunded
+            asSigned.cancelledAt = nil
+            asSigned.cancellationReason = nil
+            try writer.failSigned(
+                "refunded since it was signed",
+                TransactionSpecification(asSigned, bundleID: DemoCatalogue.lookingUpApp, environment: .production),
+                .transactionRevoked, signedAt: writer.now.advanced(by: .seconds(-3 * 86_400)),
+                app: DemoCatalogue.lookingUpApp)
+        }
+    }
+
+    private static func signedAttempts(_ writer: inout DemoWriter) throws {
+        func transaction(
+            _ purchase: SimulatedPurchase, app: BundleID = DemoCatalogue.bundleID, _ changes: [MemberChange] = []
+        ) -> TransactionSpecification {
+            TransactionSpecification(purchase, bundleID: app, environment: .production, changes: changes)
+        }
+        for _ in 0..<20 {
+            try writer.failSigned(
+                "signed by somebody else", transaction(writer.purchase(DemoCatalogue.gems)), .signatureInvalid,
+                forged: true)
+            try writer.failSigned(
+                "signed for another app", transaction(writer.purchase(DemoCatalogue.gems), app: "com.example.other"),
+                .bundleMismatch)
+            try writer.failSigned(
+                "signed, refunded", transaction(writer.purchase(DemoCatalogue.gems, cancelled: true)),
+                .transactionRevoked)
+        }
+    }
+
     private static func attempts(_ writer: inout DemoWriter) throws {
         for _ in 0..<20 {
             try writer.fail(
@@ -98,6 +172,7 @@ struct DemoScenario {
         for claim in granted.prefix(100) { writer.again("exact duplicate", claim) }
         for claim in granted.dropFirst(100).prefix(60) { try writer.reclaim("same purchase, new submission", claim) }
         for claim in granted.dropFirst(160).prefix(60) { try writer.steal("same purchase, another user", claim) }
+        try writer.writeDeferred()
         for claim in granted.dropFirst(220).prefix(40) { try writer.reorder("same purchase, another order", claim) }
         for claim in granted.filter({ $0.purchases.first?.kind == .nonConsumable }).prefix(60) {
             try writer.restore("restore under a new transaction id", claim)

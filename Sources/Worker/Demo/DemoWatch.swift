@@ -70,7 +70,8 @@ struct DemoWatch {
         }
         display.update(name, done: wave.count - pending.count, of: wave.count, answers: answers)
         guard clock.elapsed() - lastArrival < Self.patience else {
-            throw DemoError.stalled(answered: wave.count - pending.count, of: wave.count)
+            throw DemoError.stalled(
+                answered: wave.count - pending.count, of: wave.count, waiting: Set(pending.map(\.kind)).sorted())
         }
     }
 

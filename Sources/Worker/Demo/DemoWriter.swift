@@ -20,25 +20,24 @@ struct DemoWriter {
     /// Claims to be granted, in the order written.
     private(set) var claimed: [Claim] = []
 
-    private let now: Timestamp
-    private let issue: (ReceiptSpecification) throws -> String
-    private let forge: (ReceiptSpecification) throws -> String
+    /// What the App Store Server API must know before the submissions are sent.
+    private(set) var registrations: [Registration] = []
+
+    let now: Timestamp
+    private let issuer: DemoIssuer
     private var written: [WorkloadSubmission] = []
+    private var deferred: [(kind: String, SubmissionMessage, WorkloadSubmission.Expectation)] = []
     private var number = 0
     private var lastTransaction: Int64
     /// Part of every id, so that a run on a broker that keeps its data is told from those before.
     private let run: String
 
-    init(
-        now: Timestamp, issue: @escaping (ReceiptSpecification) throws -> String,
-        forge: @escaping (ReceiptSpecification) throws -> String
-    ) {
+    init(now: Timestamp, issuer: DemoIssuer) {
         self.now = now
         run = String(now.milliseconds, radix: 36)
         // 1,000 transactions a millisecond: two runs never meet.
         lastTransaction = 2_000_000_000_000_000 + now.milliseconds % 1_000_000_000_000 * 1_000
-        self.issue = issue
-        self.forge = forge
+        self.issuer = issuer
     }
 
     /// What was written since it was last taken.
@@ -77,16 +76,18 @@ struct DemoWriter {
 
     mutating func claim(
         _ kind: String, _ purchase: SimulatedPurchase, environment: ReceiptEnvironment = .production,
-        faults: [Fault] = []
+        faults: [Fault] = [], app: BundleID = DemoCatalogue.bundleID
     ) throws {
-        try claim(kind, [purchase], claimed: purchase.transactionID, environment: environment, faults: faults)
+        try claim(
+            kind, [purchase], claimed: purchase.transactionID, environment: environment, faults: faults, app: app)
     }
 
     mutating func claim(
         _ kind: String, _ purchases: [SimulatedPurchase], claimed transaction: TransactionID?,
-        environment: ReceiptEnvironment = .production, faults: [Fault] = []
+        environment: ReceiptEnvironment = .production, faults: [Fault] = [], app: BundleID = DemoCatalogue.bundleID
     ) throws {
-        let message = try message(purchases, environment: environment, transaction: transaction)
+        var message = try message(purchases, environment: environment, transaction: transaction, app: app)
+        message.bundleId = app.rawValue
         let submission = try submission(
             kind, message, .granted(purchases.map(\.transactionID)), faults: faults,
             transaction: purchases.first?.transactionID)
@@ -108,6 +109,66 @@ struct DemoWriter {
             transactionId: message.transactionId, productId: product?.rawValue, orderId: message.orderId,
             submittedAt: message.submittedAt)
         _ = try submission(kind, message, .failed(reason))
+    }
+
+    /// Claims a purchase with a signed transaction; `signedAt` is nil for now.
+    mutating func claimSigned(
+        _ kind: String, _ purchase: SimulatedPurchase, environment: Environment = .production,
+        signedAt: Timestamp? = nil, app: BundleID = DemoCatalogue.bundleID, isRegistered: Bool = false
+    ) throws {
+        let transaction = TransactionSpecification(purchase, bundleID: app, environment: environment)
+        if isRegistered { registrations.append(Registration(transaction)) }
+        let message = try signedMessage(transaction, signedAt: signedAt, app: app)
+        try submission(kind, message, .granted([purchase.transactionID]))
+    }
+
+    /// A signed transaction that is refused.
+    mutating func failSigned(
+        _ kind: String, _ transaction: TransactionSpecification, _ reason: FailureReason, signedAt: Timestamp? = nil,
+        forged: Bool = false, app: BundleID = DemoCatalogue.bundleID
+    ) throws {
+        try submission(
+            kind, signedMessage(transaction, signedAt: signedAt, forged: forged, app: app), .failed(reason))
+    }
+
+    /// The same purchase, signed anew by the App Store and sent by its owner and by somebody else.
+    mutating func resendSigned(_ kind: String, _ purchase: SimulatedPurchase, thiefKind: String) throws {
+        let transaction = TransactionSpecification(
+            purchase, bundleID: DemoCatalogue.bundleID, environment: .production)
+        let first = try signedMessage(transaction, signedAt: now)
+        try submission(kind, first, .granted([purchase.transactionID]))
+        var again = try signedMessage(transaction, signedAt: now.advanced(by: .seconds(1)))
+        again.userId = first.userId
+        again.orderId = first.orderId
+        deferred.append((kind, again, .granted([purchase.transactionID])))
+        deferred.append(
+            (thiefKind, try signedMessage(transaction, signedAt: now), .failed(.ownedByAnotherUser)))
+    }
+
+    /// Writes what was put off until the first wave has its answers.
+    mutating func writeDeferred() throws {
+        for (kind, message, expectation) in deferred {
+            try submission(kind, message, expectation, isRepeat: true)
+        }
+        deferred = []
+    }
+
+    /// Claims a purchase with its bare transaction id.
+    mutating func claimID(
+        _ kind: String, _ purchase: SimulatedPurchase, appearance: Registration.Appearance = .atOnce
+    ) throws {
+        let transaction = TransactionSpecification(
+            purchase, bundleID: DemoCatalogue.bundleID, environment: .production)
+        registrations.append(Registration(transaction, appearance: appearance))
+        var message = emptyMessage(app: DemoCatalogue.bundleID)
+        message.transactionId = purchase.transactionID.rawValue
+        try submission(kind, message, .granted([purchase.transactionID]))
+    }
+
+    /// Makes a purchase known to the App Store Server API.
+    mutating func register(_ purchase: SimulatedPurchase, app: BundleID) {
+        registrations.append(
+            Registration(TransactionSpecification(purchase, bundleID: app, environment: .production)))
     }
 
     mutating func quarantine(_ kind: String, _ value: [UInt8]?) {
@@ -194,7 +255,23 @@ struct DemoWriter {
         return SubmissionMessage(
             submissionId: "demo-\(run)-\(number)", userId: userID ?? "user-\(run)-\(number)",
             bundleId: DemoCatalogue.bundleID.rawValue,
-            receipt: try forged ? forge(specification) : issue(specification), transactionId: transaction?.rawValue,
+            receipt: try issuer.receipt(specification, forged: forged), transactionId: transaction?.rawValue,
+            orderId: "order-\(run)-\(number)", submittedAt: now.rfc3339)
+    }
+
+    private mutating func signedMessage(
+        _ transaction: TransactionSpecification, signedAt: Timestamp?, forged: Bool = false,
+        app: BundleID = DemoCatalogue.bundleID
+    ) throws -> SubmissionMessage {
+        var message = emptyMessage(app: app)
+        message.signedTransaction = try issuer.signed(transaction, at: signedAt ?? now, forged: forged)
+        return message
+    }
+
+    private mutating func emptyMessage(app: BundleID) -> SubmissionMessage {
+        number += 1
+        return SubmissionMessage(
+            submissionId: "demo-\(run)-\(number)", userId: "user-\(run)-\(number)", bundleId: app.rawValue,
             orderId: "order-\(run)-\(number)", submittedAt: now.rfc3339)
     }
 

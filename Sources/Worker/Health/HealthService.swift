@@ -1,7 +1,9 @@
+import Foundation
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
@@ -46,6 +48,27 @@ struct HealthService<State: HealthState>: Service {
         self.logger = logger
     }
 
+    /// Makes sure that the address can be had, by having it for a moment: before a worker begins to join its group,
+    /// because one that joins and ends at once takes partitions from those that work.
+    ///
+    /// - Throws: ``HealthServiceError`` if it cannot.
+    func checkAddress() async throws {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: bind.host, port: bind.port).get()
+            try await channel.close()
+        } catch {
+            throw HealthServiceError.cannotBind(bind, reason: Self.reason(error))
+        }
+    }
+
+    /// What the system says, without the name of the function that was called.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return String(cString: strerror(error.errnoCode))
+    }
+
     /// Serves until graceful shutdown.
     ///
     /// - Throws: ``HealthServiceError`` if the address cannot be had.
@@ -69,7 +92,7 @@ struct HealthService<State: HealthState>: Service {
             try await application.run()
         } catch {
             guard started.load(ordering: .relaxed) else {
-                throw HealthServiceError.cannotBind(bind, reason: "\(error)")
+                throw HealthServiceError.cannotBind(bind, reason: Self.reason(error))
             }
             throw error
         }

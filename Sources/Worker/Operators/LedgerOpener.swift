@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import Logging
 
@@ -20,7 +21,12 @@ struct LedgerOpener: Sendable {
     /// The SQLite file of the configuration.
     static let embedded = LedgerOpener(
         reader: { settings, logger async throws(LedgerError) in
-            try await SQLiteLedger.open(SQLiteLedgerConfiguration(path: settings.path, migrate: false), logger: logger)
+            // Whoever asks about a purchase must not be told that an empty ledger has none of it.
+            guard FileManager.default.fileExists(atPath: settings.path) else {
+                throw .unusable("there is no ledger at \(settings.path); is GRANTOR_LEDGER_URL right?")
+            }
+            return try await SQLiteLedger.open(
+                SQLiteLedgerConfiguration(path: settings.path, migrate: false), logger: logger)
         },
         migrate: { settings, logger async throws(LedgerError) in
             func open(migrate: Bool) async throws(LedgerError) {

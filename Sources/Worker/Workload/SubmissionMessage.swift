@@ -4,9 +4,10 @@ import Purchases
 /// A message of the input topic as a game's backend writes it.
 struct SubmissionMessage: Encodable {
     let submissionId: String
-    let userId: String
-    let bundleId: String
+    var userId: String
+    var bundleId: String
     var receipt: String?
+    var signedTransaction: String?
     var transactionId: String?
     var productId: String?
     var orderId: String?

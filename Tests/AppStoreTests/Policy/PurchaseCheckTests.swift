@@ -127,6 +127,35 @@ struct PurchaseCheckTests {
         }
     }
 
+    @Test("an attested type is the type, and must be the catalogue's")
+    func attestedType() {
+        let app = Fixture.app(products: nil)
+        for type in ProductType.allCases {
+            let purchase = Fixture.purchase(expiresAt: type == .autoRenewable ? later : nil, type: type)
+            #expect(granted(purchase, app: app)?.type == type)
+            if type == .consumable {
+                #expect(granted(purchase)?.type == .consumable)
+            } else if case .waits(.unknownAnswer, _) = finding(purchase) {
+                continue
+            } else {
+                Issue.record("the catalogue's consumable was attested as \(type) and not held")
+            }
+        }
+        #expect(granted(Fixture.purchase(product: "pass", expiresAt: later, type: .nonRenewing))?.type == .nonRenewing)
+    }
+
+    @Test("whose purchase it is counts before how much of it and whether it stands")
+    func order() {
+        let claim = Fixture.submission(token: "aaaa")
+        #expect(
+            reason(Fixture.purchase(quantity: 0, revokedAt: Fixture.now, token: "cccc"), claim)
+                == .accountTokenMismatch)
+        #expect(
+            reason(Fixture.purchase(quantity: 0, ownership: .familyShared, token: "cccc"), claim)
+                == .familySharedNotAllowed)
+        #expect(reason(Fixture.purchase(quantity: 0, revokedAt: Fixture.now)) == .quantityOutOfRange)
+    }
+
     @Test("items that cannot be counted are our fault, not the player's")
     func overflow() {
         let row = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: .max / 2)])

@@ -36,12 +36,13 @@ enum Fixture {
         _ transactionID: TransactionID = "1001", original: TransactionID? = nil, product: ProductID = "gems",
         quantity: Int = 1, environment: Environment = .production, purchasedAt: Timestamp = now,
         expiresAt: Timestamp? = nil, revokedAt: Timestamp? = nil, isUpgraded: Bool = false,
-        ownership: Ownership = .purchased, token: String? = nil
+        ownership: Ownership = .purchased, token: String? = nil, type: ProductType? = nil
     ) -> Purchase {
         Purchase(
             transactionID: transactionID, originalTransactionID: original ?? transactionID, productID: product,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiresAt,
-            revokedAt: revokedAt, isUpgraded: isUpgraded, ownership: ownership, appAccountToken: token)
+            revokedAt: revokedAt, isUpgraded: isUpgraded, ownership: ownership, appAccountToken: token,
+            type: type)
     }
 
     static func exchange(

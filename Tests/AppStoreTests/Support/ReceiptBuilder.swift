@@ -1,5 +1,5 @@
 /// Writes receipts in DER, or in BER with indefinite lengths, byte by byte. Unsigned: the reader does not look there.
-struct ReceiptBuilder {
+struct ReceiptBuilder: Sendable {
     typealias Attribute = (type: Int, value: [UInt8])
 
     static let signedData: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02]

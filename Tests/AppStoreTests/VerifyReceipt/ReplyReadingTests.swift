@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Reply reading")
 struct ReplyReadingTests {
-    private func verdict(_ reply: VerifyReceiptReply) -> Verdict? {
+    private func verdict(_ reply: AppStoreReply) -> Verdict? {
         guard case .noAnswer(let verdict) = ReplyReading(reply, now: Fixture.now) else { return nil }
         return verdict
     }
@@ -22,15 +22,12 @@ struct ReplyReadingTests {
 
     @Test(
         "only 200 is an answer; anything that is none is tried again for ever",
-        arguments: [0, 100, 201, 204, 301, 302, 307, 500, 502, 503, 599, 999, -1])
+        arguments: [
+            0, 100, 201, 204, 301, 302, 307, 400, 401, 403, 404, 405, 413, 418, 499, 500, 502, 503, 599, 999, -1,
+        ])
     func noAnswer(status: Int) {
         #expect(response(status) == .retry(.noAnswer, notBefore: nil, patience: .unlimited))
         #expect(response(200) == nil)
-    }
-
-    @Test("a refusal by HTTP says nothing about the receipt", arguments: [400, 401, 403, 404, 405, 413, 418, 499])
-    func clientErrors(status: Int) {
-        #expect(response(status)?.hold == .unknownAnswer)
     }
 
     @Test("429 waits as long as Apple says, within bounds")

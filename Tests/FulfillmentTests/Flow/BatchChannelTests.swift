@@ -33,6 +33,41 @@ struct BatchChannelTests {
         #expect(sum == 2_001_000)
     }
 
+    @Test("gives every element to one of several takers, and lets all of them go at the end")
+    func severalTakers() async {
+        let channel = BatchChannel<Int>()
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var sum = 0
+                    while let batch = await channel.take(atMost: 3) { sum += batch.reduce(0, +) }
+                    return sum
+                }
+            }
+            group.addTask {
+                for start in stride(from: 1, through: 2_000, by: 20) {
+                    channel.put(Array(start..<start + 20))
+                    await Task.yield()
+                }
+                channel.finish()
+                return 0
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 2_001_000)
+    }
+
+    @Test("cancelling one taker leaves the elements to the others")
+    func oneOfTwoCancelled() async {
+        let channel = BatchChannel<Int>()
+        let staying = Task { await channel.take(atMost: 1) }
+        let leaving = Task { await channel.take(atMost: 1) }
+        leaving.cancel()
+        #expect(await leaving.value == nil)
+        channel.put([1])
+        #expect(await staying.value == [1])
+    }
+
     @Test("lets a cancelled taker go")
     func cancelled() async {
         let channel = BatchChannel<Int>()

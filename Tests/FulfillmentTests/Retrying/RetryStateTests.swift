@@ -58,7 +58,7 @@ struct RetryStateTests {
     func tries() {
         let verdict = Verdict.retry(.perhapsNotAuthentic, notBefore: nil, patience: .tries(2, then: rejection))
         let state = Tried()
-        #expect(step(state, verdict) == .tryAgain(after: .milliseconds(100), isHeld: false))
+        #expect(step(state, verdict) == .tryAgain(after: policy.recheckGap, isHeld: false))
         #expect(step(state, .retry(.noAnswer, notBefore: nil, patience: .unlimited)) != .settle(.fail(rejection)))
         #expect(step(state, verdict) != .settle(.fail(rejection)))
         #expect(step(state, verdict) == .settle(.fail(rejection)))
@@ -73,13 +73,26 @@ struct RetryStateTests {
         #expect(step(state, verdict, at: 600) == .settle(.fail(rejection)))
     }
 
-    @Test("settles a doubt early when too many are in doubt, but not before its tries")
+    @Test("counts the time in doubt alone, not an outage before it")
+    func outageBeforeDoubt() {
+        let state = Tried()
+        _ = step(state, .retry(.unreachable, notBefore: nil, patience: .unlimited), at: 0)
+        let verdict = Verdict.retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection))
+        #expect(step(state, verdict, at: 25_000) != .settle(.fail(rejection)))
+        #expect(step(state, verdict, at: 25_599) != .settle(.fail(rejection)))
+        #expect(step(state, verdict, at: 25_600) == .settle(.fail(rejection)))
+    }
+
+    @Test("moves a doubt to the ledger when too many are in doubt, evidence and all, and fails nobody for the crowd")
     func crowded() {
         let verdict = Verdict.retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection))
         let state = Tried()
-        #expect(step(state, verdict, isCrowded: true) != .settle(.fail(rejection)))
-        #expect(step(state, verdict, isCrowded: true) != .settle(.fail(rejection)))
-        #expect(step(state, verdict, isCrowded: true) == .settle(.fail(rejection)))
+        for _ in 0..<2 {
+            guard case .tryAgain = step(state, verdict, isCrowded: true) else { return #expect(Bool(false)) }
+        }
+        #expect(
+            step(state, verdict, isCrowded: true)
+                == .settle(.hold(.inDoubt, detail: "Not there.", evidence: .receipt(base64: "AAAA"))))
     }
 
     @Test("never fails a submission for a fault of ours")
@@ -105,13 +118,5 @@ struct RetryStateTests {
         #expect(
             step(state, verdict, isCrowded: true)
                 == .settle(.hold(.sharedSecretRefused, detail: "x", evidence: .receipt(base64: "AAAA"))))
-    }
-
-    @Test("keeps in the ledger what no retry of this process can verify")
-    func unsupported() {
-        let state = Tried()
-        #expect(
-            step(state, .hold(.evidenceNotSupported, detail: "x"))
-                == .settle(.hold(.evidenceNotSupported, detail: "x", evidence: .receipt(base64: "AAAA"))))
     }
 }

@@ -16,7 +16,8 @@ struct PipelineBench {
 
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
-        ledger existing: SQLiteLedger? = nil
+        ledger existing: SQLiteLedger? = nil,
+        app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
         appStore = try ScriptedAppStore(gate: gate)
         var logger = Logger(label: "test")
@@ -30,8 +31,14 @@ struct PipelineBench {
         flaky = FlakyLedger(ledger)
         pipeline = Pipeline(
             source: source, sink: sink, ledger: flaky, appStore: appStore,
-            apps: AppRegistry([RegisteredApp(app: App(bundleID: "com.example.game"), sharedSecrets: [])]),
-            clock: FastClock(), randomness: FixedRandomness(), configuration: configuration, logger: logger)
+            apps: AppRegistry([try app(App(bundleID: "com.example.game"))]),
+            signatures: SignatureVerifiers(roots: appStore.roots), clock: FastClock(), randomness: FixedRandomness(),
+            configuration: configuration, logger: logger)
+    }
+
+    /// A message that claims a purchase by other evidence.
+    static func message(_ id: String, user: String = "u", evidence: String) -> [UInt8] {
+        Array(#"{"submissionId":"\#(id)","userId":"\#(user)","bundleId":"com.example.game",\#(evidence)}"#.utf8)
     }
 
     /// A message that claims a receipt.

@@ -9,8 +9,10 @@ import Synchronization
 final class ScriptedAppStore: AppStoreEndpoint {
     private struct State {
         var answers: [String: [UInt8]] = [:]
-        var scripted: [String: [VerifyReceiptReply]] = [:]
-        var everyone: [VerifyReceiptReply] = []
+        var scripted: [String: [AppStoreReply]] = [:]
+        var everyone: [AppStoreReply] = []
+        var transactions: [TransactionID: String] = [:]
+        var lookedUp: [TransactionID] = []
         var calls = 0
         var inFlight = 0
         var peak = 0
@@ -18,12 +20,19 @@ final class ScriptedAppStore: AppStoreEndpoint {
     }
 
     private let factory: ReceiptFactory
+    private let transactions: SignedTransactionFactory
+    /// What its signatures chain to.
+    let roots: TrustedRoots
     private let state = Mutex(State())
     /// While it is set, calls wait for it.
     let gate: Gate?
 
     init(gate: Gate? = nil) throws {
-        factory = try ReceiptFactory(authority: SimulatorAuthority(now: Date()))
+        // The tests' clock shows a moment of its own, and the certificates must be valid then.
+        let authority = try SimulatorAuthority(now: Date(timeIntervalSince1970: 1_795_255_200))
+        factory = try ReceiptFactory(authority: authority)
+        transactions = try SignedTransactionFactory(authority: authority)
+        roots = try TrustedRoots(pem: authority.rootsPEM)
         self.gate = gate
     }
 
@@ -31,7 +40,7 @@ final class ScriptedAppStore: AppStoreEndpoint {
     var peak: Int { state.withLock { $0.peak } }
 
     /// Makes a receipt with one consumable; its replies come first.
-    func receipt(first replies: [VerifyReceiptReply] = []) throws -> (base64: String, transactionID: TransactionID) {
+    func receipt(first replies: [AppStoreReply] = []) throws -> (base64: String, transactionID: TransactionID) {
         let id = state.withLock { state in
             state.lastTransaction += 1
             return TransactionID(String(state.lastTransaction))
@@ -54,12 +63,56 @@ final class ScriptedAppStore: AppStoreEndpoint {
         return (base64, id)
     }
 
+    /// A signed transaction of one consumable.
+    func signedTransaction(
+        signedAt: Timestamp = Timestamp(milliseconds: 1_795_255_100_000), cancelledAt: Timestamp? = nil,
+        bundleID: BundleID = "com.example.game", id: TransactionID? = nil
+    ) throws -> (text: String, transactionID: TransactionID) {
+        let id =
+            id
+            ?? state.withLock { state in
+                state.lastTransaction += 1
+                return TransactionID(String(state.lastTransaction))
+            }
+        let purchase = SimulatedPurchase(
+            transactionID: id, productID: "gems", purchasedAt: Timestamp(milliseconds: 1_795_255_000_000),
+            cancelledAt: cancelledAt)
+        let text = try transactions.signed(
+            TransactionSpecification(purchase, bundleID: bundleID, environment: .production), signedAt: signedAt)
+        return (text, id)
+    }
+
+    /// What the App Store Server API answers about a transaction; nothing is found that was not given here.
+    func answer(about id: TransactionID, with signedTransaction: String) {
+        state.withLock { $0.transactions[id] = signedTransaction }
+    }
+
+    /// Transactions that were looked up, in order.
+    var lookedUp: [TransactionID] { state.withLock { $0.lookedUp } }
+
+    func serverAPI(
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+    ) async -> AppStoreReply {
+        state.withLock { state in
+            guard case .transaction(let id) = request else {
+                return .response(httpStatus: 400, retryAfter: nil, body: Array(#"{"errorCode":4000000}"#.utf8))
+            }
+            state.lookedUp.append(id)
+            if !state.everyone.isEmpty { return state.everyone.removeFirst() }
+            guard environment == .production, let text = state.transactions[id] else {
+                return .response(httpStatus: 404, retryAfter: nil, body: Array(#"{"errorCode":4040010}"#.utf8))
+            }
+            return .response(
+                httpStatus: 200, retryAfter: nil, body: Array(#"{"signedTransactionInfo":"\#(text)"}"#.utf8))
+        }
+    }
+
     /// What the next calls get, whatever they are about.
-    func answerEveryone(with replies: [VerifyReceiptReply]) {
+    func answerEveryone(with replies: [AppStoreReply]) {
         state.withLock { $0.everyone = replies }
     }
 
-    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> VerifyReceiptReply {
+    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply {
         state.withLock { state in
             state.calls += 1
             state.inFlight += 1

@@ -1,3 +1,6 @@
+import AppStore
+import Crypto
+import Fulfillment
 import Purchases
 import Testing
 
@@ -30,16 +33,17 @@ struct AppsFileTests {
     func fullEntry() throws {
         _ = try folder.write("canary-1\n", to: "secrets/one")
         let absolute = try folder.write("canary-2\r\n", to: "secrets/two")
-        _ = try folder.write("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", to: "key.p8")
+        let key = P256.Signing.PrivateKey().pemRepresentation
+        _ = try folder.write(key + "\n", to: "key.p8")
         let apps = try load(
             """
             apps:
               - bundleId: com.example.game
                 appAppleId: 1234567890
                 sharedSecretFiles: [secrets/one, \(absolute)]
-                serverAPI: {issuerId: i-1, keyId: k-1, privateKeyFile: key.p8}
+                serverAPI: {issuerId: i-1, keyId: k-1, privateKeyFile: key.p8, share: 0.25}
                 sandbox: {policy: users, users: [u-1, 42]}
-                receipts: verifyReceipt
+                receipts: serverAPI
                 confirmSignedTransactionsOlderThan: 24h
                 familySharing: accept
                 products:
@@ -56,11 +60,14 @@ struct AppsFileTests {
         #expect(app.appAppleID == 1_234_567_890)
         #expect(app.sharedSecrets.map { $0.revealed() } == ["canary-1", "canary-2"])
         #expect(app.serverAPI?.issuerID == "i-1")
-        #expect(app.serverAPI?.privateKey.revealed().hasSuffix("-----END PRIVATE KEY-----") == true)
+        #expect(app.serverAPI?.keyID == "k-1")
+        #expect(app.serverAPIShare == 0.25)
+        #expect(app.receipts == .serverAPI)
         #expect(app.confirmSignedTransactionsOlderThan == .seconds(86_400))
         var dumped = ""
         dump(apps, to: &dumped)
-        #expect(!dumped.contains("canary") && !dumped.contains("PRIVATE KEY"))
+        let keyText = key.split(separator: "\n")[1]
+        #expect(!dumped.contains("canary") && !dumped.contains("PRIVATE KEY") && !dumped.contains(keyText))
     }
 
     @Test("A short entry grants everything attested, in the sandbox too, but nothing family-shared")
@@ -94,9 +101,12 @@ struct AppsFileTests {
                 "apps[0].sandbox.users must be left out unless the policy is users"
             ),
             ("bundleId: a, sandbox: {polcy: reject}", "apps[0].sandbox.polcy: unknown; did you mean policy?"),
-            ("bundleId: a, receipts: serverAPI", "apps[0].receipts: not supported by this version"),
-            ("bundleId: a, receipts: local", "apps[0].receipts: not supported by this version"),
-            ("bundleId: a, receipts: never", "apps[0].receipts must be verifyReceipt"),
+            ("bundleId: a, receipts: serverAPI", "apps[0].receipts must be another unless serverAPI is set"),
+            ("bundleId: a, receipts: never", "apps[0].receipts must be one of verifyReceipt, serverAPI, local"),
+            (
+                "bundleId: a, confirmSignedTransactionsOlderThan: 24h",
+                "apps[0].confirmSignedTransactionsOlderThan must be left out unless serverAPI is set"
+            ),
             ("bundleId: a, familySharing: yes", "apps[0].familySharing must be one of reject, accept"),
             (
                 "bundleId: a, confirmSignedTransactionsOlderThan: soon",
@@ -187,12 +197,12 @@ struct AppsFileTests {
         _ = try folder.write("canary", to: "key.p8")
         #expect(
             try refusal("apps: [{bundleId: a, serverAPI: {issuerId: i, keyId: k, privateKeyFile: key.p8}}]")
-                == "apps.yaml:1: apps[0].serverAPI.privateKeyFile must be a PEM file with a private key (.p8)")
+                == "apps.yaml:1: apps[0].serverAPI.privateKeyFile must be a PEM file with a private key on P-256 (.p8)")
     }
 
     @Test("The apps files that come with the program are read, but for secrets that are not there")
     func shippedFiles() throws {
-        #expect(try AppsFile.load(Repository.path("config/apps.demo.yaml")).count == 1)
+        #expect(try AppsFile.load(Repository.path("config/apps.demo.yaml")).count == 2)
         let example = Repository.path("config/apps.example.yaml")
         let error = #expect(throws: ConfigurationError.self) { try AppsFile.load(example) }
         #expect(error?.description.hasSuffix(": /run/secrets/shared-secret: there is no such file") == true)

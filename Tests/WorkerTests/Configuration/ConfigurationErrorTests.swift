@@ -25,10 +25,14 @@ struct ConfigurationErrorTests {
             (.contradiction(.maxInFlight, .logLevel, requirement: "contradict"), "\(key) and \(other) contradict"),
             (.invalidMember(place, requirement: "small"), "apps.yaml:4: apps[0].sandbox must be small"),
             (.duplicateMember(place), "apps.yaml:4: apps[0].sandbox: given twice"),
-            (.notSupported(place), "apps.yaml:4: apps[0].sandbox: not supported by this version"),
             (.keyNotSupported(.maxInFlight, what: "that is"), "\(key): that is not supported by this version"),
             (.file("f", .notThere, namedBy: .commandLine), "f: there is no such file"),
             (.file("f", .unreadable, namedBy: .key(.maxInFlight)), "\(key): f: the file cannot be read"),
+            (
+                .file("f", .forbidden, namedBy: .commandLine),
+                "f: this user may not read the file, or not enter its folder"
+            ),
+            (.file("f", .folder, namedBy: .commandLine), "f: it is a folder, not a file"),
             (.file("f", .empty, namedBy: .member(place)), "apps.yaml:4: apps[0].sandbox: f: the file is empty"),
             (.file("f", .tooLarge(limit: 9), namedBy: .commandLine), "f: the file is larger than 9 bytes"),
             (.file("f", .notText, namedBy: .commandLine), "f: the file is not UTF-8 text"),

@@ -162,7 +162,7 @@ struct WorkerConfigurationTests {
         let folder = try TemporaryFolder()
         let missing = folder.path + "/missing.yaml"
         #expect(refusal([:], file: missing) == "\(missing): there is no such file")
-        #expect(refusal([:], file: folder.path) == "\(folder.path): the file cannot be read")
+        #expect(refusal([:], file: folder.path) == "\(folder.path): it is a folder, not a file")
         let large = try folder.write(String(repeating: "#", count: ConfigurationFile.maxBytes + 1), to: "large.yaml")
         #expect(refusal([:], file: large) == "\(large): the file is larger than 262144 bytes")
         let binary = try folder.write(Data([0xFF, 0xFE, 0x00]), to: "binary.yaml")

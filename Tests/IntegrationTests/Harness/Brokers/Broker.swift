@@ -29,7 +29,7 @@ enum Topic {
         try await eventually("the topics are created", within: .seconds(60)) {
             attempt += 1
             let process = try ChildProcess(
-                program, ["topics", "create", "--partitions", "8"],
+                program, ["topics", "create", "--partitions", "8", "--replicas", "1"],
                 environment: ["GRANTOR_KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers], in: folder,
                 name: "topics-\(attempt)")
             return try await process.exit(within: .seconds(30)) == .code(0) ? true : nil

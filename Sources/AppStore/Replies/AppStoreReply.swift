@@ -1,5 +1,10 @@
+public import Purchases
+
 /// What came of one call to Apple.
-public enum VerifyReceiptReply: Hashable, Sendable {
+public enum AppStoreReply: Hashable, Sendable {
+    /// Largest body that is to be taken. An answer repeats every renewal: a subscriber of many years has about a megabyte.
+    public static let maxBytes = 8 << 20
+
     /// A whole HTTP response, whatever it says.
     ///
     /// - Parameter retryAfter: the value of its `Retry-After` header, as it came.
@@ -22,4 +27,12 @@ public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
     case tooLarge
     /// The call was given up on our side.
     case cancelled
+}
+
+extension AppStoreReply {
+    /// Until when Apple asks us not to call, if it does (HTTP 429 with `Retry-After`).
+    public func pause(now: Timestamp) -> Timestamp? {
+        guard case .response(429, let retryAfter, _) = self else { return nil }
+        return RetryAfter.moment(retryAfter, now: now)
+    }
 }

@@ -103,8 +103,10 @@ struct JSONCursor {
 
     /// A number, `true`, `false` or `null`.
     mutating func literal() throws(StrictJSON.Unreadable) -> StrictJSON.Value {
-        if takeWord("true") || takeWord("false") { return .boolean }
+        if takeWord("true") { return .boolean(true) }
+        if takeWord("false") { return .boolean(false) }
         if takeWord("null") { return .null }
+        let start = position
         _ = take(UInt8(ascii: "-"))
         // RFC 8259 section 6: no leading zeros, digits on both sides of the point, digits in the exponent.
         if !take(UInt8(ascii: "0")) { try digits() }
@@ -113,7 +115,7 @@ struct JSONCursor {
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
             try digits()
         }
-        return .number
+        return .number(String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
     private mutating func digits() throws(StrictJSON.Unreadable) {

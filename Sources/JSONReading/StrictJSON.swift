@@ -3,26 +3,30 @@
 /// Stricter than general decoders where they differ from each other: a member that stands twice is noticed, at every
 /// level, because decoders disagree on which one counts. Nested values are checked but not kept. Works without
 /// recursion, so depth costs memory in proportion to the text and never the stack.
-struct StrictJSON {
+public struct StrictJSON: Sendable {
     /// Nesting beyond this is noticed as ``Flaw/tooDeep``.
-    static let maxDepth = 32
+    public static let maxDepth = 32
     /// Members of one object beyond this are noticed as ``Flaw/tooManyMembers``.
-    static let maxMembers = 256
+    public static let maxMembers = 256
 
-    /// A member's value, as far as intake needs it.
-    enum Value: Hashable {
+    /// A member's value; what is inside an object or array is not kept.
+    public enum Value: Hashable, Sendable {
+        /// Its escapes resolved.
         case string(String)
-        case number, boolean, null, object, array
+        /// As it is written: a reader decides how much precision it needs.
+        case number(String)
+        case boolean(Bool)
+        case null, object, array
     }
 
     /// The text is not one JSON object in UTF-8: nothing in it can be trusted.
-    struct Unreadable: Error, Hashable {
+    public struct Unreadable: Error, Hashable {
         /// What is wrong, in a few constant words.
-        let reason: String
+        public let reason: String
     }
 
     /// The text can be read, and yet it breaks a rule of ours.
-    enum Flaw: Hashable {
+    public enum Flaw: Hashable, Sendable {
         /// Top-level member that stands more than once. Its value is not kept.
         case duplicateMember(String)
         /// A member inside a nested object stands more than once.
@@ -32,14 +36,16 @@ struct StrictJSON {
     }
 
     /// The top-level members that stand once.
-    private(set) var members: [String: Value] = [:]
+    public private(set) var members: [String: Value] = [:]
     /// Rules that the text breaks, in the order found.
-    private(set) var flaws: [Flaw] = []
+    public private(set) var flaws: [Flaw] = []
 
     private var duplicates: Set<String> = []
 
     /// Reads a whole text. A byte order mark in front is passed over, as RFC 8259 allows.
-    init(_ bytes: [UInt8]) throws(Unreadable) {
+    ///
+    /// - Throws: `Unreadable` if it is not one JSON object in UTF-8, from its first byte to its last.
+    public init(_ bytes: [UInt8]) throws(Unreadable) {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard String(validating: bytes[start...], as: UTF8.self) != nil else {
             throw Unreadable(reason: "not UTF-8")
@@ -51,6 +57,9 @@ struct StrictJSON {
         cursor.skipSpace()
         guard cursor.isAtEnd else { throw Unreadable(reason: "text after the JSON object") }
     }
+
+    /// White space between tokens (RFC 8259 section 2).
+    public static func isSpace(_ byte: UInt8) -> Bool { JSONCursor.isSpace(byte) }
 
     private mutating func readMembers(_ cursor: inout JSONCursor) throws(Unreadable) {
         cursor.skipSpace()

@@ -1,0 +1,96 @@
+/// Writes a JSON object (RFC 8259) straight into bytes, without values in between.
+///
+/// Members are written in the order of the calls: alphabetical, so that the same event is the same bytes on every
+/// machine and in every version. It escapes what must be escaped and nothing else.
+struct JSONObjectWriter {
+    /// What was written so far; complete after ``finished()``.
+    private var bytes: [UInt8] = []
+
+    /// An object to which nothing was written yet.
+    init() {
+        bytes.reserveCapacity(1024)
+        bytes.append(UInt8(ascii: "{"))
+    }
+
+    /// The object, closed.
+    consuming func finished() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Writes a text; leaves the member out for nil.
+    mutating func member(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        begin(name)
+        string(text)
+    }
+
+    /// Writes a whole number; leaves the member out for nil.
+    mutating func member(_ name: StaticString, _ number: Int64?) {
+        guard let number else { return }
+        begin(name)
+        bytes.append(contentsOf: String(number).utf8)
+    }
+
+    /// Writes an array of objects.
+    mutating func member<Element>(
+        _ name: StaticString, objects: [Element], _ write: (Element, inout JSONObjectWriter) -> Void
+    ) {
+        begin(name)
+        bytes.append(UInt8(ascii: "["))
+        for (index, element) in objects.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "{"))
+            write(element, &self)
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func begin(_ name: StaticString) {
+        if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(UInt8(ascii: "\""))
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func string(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.utf8.allSatisfy(Self.standsForItself) {
+            bytes.append(contentsOf: text.utf8)
+        } else {
+            for byte in text.utf8 { escaped(byte) }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func standsForItself(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private mutating func escaped(_ byte: UInt8) {
+        guard !Self.standsForItself(byte) else { return bytes.append(byte) }
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0a: bytes.append(UInt8(ascii: "n"))
+        case 0x0c: bytes.append(UInt8(ascii: "f"))
+        case 0x0d: bytes.append(UInt8(ascii: "r"))
+        default:
+            bytes.append(contentsOf: "u00".utf8)
+            bytes.append(Hexadecimal.digit(byte >> 4))
+            bytes.append(Hexadecimal.digit(byte & 0x0f))
+        }
+    }
+}
+
+/// Lower-case hexadecimal digits.
+enum Hexadecimal {
+    /// The digit of a number below 16.
+    static func digit(_ number: UInt8) -> UInt8 {
+        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + (number - 10)
+    }
+}

@@ -1,0 +1,48 @@
+import AppStore
+import Fulfillment
+import Purchases
+import Synchronization
+
+/// Apple, with a list of what it was asked: for people who look into a case.
+final class RecordingEndpoint: AppStoreEndpoint {
+    /// One call, without its body.
+    struct Call: Encodable {
+        let environment: String
+        let request: String
+        /// The HTTP status, or why there is none.
+        let answer: String
+    }
+
+    private let endpoint: any AppStoreEndpoint
+    private let recorded = Mutex<[Call]>([])
+
+    init(_ endpoint: any AppStoreEndpoint) {
+        self.endpoint = endpoint
+    }
+
+    /// What was asked, in order. One verification asks a bounded number of times.
+    var calls: [Call] { recorded.withLock { $0 } }
+
+    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply {
+        let reply = await endpoint.verifyReceipt(environment, body: body)
+        record(environment, "verifyReceipt", reply)
+        return reply
+    }
+
+    func serverAPI(
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+    ) async -> AppStoreReply {
+        let reply = await endpoint.serverAPI(environment, request, bearer: token)
+        record(environment, "GET \(request.path)", reply)
+        return reply
+    }
+
+    private func record(_ environment: Environment, _ request: String, _ reply: AppStoreReply) {
+        let answer =
+            switch reply {
+            case .response(let status, _, _): "HTTP \(status)"
+            case .failed(let failure): failure.rawValue
+            }
+        recorded.withLock { $0.append(Call(environment: environment.rawValue, request: request, answer: answer)) }
+    }
+}

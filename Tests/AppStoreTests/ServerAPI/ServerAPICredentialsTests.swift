@@ -1,0 +1,68 @@
+import Crypto
+import Testing
+
+@testable import AppStore
+
+@Suite("Credentials of the App Store Server API")
+struct ServerAPICredentialsTests {
+    private static let key = P256.Signing.PrivateKey()
+
+    private func credentials(
+        issuerID: String = "57246542-96fe-1a63-e053-0824d011072a", keyID: String = "2X9R4HXF34",
+        _ pem: String = key.pemRepresentation
+    ) throws(ServerAPICredentialsError) -> ServerAPICredentials {
+        try ServerAPICredentials(issuerID: issuerID, keyID: keyID, privateKeyPEM: pem)
+    }
+
+    @Test("take the key as Apple gives it out")
+    func genuine() throws {
+        #expect(Self.key.pemRepresentation.hasPrefix("-----BEGIN PRIVATE KEY-----"))
+        let credentials = try credentials(Self.key.pemRepresentation + "\n")
+        #expect(credentials.privateKey.rawRepresentation == Self.key.rawRepresentation)
+    }
+
+    /// Texts that are no key, by name: a test's name is printed, and a key is not.
+    private static let wrongKeys: [String: (pem: String, error: ServerAPICredentialsError)] = [
+        "nothing": ("", .notPEM), "other text": ("x", .notPEM),
+        "cut off": (String(key.pemRepresentation.prefix(80)), .notPEM),
+        "public key": (key.publicKey.pemRepresentation, .notPrivateKey),
+        "damaged": ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", .notP256),
+        "P-384": (P384.Signing.PrivateKey().pemRepresentation, .notP256),
+    ]
+
+    @Test("say what about the key is wrong", arguments: wrongKeys.keys.sorted())
+    func wrongKey(name: String) throws {
+        let wrong = try #require(Self.wrongKeys[name])
+        #expect(throws: wrong.error) { try credentials(wrong.pem) }
+    }
+
+    @Test(
+        "an id that cannot be one is noticed before Apple refuses it",
+        arguments: ["", " ", "2X9R4HXF34\n", "2X9R 4HXF34", "ключ", String(repeating: "a", count: 129)])
+    func wrongID(id: String) {
+        #expect(throws: ServerAPICredentialsError.wrongIssuerID) { try credentials(issuerID: id) }
+        #expect(throws: ServerAPICredentialsError.wrongKeyID) { try credentials(keyID: id) }
+    }
+
+    @Test("every error says something of its own, and nothing of the key")
+    func details() {
+        #expect(Set(ServerAPICredentialsError.allCases.map(\.detail)).count == ServerAPICredentialsError.allCases.count)
+    }
+
+    @Test("do not show themselves")
+    func redacted() throws {
+        let credentials = try credentials()
+        var shown = "\(credentials) \(String(reflecting: credentials)) \([credentials])"
+        dump(credentials, to: &shown)
+        #expect(!shown.contains("2X9R4HXF34") && !shown.contains("57246542"))
+    }
+
+    @Test("are equal if issuer, id and key are")
+    func equality() throws {
+        let other = P256.Signing.PrivateKey().pemRepresentation
+        #expect(try credentials() == credentials())
+        #expect(try credentials() != credentials(other))
+        #expect(try credentials() != credentials(keyID: "OTHER"))
+        #expect(try Set([credentials(), credentials()]).count == 1)
+    }
+}

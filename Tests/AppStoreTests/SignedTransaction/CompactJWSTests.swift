@@ -1,0 +1,38 @@
+import Testing
+
+@testable import AppStore
+
+@Suite("Parts of a compact JWS")
+struct CompactJWSTests {
+    private func parts(_ text: String) -> [String]? {
+        guard let token = try? CompactJWS(text) else { return nil }
+        return [token.header, token.payload, token.signature, token.signed].map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("three parts, and what is signed", arguments: ["a.b.c", " a.b.c", "a.b.c\n", "\t\r\n a.b.c \u{B}\u{C}"])
+    func split(text: String) {
+        #expect(parts(text) == ["a", "b", "c", "a.b"])
+    }
+
+    @Test("empty parts are parts: what is wrong with them shows later")
+    func empty() {
+        #expect(parts("..") == ["", "", "", "."])
+    }
+
+    @Test("other numbers of parts", arguments: ["", " ", "a", "a.b", "a.b.c.d", "a.b.c.d.e", "....", ".", "a. b"])
+    func refused(text: String) {
+        #expect(throws: SignedTransactionError.notThreeParts) { try CompactJWS(text) }
+    }
+
+    @Test("white space of Unicode is no white space of ours")
+    func unicodeSpace() {
+        #expect(parts("\u{A0}a.b.c")?.first == "\u{A0}a")
+    }
+
+    @Test("the bound on the size holds before anything is looked at")
+    func size() {
+        let limit = SignedTransactionVerifier.maxBytes
+        #expect(parts(String(repeating: "a", count: limit - 4) + ".b.c") != nil)
+        #expect(throws: SignedTransactionError.tooLarge) { try CompactJWS(String(repeating: ".", count: limit + 1)) }
+    }
+}

@@ -1,0 +1,140 @@
+import Crypto
+import Purchases
+import SwiftASN1
+import X509
+import _CryptoExtras
+
+@testable import AppStore
+
+/// Signs receipts as Apple does, or differently in whatever a test changes (RFC 5652, section 5).
+struct ReceiptSigning: Sendable {
+    enum Digest: Sendable {
+        case sha1, sha256
+
+        var oid: [UInt8] { self == .sha1 ? ReceiptSigning.sha1 : ReceiptSigning.sha256 }
+
+        func hash(_ bytes: [UInt8]) -> [UInt8] {
+            self == .sha1 ? Array(Insecure.SHA1.hash(data: bytes)) : Array(SHA256.hash(data: bytes))
+        }
+    }
+
+    static let sha1: [UInt8] = [0x06, 5, 0x2b, 0x0e, 3, 2, 0x1a]
+    static let sha256: [UInt8] = [0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1]
+    static let sha512: [UInt8] = [0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 3]
+    static let rsaEncryption: [UInt8] = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1]
+    static let rsaWithSHA1: [UInt8] = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 5]
+    static let rsaWithSHA256: [UInt8] = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 11]
+    static let ecdsaWithSHA256: [UInt8] = [0x06, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2]
+    static let envelopedData: [UInt8] = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 3]
+
+    var key: ReceiptChain.Key
+    /// What is put into the container: leaf, intermediate and root unless a test changes it.
+    var certificates: [[UInt8]]
+    /// What the verifier trusts.
+    var roots: TrustedRoots
+    var builder = ReceiptBuilder.receipt(purchases: [ReceiptBuilder.purchase()])
+    var digest = Digest.sha256
+    /// What the signer names; nil is what is true.
+    var namedDigest: [UInt8]?
+    var namedAlgorithm: [UInt8]?
+    /// Issuer and serial number, encoded.
+    var name: [UInt8]
+    var contentType = ReceiptBuilder.data
+    /// The attributes that are signed in the payload's place, from the payload's digest.
+    var attributes: (@Sendable (_ digest: [UInt8]) -> [[UInt8]])?
+    /// Changes what is put into the container after it was signed.
+    var alterPayload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    var alterSignature: @Sendable ([UInt8]) -> [UInt8] = { $0 }
+    /// The signers, from the one that signed.
+    var signers: @Sendable ([UInt8]) -> [[UInt8]] = { [$0] }
+
+    init(_ chain: ReceiptChain) throws {
+        key = chain.key
+        certificates = try chain.certificates.map(ChainBuilder.der)
+        roots = TrustedRoots(certificates: [chain.root])
+        var serializer = DER.Serializer()
+        try serializer.serialize(chain.leaf.issuer)
+        try serializer.serialize(chain.leaf.serialNumber.bytes)
+        name = serializer.serializedBytes
+    }
+
+    /// As Apple signs.
+    static func rsa() throws -> ReceiptSigning { try ReceiptSigning(.rsa()) }
+
+    /// As the simulator signs.
+    static func p256() throws -> ReceiptSigning { try ReceiptSigning(ReceiptChain(.shared)) }
+
+    /// With a chain of its own.
+    static func p256(_ change: (inout ChainBuilder) -> Void) throws -> ReceiptSigning {
+        try ReceiptSigning(ReceiptChain(ChainBuilder(change)))
+    }
+
+    /// Signs the usual attributes.
+    static func usual(_ digest: [UInt8]) -> [[UInt8]] { [typed(), digested(digest)] }
+
+    static func typed(_ type: [UInt8] = ReceiptBuilder.data) -> [UInt8] { attribute(3, type) }
+    static func digested(_ digest: [UInt8]) -> [UInt8] { attribute(4, ReceiptBuilder.tlv(0x04, digest)) }
+
+    /// An attribute of PKCS#9.
+    static func attribute(_ kind: UInt8, _ value: [UInt8]) -> [UInt8] {
+        let type: [UInt8] = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, kind]
+        return ReceiptBuilder.tlv(0x30, type + ReceiptBuilder.tlv(0x31, value))
+    }
+
+    mutating func setDate(_ text: String?) {
+        builder.attributes.removeAll { $0.type == 12 }
+        if let text { builder.attributes.append((12, ReceiptBuilder.ia5(text))) }
+    }
+
+    func receipt() throws -> AppReceipt { try AppReceipt(der: der()) }
+
+    /// What a verifier that trusts the chain says; nil if the signature holds.
+    func error() throws -> ReceiptSignatureError? {
+        try ReceiptVerifier(roots: roots).error(receipt())
+    }
+
+    func der() throws -> [UInt8] {
+        let tlv = ReceiptBuilder.tlv
+        let payload = builder.payload
+        let content = tlv(0x30, contentType + tlv(0xa0, tlv(0x04, alterPayload(payload))))
+        return tlv(0x30, ReceiptBuilder.signedData + tlv(0xa0, tlv(0x30, try members(content, signing: payload))))
+    }
+
+    /// With indefinite lengths and the content in two pieces.
+    func ber() throws -> [UInt8] {
+        let payload = builder.payload
+        let half = payload.count / 2
+        let pieces =
+            ReceiptBuilder.tlv(0x04, Array(payload[..<half])) + ReceiptBuilder.tlv(0x04, Array(payload[half...]))
+        let content = open(0x30, contentType + open(0xa0, open(0x24, pieces)))
+        return open(0x30, ReceiptBuilder.signedData + open(0xa0, open(0x30, try members(content, signing: payload))))
+    }
+
+    private func open(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag, 0x80] + contents + [0, 0] }
+
+    private func members(_ content: [UInt8], signing payload: [UInt8]) throws -> [UInt8] {
+        let tlv = ReceiptBuilder.tlv
+        let certificates = certificates.isEmpty ? [] : tlv(0xa0, certificates.flatMap { $0 })
+        let signers = signers(try signer(of: payload)).flatMap { $0 }
+        return [0x02, 1, 1] + tlv(0x31, tlv(0x30, digest.oid)) + content + certificates + tlv(0x31, signers)
+    }
+
+    private func signer(of payload: [UInt8]) throws -> [UInt8] {
+        let tlv = ReceiptBuilder.tlv
+        let list = attributes.map { $0(digest.hash(payload)).flatMap { $0 } }
+        let signature = try key.sign(list.map { tlv(0x31, $0) } ?? payload, digest)
+        let parts: [[UInt8]] = [
+            [0x02, 1, 1], tlv(0x30, name), tlv(0x30, (namedDigest ?? digest.oid) + [5, 0]),
+            list.map { tlv(0xa0, $0) } ?? [], tlv(0x30, namedAlgorithm ?? key.algorithm),
+            tlv(0x04, alterSignature(signature)),
+        ]
+        return tlv(0x30, parts.flatMap { $0 })
+    }
+}
+
+extension ReceiptVerifier {
+    /// Why a receipt does not verify; nil if it does.
+    func error(_ receipt: AppReceipt) -> ReceiptSignatureError? {
+        Result { () throws(ReceiptSignatureError) in try verify(receipt) }.error
+    }
+}
