@@ -1,13 +1,29 @@
-import Foundation
-
-/// A load to measure.
+/// What a run submits, and how fast Apple is.
 struct BenchCase: Codable, Sendable {
+    enum Evidence: String, Codable, CaseIterable, Sendable {
+        /// App Store receipts, verified by Apple's verifyReceipt over HTTPS.
+        case receipt
+        /// StoreKit 2 signed transactions, verified in the worker.
+        case signedTransaction
+    }
+
+    let evidence: Evidence
+    /// What Apple takes for each call; nothing is called for signed transactions.
     let latencyMilliseconds: Int
     let inFlight: Int
-    let receipts: Int
+    let submissions: Int
+    /// Bytes of a receipt before base64.
     let receiptBytes: Int
 
-    /// In flight divided by latency: no worker can be faster (Little's law); nil without latency.
+    /// For people.
+    var name: String {
+        switch evidence {
+        case .receipt: "receipts, \(latencyMilliseconds) ms"
+        case .signedTransaction: "signed transactions"
+        }
+    }
+
+    /// In flight divided by latency: no worker can be faster (Little's law); nil where nothing is waited for.
     var ceiling: Double? {
         latencyMilliseconds == 0 ? nil : Double(inFlight) * 1000 / Double(latencyMilliseconds)
     }
@@ -20,6 +36,8 @@ struct Measurement: Codable, Sendable {
     let cpuMicrosecondsPerReceipt: Double
     /// `VmHWM` of the worker process.
     let peakMemoryMiB: Double
+    /// CPU time of one bare P-256 verification by swift-crypto, measured right after the run.
+    let rawVerificationMicroseconds: Double
 }
 
 /// A case with its runs.
@@ -30,25 +48,5 @@ struct CaseResult: Codable, Sendable {
     func median(_ value: (Measurement) -> Double) -> Double {
         let sorted = measurements.map(value).sorted()
         return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
-    }
-}
-
-/// Results for people.
-struct ResultTable {
-    let text: String
-
-    init(results: [CaseResult]) {
-        var lines = [
-            "latency  in flight  receipts/s (ceiling)   CPU us/receipt   peak MiB   (medians of \(results.first?.measurements.count ?? 0))"
-        ]
-        for result in results {
-            let ceiling = result.scenario.ceiling.map { String(format: "%.0f", $0) } ?? "-"
-            lines.append(
-                String(
-                    format: "%4d ms  %9d  %10.0f (%@)  %15.0f  %9.0f", result.scenario.latencyMilliseconds,
-                    result.scenario.inFlight, result.median(\.receiptsPerSecond), ceiling,
-                    result.median(\.cpuMicrosecondsPerReceipt), result.median(\.peakMemoryMiB)))
-        }
-        text = lines.joined(separator: "\n")
     }
 }

@@ -11,6 +11,7 @@ struct BenchRun {
     /// Submissions handed to the broker and not answered yet, at most: what the mock cluster holds with room to spare.
     static let maxAhead = 8_000
     static let batch = 250
+    private static let bundleID: BundleID = "com.example.game"
     private static let properties = ["session.timeout.ms": "6000", "fetch.wait.max.ms": "5"]
 
     let scenario: BenchCase
@@ -44,25 +45,40 @@ struct BenchRun {
     }
 
     private func messages(authority: URL) throws -> [KafkaProducerRecord] {
-        let factory = try ReceiptFactory(authority: SimulatorAuthority(folder: authority))
+        let authority = try SimulatorAuthority(folder: authority)
+        let receipts = try ReceiptFactory(authority: authority)
+        let transactions = try SignedTransactionFactory(authority: authority)
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        return try (0..<scenario.receipts).map { index in
+        return try (0..<scenario.submissions).map { index in
             let purchase = SimulatedPurchase(
                 transactionID: TransactionID(String(2_000_000_000 + index)), productID: "gems", purchasedAt: now)
-            let receipt = try factory.base64(
-                ReceiptSpecification(
-                    bundleID: "com.example.game", environment: .production, purchases: [purchase], creationDate: now,
-                    targetSize: scenario.receiptBytes))
+            let evidence =
+                switch scenario.evidence {
+                case .receipt:
+                    try #""receipt":"\#(receipts.base64(receipt(of: purchase, now: now)))""#
+                case .signedTransaction:
+                    try #""signedTransaction":"\#(transactions.signed(transaction(of: purchase), signedAt: now))""#
+                }
             let text =
-                #"{"submissionId":"bench-\#(index)","userId":"user-\#(index)","bundleId":"com.example.game","receipt":"\#(receipt)"}"#
+                #"{"submissionId":"bench-\#(index)","userId":"user-\#(index)","bundleId":"\#(Self.bundleID)",\#(evidence)}"#
             return KafkaProducerRecord(
                 topic: "receipts.submitted", key: Array("user-\(index)".utf8), value: Array(text.utf8))
         }
     }
 
+    private func receipt(of purchase: SimulatedPurchase, now: Timestamp) -> ReceiptSpecification {
+        ReceiptSpecification(
+            bundleID: Self.bundleID, environment: .production, purchases: [purchase], creationDate: now,
+            targetSize: scenario.receiptBytes)
+    }
+
+    private func transaction(of purchase: SimulatedPurchase) -> TransactionSpecification {
+        TransactionSpecification(purchase, bundleID: Self.bundleID, environment: .production)
+    }
+
     private func worker(in folder: URL, bootstrap: String, endpoints: [String: String]) throws -> BenchProcess {
         let apps = folder.appending(path: "apps.yaml")
-        try Data("apps:\n  - bundleId: com.example.game\n".utf8).write(to: apps)
+        try Data("apps:\n  - bundleId: \(Self.bundleID)\n".utf8).write(to: apps)
         let properties = folder.appending(path: "kafka.properties")
         try Data(Self.properties.map { "\($0.key)=\($0.value)\n" }.joined().utf8).write(to: properties)
         return try BenchProcess(
@@ -74,7 +90,8 @@ struct BenchRun {
                 "GRANTOR_MAX_IN_FLIGHT": String(scenario.inFlight), "GRANTOR_HTTP_BIND": "127.0.0.1:0",
                 "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": endpoints["productionURL"] ?? "",
                 "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": endpoints["sandboxURL"] ?? "",
-                "GRANTOR_APPLE_CA_FILE": endpoints["caFile"] ?? "", "GRANTOR_LOG_LEVEL": "warning",
+                "GRANTOR_APPLE_CA_FILE": endpoints["caFile"] ?? "",
+                "GRANTOR_APPLE_ROOT_CERTIFICATES": endpoints["rootsFile"] ?? "", "GRANTOR_LOG_LEVEL": "warning",
             ], log: folder.appending(path: "worker.log"))
     }
 
@@ -119,6 +136,7 @@ struct BenchRun {
         await consumer.close(deadline: .seconds(2))
         return Measurement(
             receiptsPerSecond: measured / seconds, cpuMicrosecondsPerReceipt: cpu / measured * 1e6,
-            peakMemoryMiB: try worker.peakMemoryMiB())
+            peakMemoryMiB: try worker.peakMemoryMiB(),
+            rawVerificationMicroseconds: try RawVerification.microseconds())
     }
 }

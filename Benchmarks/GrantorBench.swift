@@ -16,13 +16,18 @@ struct GrantorBench: AsyncParsableCommand {
     @Option(help: "Receipts per run.")
     var receipts = 20_000
 
+    @Option(help: "Signed transactions per run; 0 leaves them out.")
+    var signedTransactions = 60_000
+
     @Option(help: "Runs per case; the median counts.")
     var runs = 3
 
     @Option(help: "Calls to Apple in flight at once.")
     var inFlight = 1000
 
-    @Option(name: .customLong("latency"), help: "Milliseconds that Apple takes; may be given several times.")
+    @Option(
+        name: .customLong("latency"), parsing: .upToNextOption,
+        help: "Milliseconds that Apple takes for a receipt; one case for each.")
     var latencies: [Int] = [0, 250]
 
     @Option(help: "Bytes of a receipt before base64.")
@@ -33,12 +38,10 @@ struct GrantorBench: AsyncParsableCommand {
 
     func run() async throws {
         var results: [CaseResult] = []
-        for latency in latencies {
-            let scenario = BenchCase(
-                latencyMilliseconds: latency, inFlight: inFlight, receipts: receipts, receiptBytes: receiptBytes)
+        for scenario in cases {
             var measurements: [Measurement] = []
             for run in 1...max(1, runs) {
-                FileHandle.standardError.write(Data("latency \(latency) ms, run \(run) of \(runs) ...\n".utf8))
+                FileHandle.standardError.write(Data("\(scenario.name), run \(run) of \(runs) ...\n".utf8))
                 let bench = BenchRun(scenario: scenario, binaries: URL(filePath: binaries))
                 measurements.append(try await bench.measure())
             }
@@ -49,5 +52,17 @@ struct GrantorBench: AsyncParsableCommand {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(results).write(to: URL(filePath: output))
+    }
+
+    private var cases: [BenchCase] {
+        let signed = BenchCase(
+            evidence: .signedTransaction, latencyMilliseconds: 0, inFlight: inFlight, submissions: signedTransactions,
+            receiptBytes: 0)
+        return (signedTransactions > 0 ? [signed] : [])
+            + latencies.map {
+                BenchCase(
+                    evidence: .receipt, latencyMilliseconds: $0, inFlight: inFlight, submissions: receipts,
+                    receiptBytes: receiptBytes)
+            }
     }
 }
