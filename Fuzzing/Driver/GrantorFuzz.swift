@@ -1,0 +1,38 @@
+import CFuzzer
+import FuzzTargets
+import Glibc
+
+/// `grantor-fuzz TARGET [libFuzzer's arguments]`: feeds a target with bytes that grow out of what reached new code.
+///
+/// Ends the process on the first input that breaks a rule, and leaves it in a file named `crash-...`: put that into
+/// `Fuzzing/cases/TARGET`, where the tests replay it, and mend the fault.
+@main
+enum GrantorFuzz {
+    static func main() {
+        guard CommandLine.arguments.count > 1, let target = FuzzTarget(rawValue: CommandLine.arguments[1]) else {
+            let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: "|")
+            print("usage: grantor-fuzz \(names) [libFuzzer's arguments]")
+            exit(64)
+        }
+        chosen = target
+        // The target's name is not libFuzzer's business: the program's own name takes its place.
+        let arguments = CommandLine.unsafeArgv
+        arguments[1] = arguments[0]
+        var count = CommandLine.argc - 1
+        var values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = arguments + 1
+        exit(
+            LLVMFuzzerRunDriver(&count, &values) { data, size in
+                let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+                do {
+                    try GrantorFuzz.chosen.run(bytes)
+                } catch {
+                    // A crash is how libFuzzer is told.
+                    fatalError("\(error)")
+                }
+                return 0
+            })
+    }
+
+    /// libFuzzer's callback takes no context. Written once before it is first called, on the same thread.
+    nonisolated(unsafe) fileprivate static var chosen = FuzzTarget.submission
+}

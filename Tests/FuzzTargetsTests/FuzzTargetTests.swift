@@ -1,0 +1,32 @@
+import Foundation
+import FuzzTargets
+import Testing
+
+@Suite("Cases that fuzzing began with or found")
+struct FuzzTargetTests {
+    private static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Fuzzing/cases")
+
+    private func cases(_ target: FuzzTarget) throws -> [Data] {
+        let folder = Self.folder.appending(path: target.rawValue)
+        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).map {
+            try Data(contentsOf: $0)
+        }
+    }
+
+    @Test("each is taken by its rules, whole, cut short and damaged", arguments: FuzzTarget.allCases)
+    func replay(target: FuzzTarget) throws {
+        let cases = try cases(target)
+        #expect(!cases.isEmpty)
+        for bytes in cases.map(Array.init) {
+            try target.run(bytes)
+            for cut in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 50)) {
+                try target.run(Array(bytes[..<cut]))
+                var damaged = bytes
+                damaged[cut] ^= 0x15
+                try target.run(damaged)
+            }
+        }
+    }
+}
