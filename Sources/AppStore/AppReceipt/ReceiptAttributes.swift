@@ -27,10 +27,10 @@ struct ReceiptAttributes {
     private init?(_ node: ASN1Node) {
         guard let members = node.children(.set) else { return nil }
         list = members.compactMap { member in
-            guard let parts = member.children(.sequence), parts.count == 3, let type = Self.integer(parts[0]),
-                let kind = Int(exactly: type), let value = parts[2].octets
+            guard let parts = member.children(.sequence), parts.count == 3, let value = parts[2].octets
             else { return nil }
-            return (kind, value)
+            // A failure means a type that is no number, or none of Apple's.
+            return (try? Int(berEncoded: parts[0])).map { ($0, value) }
         }
     }
 
@@ -41,8 +41,8 @@ struct ReceiptAttributes {
 
     /// A text; nil when it is absent, empty, too long or not UTF-8.
     func text(_ type: Int) -> String? {
-        guard let node = first(type), Self.texts.contains(node.identifier), case .primitive(let bytes) = node.content,
-            !bytes.isEmpty, bytes.count <= Self.maxTextBytes
+        guard let (tag, bytes) = first(type), Self.textTags.contains(tag), !bytes.isEmpty,
+            bytes.count <= Self.maxTextBytes
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
@@ -52,27 +52,40 @@ struct ReceiptAttributes {
         text(type).flatMap { Timestamp(receiptDate: Array($0.utf8)) ?? Timestamp(rfc3339: $0) }
     }
 
-    /// An integer; nil when it is absent or does not fit.
+    /// An integer; nil when it is absent or not one of 64 bits.
     func integer(_ type: Int) -> Int64? {
-        first(type).flatMap(Self.integer)
+        guard let (tag, bytes) = first(type), tag == Self.integerTag, (1...8).contains(bytes.count),
+            let top = bytes.first
+        else { return nil }
+        return bytes.reduce(top & 0x80 == 0 ? 0 : -1) { $0 << 8 | Int64($1) }
     }
 
     /// Whether an attribute is there and says something: one that does and cannot be read must not count as absent.
     func holdsValue(_ type: Int) -> Bool {
-        guard let value = list.first(where: { $0.type == type })?.value else { return false }
-        guard let node = BoundedBER.parse(value), case .primitive(let bytes) = node.content else { return true }
-        return !bytes.isEmpty
+        guard let attribute = list.first(where: { $0.type == type }), !attribute.value.isEmpty else { return false }
+        return first(type)?.bytes.isEmpty != true
     }
 
-    /// The first attribute of a type counts; Apple's receipts have each once.
-    private func first(_ type: Int) -> ASN1Node? {
-        list.first { $0.type == type }.flatMap { BoundedBER.parse($0.value) }
+    /// The primitive value of the first attribute of a type; Apple's receipts have each once. Nil when it is absent or
+    /// anything else.
+    ///
+    /// Read without the parser, which builds a tree for each of the many values that have no branches.
+    private func first(_ type: Int) -> (tag: UInt8, bytes: ArraySlice<UInt8>)? {
+        guard var rest = list.first(where: { $0.type == type })?.value, let tag = rest.popFirst(),
+            tag & 0x20 == 0, tag & 0x1f != 0x1f, let short = rest.popFirst()
+        else { return nil }
+        var length = Int(short)
+        if short & 0x80 != 0 {
+            let count = Int(short & 0x7f)
+            // More than four bytes of length are longer than a receipt.
+            guard (1...4).contains(count), count <= rest.count else { return nil }
+            length = rest.prefix(count).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(count)
+        }
+        return rest.count == length ? (tag, rest) : nil
     }
 
-    /// Nil stands for a node that is no integer of 64 bits.
-    private static func integer(_ node: ASN1Node) -> Int64? {
-        try? Int64(berEncoded: node)
-    }
-
-    private static let texts: Set<ASN1Identifier> = [.utf8String, .ia5String]
+    /// UTF8String and IA5String.
+    private static let textTags: [UInt8] = [0x0c, 0x16]
+    private static let integerTag: UInt8 = 0x02
 }

@@ -3,7 +3,7 @@ struct Ticket: Hashable, Sendable {
     let partition: TopicPartition
     /// Which assignment of the partition the record was read under.
     let epoch: UInt64
-    let ordinal: Int
+    let offset: Int64
 }
 
 /// The offsets that may be committed, over all partitions that are ours.
@@ -42,17 +42,17 @@ struct Progress: Sendable {
 
     /// A record was read; nil if its partition is not ours or the record was read before.
     mutating func admit(_ offset: Int64, of partition: TopicPartition) -> Ticket? {
-        // Changed in place: taken out and put back, the list behind an unfinished record would be copied each time.
-        guard let epoch = assignments[partition]?.epoch,
-            let ordinal = assignments[partition]?.progress.admit(offset)
-        else { return nil }
-        return Ticket(partition: partition, epoch: epoch, ordinal: ordinal)
+        // Changed in place: taken out and put back, the whole list would be copied each time.
+        guard let epoch = assignments[partition]?.epoch, assignments[partition]?.progress.admit(offset) == true else {
+            return nil
+        }
+        return Ticket(partition: partition, epoch: epoch, offset: offset)
     }
 
     /// A record's outcome is in the ledger.
     mutating func complete(_ ticket: Ticket) {
         guard assignments[ticket.partition]?.epoch == ticket.epoch else { return }
-        if assignments[ticket.partition]?.progress.complete(ticket.ordinal) == true {
+        if assignments[ticket.partition]?.progress.complete(ticket.offset) == true {
             moved.insert(ticket.partition)
         }
     }

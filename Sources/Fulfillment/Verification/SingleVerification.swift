@@ -59,37 +59,14 @@ public struct SingleVerification: Sendable {
             return verifier.signatures.transactions.explain(text, now: now).checks.map {
                 EvidenceCheck(name: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
             }
-        case .receipt(let base64): return checks(onReceipt: base64, of: submission)
+        case .receipt(let base64): return checks(onReceipt: base64)
         }
     }
 
-    private func checks(onReceipt base64: String, of submission: Submission) -> [EvidenceCheck] {
-        let receipt: AppReceipt
-        do throws(AppReceiptError) {
-            receipt = try AppReceipt.parse(base64: base64)
-        } catch {
-            return [EvidenceCheck(name: "form", outcome: "failed", detail: error.detail)]
+    private func checks(onReceipt base64: String) -> [EvidenceCheck] {
+        verifier.signatures.receipts.explain(base64: base64).checks.map {
+            EvidenceCheck(name: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
         }
-        let count = receipt.purchases.count
-        var checks = [
-            EvidenceCheck(
-                name: "form", outcome: "passed", detail: "An App Store receipt with \(count) in-app purchases.")
-        ]
-        if let app = verifier.apps[submission.bundleID]?.app {
-            let rejection = receipt.contradiction(with: app)
-            checks.append(
-                EvidenceCheck(
-                    name: "app", outcome: rejection == nil ? "passed" : "failed",
-                    detail: rejection?.detail ?? "It does not speak against being the app's."))
-        }
-        do throws(ReceiptSignatureError) {
-            try verifier.signatures.receipts.verify(receipt)
-            checks.append(
-                EvidenceCheck(name: "signature", outcome: "passed", detail: "Apple signed it, and nobody changed it."))
-        } catch {
-            checks.append(EvidenceCheck(name: "signature", outcome: "failed", detail: error.detail))
-        }
-        return checks
     }
 
     /// The verdict of one try.

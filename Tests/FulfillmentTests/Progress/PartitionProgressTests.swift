@@ -5,45 +5,53 @@ import Testing
 @Suite("Progress of a partition")
 struct PartitionProgressTests {
     @Test("commits nothing before the first record is done")
-    func nothingDone() throws {
+    func nothingDone() {
         var progress = PartitionProgress()
-        let first = try unwrapped(progress.admit(10))
-        let second = try unwrapped(progress.admit(11))
+        let admitted = [10, 11].map { progress.admit($0) }
+        #expect(admitted == [true, true])
         #expect(progress.watermark == nil)
-        let seen1 = progress.complete(second)
-        #expect(!seen1)
+        let second = progress.complete(11)
+        #expect(!second)
         #expect(progress.watermark == nil)
-        let seen2 = progress.complete(first)
-        #expect(seen2)
+        let first = progress.complete(10)
+        #expect(first)
         #expect(progress.watermark == 12)
         #expect(progress.unfinished == 0)
     }
 
     @Test("passes over offsets that no record has, as compaction and transactions leave them")
-    func gaps() throws {
+    func gaps() {
         var progress = PartitionProgress()
-        let ordinals = [5, 9, 30].compactMap { progress.admit($0) }
-        _ = progress.complete(ordinals[0])
-        #expect(progress.watermark == 6)
-        _ = progress.complete(ordinals[1])
-        _ = progress.complete(ordinals[2])
+        for offset: Int64 in [5, 9, 30] { _ = progress.admit(offset) }
+        _ = progress.complete(5)
+        #expect(progress.watermark == 9)
+        _ = progress.complete(9)
+        _ = progress.complete(30)
         #expect(progress.watermark == 31)
     }
 
     @Test("takes neither an offset nor a completion twice")
-    func twice() throws {
+    func twice() {
         var progress = PartitionProgress()
-        let ordinal = try unwrapped(progress.admit(1))
-        let seen3 = progress.admit(1)
-        #expect(seen3 == nil)
-        let seen4 = progress.complete(ordinal)
-        #expect(seen4)
-        let seen5 = progress.complete(ordinal)
-        #expect(!seen5)
-        let seen6 = progress.admit(1)
-        #expect(seen6 == nil)
-        let seen7 = progress.complete(99)
-        #expect(!seen7)
+        let admitted = [1, 1].map { progress.admit($0) }
+        #expect(admitted == [true, false])
+        let completed = [1, 1, 99].map { progress.complete($0) }
+        #expect(completed == [true, false, false])
+        let again = progress.admit(1)
+        #expect(!again)
+    }
+
+    @Test("keeps only what is unfinished, however much is done behind it")
+    func bounded() {
+        var progress = PartitionProgress()
+        for offset: Int64 in 0..<100_000 {
+            _ = progress.admit(offset)
+            if offset > 0 { _ = progress.complete(offset) }
+            if offset % 10_000 == 0 { #expect(progress.unfinished == 1) }
+        }
+        #expect(progress.watermark == nil)
+        _ = progress.complete(0)
+        #expect(progress.watermark == 100_000)
     }
 
     @Test("keeps to the naive model over random orders", arguments: 0..<25)
@@ -51,25 +59,24 @@ struct PartitionProgressTests {
         var generator = SeededGenerator(seed: seed)
         var progress = PartitionProgress()
         var offset: Int64 = 100
-        var open: [(ordinal: Int, offset: Int64)] = []
-        var all: [Int64] = []
+        var open: [Int64] = []
+        var expected: Int64?
         for _ in 0..<8_000 {
             if open.isEmpty || Int.random(in: 0..<5, using: &generator) < 2 {
                 offset += Int64.random(in: 1...3, using: &generator)
-                guard let ordinal = progress.admit(offset) else { return #expect(Bool(false), "offset refused") }
-                open.append((ordinal, offset))
-                all.append(offset)
+                let isAdmitted = progress.admit(offset)
+                #expect(isAdmitted)
+                open.append(offset)
             } else {
-                let index = Int.random(in: 0..<min(open.count, 200), using: &generator)
-                let before = progress.watermark
-                let moved = progress.complete(open.remove(at: index).ordinal)
-                #expect(moved == (progress.watermark != before))
+                let done = open.remove(at: Int.random(in: 0..<min(open.count, 200), using: &generator))
+                let isOldest = open.allSatisfy { $0 > done }
+                if isOldest { expected = open.min() ?? offset + 1 }
+                let moved = progress.complete(done)
+                #expect(moved == isOldest)
             }
-            let oldestOpen = open.map(\.offset).min()
-            let done = all.filter { $0 < oldestOpen ?? .max }.last
-            #expect(progress.watermark == done.map { $0 + 1 })
-            #expect(progress.oldestUnfinished == oldestOpen)
-            if all.count > 400 { all.removeAll { $0 < (done ?? 0) } }
+            #expect(progress.watermark == expected)
+            #expect(progress.oldestUnfinished == open.min())
+            #expect(progress.unfinished == open.count)
         }
     }
 }
