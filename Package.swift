@@ -89,7 +89,7 @@ let package = Package(
 
         .executableTarget(
             name: "grantor-bench",
-            dependencies: ["AppStoreSimulator", "Kafka", "Purchases", argumentParser, crypto, logging],
+            dependencies: ["AppStore", "AppStoreSimulator", "Kafka", "Purchases", argumentParser, crypto, logging],
             path: "Benchmarks"),
 
         .target(

@@ -48,10 +48,12 @@ struct GrantorBench: AsyncParsableCommand {
             results.append(CaseResult(scenario: scenario, measurements: measurements))
         }
         print(ResultTable(results: results).text)
+        let verification = try VerificationCost.measure()
+        print(verification.text)
         guard let output else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        try encoder.encode(results).write(to: URL(filePath: output))
+        try encoder.encode(Report(cases: results, verification: verification)).write(to: URL(filePath: output))
     }
 
     private var cases: [BenchCase] {
@@ -64,5 +66,11 @@ struct GrantorBench: AsyncParsableCommand {
                     evidence: .receipt, latencyMilliseconds: $0, inFlight: inFlight, submissions: receipts,
                     receiptBytes: receiptBytes)
             }
+    }
+
+    /// What is written to a file.
+    private struct Report: Encodable {
+        let cases: [CaseResult]
+        let verification: VerificationCost
     }
 }

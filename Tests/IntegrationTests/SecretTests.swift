@@ -31,7 +31,7 @@ extension IntegrationTests {
                     .map { String(decoding: $0 ?? [], as: UTF8.self) }.joined(separator: "\n")
             }.joined(separator: "\n")
             // A piece from the middle: the beginnings of receipts are alike.
-            let receipts = played.map(\.receipt).filter { !$0.isEmpty }.map { $0.dropFirst($0.count / 2).prefix(40) }
+            let receipts = played.compactMap(\.proof).map { $0.dropFirst($0.count / 2).prefix(40) }
             for (name, text) in [("log", worker.text), ("metrics", metrics), ("events", events)] {
                 #expect(!text.contains(Apple.sharedSecret), "\(name)")
                 #expect(!receipts.contains { text.contains($0) }, "\(name)")

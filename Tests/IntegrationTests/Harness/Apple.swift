@@ -16,6 +16,7 @@ struct Apple: Sendable {
     static func start(in folder: URL) async throws -> Apple {
         var configuration = AppStoreSimulator.Configuration()
         configuration.caFile = folder.appending(path: "ca.pem")
+        configuration.rootsFile = folder.appending(path: "roots.pem")
         configuration.acceptedSecrets = [sharedSecret]
         let simulator = try AppStoreSimulator(
             authority: SimulatorAuthority(now: Date()), configuration: configuration, logger: .silent,

@@ -15,16 +15,20 @@ struct Played: Sendable {
     let key: [UInt8]
     let value: [UInt8]
     let expectation: Expectation
-    /// Its receipt; empty for what cannot be read.
-    let receipt: String
+    /// What it says; nil for what cannot be read.
+    let message: SubmissionMessage?
+
+    /// Its receipt or signed transaction; nil for what cannot be read.
+    var proof: String? { message?.receipt ?? message?.signedTransaction }
 }
 
 /// A submission as a game's backend writes it.
 struct SubmissionMessage: Encodable {
-    let submissionId: String
+    var submissionId: String
     var userId: String
     var bundleId: String
-    var receipt: String
+    var receipt: String?
+    var signedTransaction: String?
     var transactionId: String?
     var productId: String?
     var orderId: String?

@@ -18,7 +18,8 @@ struct Player {
     mutating func mixed(_ count: Int) throws -> [Played] {
         try (0..<count).map { index in
             switch index % 20 {
-            case 0..<9: try claim([purchase(Catalogue.gems, quantity: index % 10 + 1)])
+            case 0..<5: try claim([purchase(Catalogue.gems, quantity: index % 10 + 1)])
+            case 5..<9: try claimSigned(purchase(Catalogue.gems, quantity: index % 10 + 1))
             case 9, 10: try claim([purchase(Catalogue.gems), purchase(Catalogue.coins, quantity: 2)])
             case 11: try claim([purchase(Catalogue.castle, .nonConsumable)])
             case 12: try claim([purchase(Catalogue.season, .nonRenewing)])
@@ -41,15 +42,15 @@ struct Player {
     /// What was granted before is asked for again: as it was, by the same user anew, and by a thief.
     mutating func again(_ granted: [Played]) throws -> [Played] {
         try granted.enumerated().map { index, played in
-            guard case .granted(let transactions) = played.expectation, transactions.count == 1, index % 3 != 0 else {
+            guard case .granted(let transactions) = played.expectation, transactions.count == 1, index % 3 != 0,
+                var message = played.message
+            else {
                 return played
             }
             let isThief = index % 3 == 1
             number += 1
-            let message = SubmissionMessage(
-                submissionId: "again-\(number)",
-                userId: isThief ? "thief-\(number)" : String(decoding: played.key, as: UTF8.self),
-                bundleId: Catalogue.bundleID.rawValue, receipt: played.receipt)
+            message.submissionId = "again-\(number)"
+            if isThief { message.userId = "thief-\(number)" }
             return try self.played(message, isThief ? .failed(.ownedByAnotherUser) : played.expectation)
         }
     }
@@ -93,6 +94,13 @@ struct Player {
         return try played(message(receipt), .granted(purchases.map(\.transactionID)))
     }
 
+    private mutating func claimSigned(_ purchase: SimulatedPurchase) throws -> Played {
+        var message = message(nil)
+        message.signedTransaction = try apple.simulator.issueSigned(
+            TransactionSpecification(purchase, bundleID: Catalogue.bundleID, environment: .production))
+        return try played(message, .granted([purchase.transactionID]))
+    }
+
     private mutating func fail(
         _ purchase: SimulatedPurchase, _ reason: FailureReason, forged: Bool = false
     ) throws -> Played {
@@ -115,7 +123,7 @@ struct Player {
         number += 1
         return Played(
             submissionID: nil, key: Array("unreadable-\(number)".utf8), value: Array("not json".utf8),
-            expectation: .quarantined, receipt: "")
+            expectation: .quarantined, message: nil)
     }
 
     private func specification(
@@ -126,7 +134,7 @@ struct Player {
             targetSize: size)
     }
 
-    private mutating func message(_ receipt: String) -> SubmissionMessage {
+    private mutating func message(_ receipt: String?) -> SubmissionMessage {
         number += 1
         return SubmissionMessage(
             submissionId: "submission-\(number)", userId: "user-\(number)", bundleId: Catalogue.bundleID.rawValue,
@@ -138,7 +146,7 @@ struct Player {
         encoder.outputFormatting = .withoutEscapingSlashes
         return Played(
             submissionID: SubmissionID(message.submissionId), key: Array(message.userId.utf8),
-            value: Array(try encoder.encode(message)), expectation: expectation, receipt: message.receipt)
+            value: Array(try encoder.encode(message)), expectation: expectation, message: message)
     }
 
     private mutating func nextTransaction() -> TransactionID {

@@ -37,6 +37,7 @@ final class Stage: Sendable {
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": apple.endpoints.productionURL.absoluteString,
             "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": apple.endpoints.sandboxURL.absoluteString,
             "GRANTOR_APPLE_CA_FILE": apple.endpoints.caFile.path,
+            "GRANTOR_APPLE_ROOT_CERTIFICATES": apple.endpoints.rootsFile.path,
         ]
         self.environment = standard.merging(environment) { $1 }
     }
