@@ -29,18 +29,25 @@ public final class Pipeline: Sendable {
         configuration: PipelineConfiguration = PipelineConfiguration(), logger: Logger
     ) {
         let metrics = PipelineMetrics()
+        let window = WindowGate(
+            Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes))
+        let apple = AppleAvailability(
+            targets: CallTarget.all(for: apps), policy: configuration.availability,
+            mostCalls: configuration.maxInFlight, clock: clock, randomness: randomness, metrics: metrics.availability,
+            logger: logger,
+            onIntake: { isHeld in window.lower(to: isHeld ? configuration.outageWindowCount : nil) })
         parts = PipelineParts(
             configuration: configuration, clock: clock, randomness: randomness, metrics: metrics, logger: logger,
             stopping: Signal(),
-            window: WindowGate(
-                Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes)),
-            doubts: configuration.waitBudget, holds: configuration.waitBudget, progress: ProgressTracker())
+            window: window, doubts: configuration.waitBudget, holds: configuration.waitBudget,
+            ledgerAnswers: Flag(true, onChange: { apple.ledger(answers: $0) }), apple: apple,
+            progress: ProgressTracker())
         self.source = source
         intake = IntakeStage(parts: parts, source: source, ledger: ledger)
         verification = VerificationStage(
             parts: parts,
             verifier: Verifier(
-                apps: apps, signatures: signatures, endpoint: appStore, clock: clock, metrics: metrics,
+                apps: apps, signatures: signatures, endpoint: appStore, apple: apple, clock: clock, metrics: metrics,
                 alerts: parts.alerts, logger: logger))
         settlement = SettlementStage(
             parts: parts,
@@ -77,10 +84,12 @@ public final class Pipeline: Sendable {
     /// What the pipeline holds now, for health and progress displays.
     public var status: PipelineStatus {
         let held = parts.window.held
+        let apple = parts.apple.status
         return parts.progress.withProgress { progress in
             PipelineStatus(
                 partitions: progress.partitions, heldSubmissions: held.count, heldBytes: held.bytes,
                 inDoubt: parts.doubts.held, onHold: parts.holds.held, ledgerAnswers: parts.ledgerAnswers.isSet,
+                waitingForApple: apple.waiting, appleIsAway: apple.holdsIntake,
                 settledRecords: parts.settledCount.value,
                 isStopping: parts.stopping.isRaised)
         }
@@ -148,6 +157,10 @@ public struct PipelineStatus: Hashable, Sendable {
     public let onHold: Int
     /// Whether the ledger took what it was last given.
     public let ledgerAnswers: Bool
+    /// Calls to Apple that wait for their turn.
+    public let waitingForApple: Int
+    /// Whether all that is asked of Apple's production waits until Apple answers again.
+    public let appleIsAway: Bool
     /// Records whose fate came into the ledger since the start.
     public let settledRecords: Int
     /// Whether it was asked to end.

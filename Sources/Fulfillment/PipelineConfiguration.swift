@@ -10,6 +10,8 @@ public struct PipelineConfiguration: Sendable {
     /// Most bytes of records read and not yet settled.
     public var maxWindowBytes: Int
     public var retry: RetryPolicy
+    /// When Apple is in trouble.
+    public var availability = AvailabilityPolicy()
     /// How long a stop waits for calls in flight, settlement and publishing, all in all.
     public var stopLimit: Duration
 
@@ -20,6 +22,9 @@ public struct PipelineConfiguration: Sendable {
     static let maxReadCount = 500
     /// Largest number of bytes taken from the source at once.
     static let maxReadBytes = 4 << 20
+
+    /// Submissions in the window while more would only wait for Apple.
+    var outageWindowCount: Int { max(1, Int(Double(maxWindowCount) * availability.windowShare)) }
 
     /// A new budget for one of the reasons to wait.
     var waitBudget: WaitBudget {

@@ -5,6 +5,7 @@ import Purchases
 
 /// What the pipeline counts and measures. Labels come from closed enums only, so the number of series is fixed.
 struct PipelineMetrics: Sendable {
+    let availability = AvailabilityMetrics()
     /// Records read from the input topic.
     let read = Counter(label: "grantor_records_read_total")
     /// Submissions that were in the ledger already when they were read.

@@ -20,7 +20,9 @@ struct PipelineParts: Sendable {
     let holds: WaitBudget
     let alerts = AlertThrottle()
     /// Whether the ledger took what it was last given.
-    let ledgerAnswers = Flag(true)
+    let ledgerAnswers: Flag
+    /// Every call to Apple asks here first.
+    let apple: AppleAvailability
     let progress: ProgressTracker
     /// Records whose fate is in the ledger since the start.
     let settledCount = Tally()
@@ -47,6 +49,7 @@ struct PipelineParts: Sendable {
         metrics.windowBytes.record(held.bytes)
         metrics.inDoubt.record(doubts.held)
         metrics.onHold.record(holds.held)
+        apple.report()
     }
 
     /// Waits before another try of something that failed so many times.
@@ -74,15 +77,22 @@ final class Tally: Sendable {
     func add(_ more: Int) { count.add(more, ordering: .relaxed) }
 }
 
-/// Something that is true or not, shared between tasks.
+/// Something that is true or not, shared between tasks; one of them sets it.
 final class Flag: Sendable {
     private let state: Atomic<Bool>
+    private let onChange: @Sendable (Bool) -> Void
 
-    init(_ value: Bool) { state = Atomic(value) }
+    /// - Parameter onChange: called by who sets it, when that changes it.
+    init(_ value: Bool, onChange: @escaping @Sendable (Bool) -> Void = { _ in }) {
+        state = Atomic(value)
+        self.onChange = onChange
+    }
 
     var isSet: Bool { state.load(ordering: .relaxed) }
 
-    func set(_ value: Bool) { state.store(value, ordering: .relaxed) }
+    func set(_ value: Bool) {
+        if state.exchange(value, ordering: .relaxed) != value { onChange(value) }
+    }
 }
 
 /// A submission on its way to verification.

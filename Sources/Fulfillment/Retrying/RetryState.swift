@@ -12,8 +12,11 @@ struct RetryState: Sendable {
         case tryAgain(after: Duration, isHeld: Bool)
     }
 
-    /// Verdicts received.
+    /// Tries in which Apple was asked, or the evidence judged. What was not tried, because our own budget of calls was
+    /// spent, is none.
     private(set) var attempts = 0
+    /// Verdicts received: what the delays grow by.
+    private var verdicts = 0
     /// When the doubt came up that the last verdict repeated.
     private var doubtSince: Duration?
     private var lastCause: RetryCause?
@@ -31,7 +34,8 @@ struct RetryState: Sendable {
         _ verdict: Verdict, evidence: @autoclosure () -> Evidence, policy: RetryPolicy, elapsed: Duration,
         now: Timestamp, unit: Double, isCrowded: (Wait) -> Bool
     ) -> Step {
-        attempts += 1
+        verdicts += 1
+        if !verdict.isUntried { attempts += 1 }
         switch verdict {
         case .verified(let purchases, let verifiedBy): return .settle(.grant(purchases, by: verifiedBy))
         case .rejected(let rejection): return .settle(.fail(rejection))
@@ -46,7 +50,7 @@ struct RetryState: Sendable {
             holds = 0
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
-            var delay = policy.backoff.delay(afterFailures: attempts, unit: unit)
+            var delay = policy.backoff.delay(afterFailures: verdicts, unit: unit)
             switch patience {
             case .unlimited: break
             case .tries(let limit, let rejection):
@@ -79,5 +83,13 @@ struct RetryState: Sendable {
     var wait: Wait? {
         if holds > 0 { return .hold }
         return lastCause == .notFoundYet || lastCause == .perhapsMalformed ? .doubt : nil
+    }
+}
+
+extension Verdict {
+    /// Whether nobody was asked.
+    fileprivate var isUntried: Bool {
+        guard case .retry(.budgetSpent, _, _) = self else { return false }
+        return true
     }
 }

@@ -12,20 +12,26 @@ struct VerificationStage: Sendable {
 
     let parts: PipelineParts
     let verifier: Verifier
-    private let slots: Slots
 
     init(parts: PipelineParts, verifier: Verifier) {
         self.parts = parts
         self.verifier = verifier
-        slots = Slots(parts.configuration.maxInFlight)
     }
 
     /// Runs until nothing more is admitted and all that was has its fate, or the stop's share of time is over.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await verifyAll() }
+            group.addTask {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await verifyAll() }
+                    group.addTask { await parts.apple.keepTime() }
+                    await group.next()
+                    group.cancelAll()
+                }
+            }
             group.addTask {
                 await parts.stopping.wait()
+                parts.apple.close()
                 // A cancelled sleep means that everything ended in time.
                 do { try await parts.clock.sleep(for: parts.configuration.stopLimit * Self.stopShare) } catch { return }
             }
@@ -73,9 +79,11 @@ struct VerificationStage: Sendable {
         var state = RetryState()
         var place = BudgetPlace(weight: admitted.weight)
         while true {
-            // Once the worker stops nothing new is begun: the record is read again after the restart.
-            let tried = await slots.withSlot { parts.stopping.isRaised ? nil : await verifier.verify(opened) }
-            guard let verdict = tried ?? nil, !Task.isCancelled else { return }
+            // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
+            // stop cuts short, or that was never made, is not counted.
+            guard !parts.stopping.isRaised,
+                let verdict = await verifier.verify(opened, isRetry: state.attempts > 0), !Task.isCancelled
+            else { return }
             switch step(&state, verdict, opened.evidence) {
             case .settle(let decision):
                 parts.settled.put([admitted.settled(decision, attempts: state.attempts)])

@@ -27,6 +27,7 @@ struct WorkerHealth: HealthState {
             HealthCheck("running", passed: !status.isStopping),
             HealthCheck("partitions_assigned", passed: !status.partitions.isEmpty),
             HealthCheck("ledger", passed: status.ledgerAnswers),
+            HealthCheck("app_store", passed: !status.appleIsAway),
         ]
     }
 }

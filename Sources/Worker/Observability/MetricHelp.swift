@@ -2,8 +2,14 @@
 enum MetricHelp {
     /// By the names that metrics are shown under.
     static let texts = [
+        "grantor_apple_breaker_openings_total": "Times that calls to Apple were stopped, by service and environment.",
+        "grantor_apple_breakers": "Breakers of calls to Apple in each phase; one for each app of the server API.",
+        "grantor_apple_call_limit": "Calls that may be under way at once; the least of any app's.",
         "grantor_apple_call_seconds": "Time until Apple answered or could not, by environment.",
+        "grantor_apple_calls_in_flight": "Calls to Apple that are under way.",
         "grantor_apple_calls_unanswered_total": "Calls to Apple without an answer.",
+        "grantor_apple_calls_waiting": "Calls to Apple that wait for their turn.",
+        "grantor_apple_retry_budget": "Retries that may be made at once; the least of any app's.",
         "grantor_events_published_total": "Event copies that Kafka acknowledged, by topic.",
         "grantor_events_withheld": "Events that Kafka refused, and those that wait behind them. Alert if any stay.",
         "grantor_grants_created_total": "Purchases granted for the first time.",
