@@ -4,9 +4,9 @@ import Purchases
 
 /// The way of a submission, and the only place that knows its order:
 ///
-///     source -> intake -> verification -> settlement -> publishing
-///                                              |
-///                                              +-> offsets
+///     source -> intake -> repeats -> verification -> settlement -> publishing
+///                                                         |
+///                                                         +-> offsets
 ///
 /// An offset is committed only past records whose outcome is in the ledger. Publishing may lag behind; the outbox
 /// makes it certain. Whatever instant the process dies at, a restart reads again what has no outcome, and the
@@ -14,6 +14,8 @@ import Purchases
 public final class Pipeline: Sendable {
     private let parts: PipelineParts
     private let intake: IntakeStage
+    private let repeats: RepeatStage
+    private let watch: WatchStage
     private let verification: VerificationStage
     private let settlement: SettlementStage
     private let publisher: Publisher
@@ -33,7 +35,9 @@ public final class Pipeline: Sendable {
                 Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes)),
             doubts: configuration.waitBudget, holds: configuration.waitBudget, progress: ProgressTracker())
         self.source = source
-        intake = IntakeStage(parts: parts, source: source, ledger: ledger)
+        intake = IntakeStage(parts: parts, source: source)
+        repeats = RepeatStage(parts: parts, ledger: ledger)
+        watch = WatchStage(parts: parts, source: source)
         verification = VerificationStage(
             parts: parts,
             verifier: Verifier(
@@ -77,7 +81,7 @@ public final class Pipeline: Sendable {
             PipelineStatus(
                 partitions: progress.partitions, heldSubmissions: held.count, heldBytes: held.bytes,
                 inDoubt: parts.doubts.held, onHold: parts.holds.held, ledgerAnswers: parts.ledgerAnswers.isSet,
-                settledRecords: parts.settledCount.value,
+                sourceIsAlive: parts.sourceIsAlive.isSet, settledRecords: parts.settledCount.value,
                 isStopping: parts.stopping.isRaised)
         }
     }
@@ -86,6 +90,7 @@ public final class Pipeline: Sendable {
     private static let closeLimit: Duration = .seconds(5)
 
     private enum Ended { case stages, limit }
+    private enum Part { case line, beside }
 
     private func runStages() async throws {
         try await withThrowingTaskGroup(of: Ended.self) { group in
@@ -109,13 +114,32 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// Each stage ends when the one before it has ended and its own work is done.
+    /// Intake serves the group's rebalances until the rest of the line has ended, so that a worker that takes its time
+    /// to stop keeps nobody waiting.
     private func runInOrder() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Part.self) { group in
             group.addTask {
-                defer { self.parts.admitted.finish() }
                 try await self.intake.run()
+                return .beside
             }
+            group.addTask {
+                await self.watch.run()
+                return .beside
+            }
+            group.addTask {
+                try await self.runLine()
+                return .line
+            }
+            while let ended = try await group.next() {
+                if ended == .line { group.cancelAll() }
+            }
+        }
+    }
+
+    /// Each stage ends when the one before it has ended and its own work is done.
+    private func runLine() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.repeats.run() }
             group.addTask {
                 defer { self.parts.settled.finish() }
                 await self.verification.run()
@@ -144,6 +168,8 @@ public struct PipelineStatus: Hashable, Sendable {
     public let onHold: Int
     /// Whether the ledger took what it was last given.
     public let ledgerAnswers: Bool
+    /// Whether the source shows signs of life; if not, only a restart helps.
+    public let sourceIsAlive: Bool
     /// Records whose fate came into the ledger since the start.
     public let settledRecords: Int
     /// Whether it was asked to end.

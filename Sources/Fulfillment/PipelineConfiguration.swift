@@ -13,6 +13,9 @@ public struct PipelineConfiguration: Sendable {
     /// How long a stop waits for calls in flight, settlement and publishing, all in all.
     public var stopLimit: Duration
 
+    /// How old the oldest unfinished record of a partition may be before the partition is reported to be without progress.
+    public var stallLimit: Duration = .seconds(300)
+
     /// Tasks that open submissions, which is to check signatures for the most part: one for each core.
     public var openers = max(1, ProcessInfo.processInfo.activeProcessorCount)
 

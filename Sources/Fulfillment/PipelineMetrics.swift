@@ -24,6 +24,10 @@ struct PipelineMetrics: Sendable {
     let inDoubt = Gauge(label: "grantor_submissions_in_doubt")
     /// Submissions that wait for our side to be mended. Alert on any.
     let onHold = Gauge(label: "grantor_submissions_on_hold")
+    /// Offsets that did not rise within an assignment.
+    let wentBack = Counter(label: "grantor_partition_offsets_went_back_total")
+    /// Partitions whose oldest record has had no outcome for long. Alert on any.
+    let stalledPartitions = Gauge(label: "grantor_partitions_stalled")
     let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
 

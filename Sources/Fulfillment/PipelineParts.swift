@@ -24,7 +24,11 @@ struct PipelineParts: Sendable {
     let progress: ProgressTracker
     /// Records whose fate is in the ledger since the start.
     let settledCount = Tally()
-    /// From intake to verification.
+    /// Whether the source shows signs of life.
+    let sourceIsAlive = Flag(true)
+    /// From intake to the look into the ledger.
+    let read = BatchChannel<AdmittedSubmission>()
+    /// From there to verification.
     let admitted = BatchChannel<AdmittedSubmission>()
     /// From intake and verification to settlement.
     let settled = BatchChannel<Settled>()

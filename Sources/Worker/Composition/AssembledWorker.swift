@@ -25,7 +25,8 @@ struct AssembledWorker: Sendable {
             logger: logger.with(label: "kafka-producer"))
         let consumer = try KafkaConsumer(
             configuration: KafkaConsumerConfiguration(
-                client: client, groupID: plan.kafka.groupID, topics: [plan.kafka.topics.submitted]),
+                client: client, groupID: plan.kafka.groupID, topics: [plan.kafka.topics.submitted],
+                assignor: plan.kafka.assignmentStrategy, groupInstanceID: plan.kafka.groupInstanceID),
             logger: logger.with(label: "kafka-consumer"))
         pipeline = Pipeline(
             source: KafkaSubmissionSource(consumer),
