@@ -5,6 +5,7 @@ enum MetricHelp {
         "grantor_apple_call_seconds": "Time until Apple answered or could not, by environment.",
         "grantor_apple_calls_unanswered_total": "Calls to Apple without an answer.",
         "grantor_events_published_total": "Event copies that Kafka acknowledged, by topic.",
+        "grantor_events_withheld": "Events that Kafka refused, and those that wait behind them. Alert if any stay.",
         "grantor_grants_created_total": "Purchases granted for the first time.",
         "grantor_ledger_unavailable_total": "Ledger calls that must be tried again.",
         "grantor_ledger_warnings_total": "Submissions that an operator should look at, by warning.",

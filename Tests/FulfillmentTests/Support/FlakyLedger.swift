@@ -37,20 +37,33 @@ final class FlakyLedger: LedgerStore {
 
     func settle(
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
-    ) async throws(LedgerError) -> [SettledOutcome] {
+    ) async throws(LedgerError) -> SettleResult {
         try failBefore()
-        let outcomes = try await ledger.settle(settlements, quarantines: quarantines, now: now)
+        let result = try await ledger.settle(settlements, quarantines: quarantines, now: now)
         try failAfter()
-        return outcomes
+        return result
     }
 
-    func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
-        try await ledger.unpublished(after: sequence, limit: limit)
+    func takeRelay(
+        _ worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> RelayTurn? {
+        try await ledger.takeRelay(worker, for: lease, now: now)
     }
 
-    func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError) {
+    func outbox(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+        try await ledger.outbox(after: sequence, limit: limit)
+    }
+
+    func published(
+        _ note: RelayNote, by worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> Bool {
         try failBefore()
-        try await ledger.markPublished(entries, now: now)
+        let isOurs = try await ledger.published(note, by: worker, for: lease, now: now)
         try failAfter()
+        return isOurs
+    }
+
+    func leaveRelay(_ worker: WorkerID) async throws(LedgerError) {
+        try await ledger.leaveRelay(worker)
     }
 }
