@@ -176,9 +176,6 @@ public protocol LedgerReader: Sendable {
     /// How a waiting submission stands; nil if it does not wait, or waits without a next try.
     func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState?
 
-    /// What waits, by cause. Costs one look at each waiting submission's index entry.
-    func waitingCounts() async throws(LedgerError) -> [WaitingCount]
-
     /// What people did to a submission, in order.
     func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction]
 }

@@ -13,6 +13,9 @@ public protocol WaitingRoom: Sendable {
     /// Keeps all that this worker took and did not settle, for another lease.
     func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError)
 
+    /// What waits, by cause. Costs one look at each waiting submission's index entry.
+    func waitingCounts() async throws(LedgerError) -> [WaitingCount]
+
     /// Gives back all that this worker took and did not settle: due at once, and no try is counted.
     func giveBackDue(_ worker: WorkerID, now: Timestamp) async throws(LedgerError)
 }

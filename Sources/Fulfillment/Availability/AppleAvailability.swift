@@ -152,6 +152,11 @@ final class AppleAvailability: Sendable {
         return moment.map { next < $0 } ?? true
     }
 
+    /// Whether a target's trouble is not quite over, so that a failed call says nothing about what it was made for.
+    func isTroubled(_ target: CallTarget) -> Bool {
+        state.withLock { $0.admission.isTroubled(target) }
+    }
+
     /// What health and progress displays show.
     var status: AppleStatus {
         state.withLock { state in

@@ -47,6 +47,11 @@ struct CallAdmission: Sendable {
         places = Dictionary(targets.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
+    /// Whether a target is not called freely: away, probed, or on its way back.
+    func isTroubled(_ target: CallTarget) -> Bool {
+        places[target].map { targets[$0].breaker.phase != .closed } ?? false
+    }
+
     /// Whether Apple's part of the intake would only wait: something that production is asked for is away, and nothing
     /// else of production's is in use.
     var holdsIntake: Bool {

@@ -146,6 +146,16 @@ struct Verifier: Sendable {
         }
     }
 
+    /// Whether what the case is brought before is in trouble with everybody's calls.
+    func isAway(_ opened: Case) -> Bool {
+        switch opened.question {
+        case .verifyReceipt: Environment.allCases.contains { apple.isTroubled(.verifyReceipt($0)) }
+        case .lookup:
+            Environment.allCases.contains { apple.isTroubled(.serverAPI($0, opened.registered.app.bundleID)) }
+        case .again: false
+        }
+    }
+
     private func lookAgain(at evidence: Evidence, _ opened: Case) async -> Verdict? {
         switch look(at: opened.claim.with(evidence), opened.receivedAt) {
         case .concluded(let verdict): verdict

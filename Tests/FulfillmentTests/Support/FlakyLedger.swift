@@ -3,11 +3,11 @@ import Purchases
 import Synchronization
 
 /// A ledger that is away for the first calls, and that sometimes does what it is asked and says that it failed.
-final class FlakyLedger: LedgerStore {
-    private let ledger: any LedgerStore
+final class FlakyLedger: LedgerStore, WaitingRoom {
+    private let ledger: any PipelineLedger
     private let failures = Mutex((before: 0, after: 0))
 
-    init(_ ledger: any LedgerStore) { self.ledger = ledger }
+    init(_ ledger: any PipelineLedger) { self.ledger = ledger }
 
     /// The next calls fail: so many without an effect, then so many with it.
     func fail(before: Int, after: Int) { failures.withLock { $0 = (before, after) } }
@@ -65,5 +65,23 @@ final class FlakyLedger: LedgerStore {
 
     func leaveRelay(_ worker: WorkerID) async throws(LedgerError) {
         try await ledger.leaveRelay(worker)
+    }
+
+    func takeDue(
+        _ worker: WorkerID, limit: Int, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> [DueSubmission] {
+        try await ledger.takeDue(worker, limit: limit, for: lease, now: now)
+    }
+
+    func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError) {
+        try await ledger.keepDue(worker, for: lease, now: now)
+    }
+
+    func giveBackDue(_ worker: WorkerID, now: Timestamp) async throws(LedgerError) {
+        try await ledger.giveBackDue(worker, now: now)
+    }
+
+    func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
+        try await ledger.waitingCounts()
     }
 }
