@@ -24,6 +24,8 @@ struct PipelineMetrics: Sendable {
     let inDoubt = Gauge(label: "grantor_submissions_in_doubt")
     /// Submissions that wait for our side to be mended. Alert on any.
     let onHold = Gauge(label: "grantor_submissions_on_hold")
+    /// Partitions that are this worker's.
+    let partitions = Gauge(label: "grantor_partitions_assigned")
     /// Offsets that did not rise within an assignment.
     let wentBack = Counter(label: "grantor_partition_offsets_went_back_total")
     /// Partitions whose oldest record has had no outcome for long. Alert on any.

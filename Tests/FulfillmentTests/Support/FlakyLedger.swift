@@ -7,7 +7,12 @@ final class FlakyLedger: LedgerStore {
     private let ledger: any LedgerStore
     private let failures = Mutex((before: 0, after: 0))
 
+    private let fates = Mutex<Set<SubmissionID>>([])
+
     init(_ ledger: any LedgerStore) { self.ledger = ledger }
+
+    /// Submissions whose fate is in the ledger.
+    var settled: Set<SubmissionID> { fates.withLock { $0 } }
 
     /// The next calls fail: so many without an effect, then so many with it.
     func fail(before: Int, after: Int) { failures.withLock { $0 = (before, after) } }
@@ -40,6 +45,7 @@ final class FlakyLedger: LedgerStore {
     ) async throws(LedgerError) -> SettleResult {
         try failBefore()
         let result = try await ledger.settle(settlements, quarantines: quarantines, now: now)
+        fates.withLock { $0.formUnion(settlements.map(\.claimant.submissionID)) }
         try failAfter()
         return result
     }
