@@ -28,6 +28,8 @@ struct PipelineMetrics: Sendable {
     }
     /// How long the first of them has been due. Alert if it grows.
     private let overdue = Gauge(label: "grantor_waiting_overdue_seconds")
+    /// Partitions that are this worker's.
+    let partitions = Gauge(label: "grantor_partitions_assigned")
     /// Offsets that did not rise within an assignment.
     let wentBack = Counter(label: "grantor_partition_offsets_went_back_total")
     /// Partitions whose oldest record has had no outcome for long. Alert on any.

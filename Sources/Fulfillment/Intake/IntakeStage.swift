@@ -74,18 +74,21 @@ struct IntakeStage: Sendable {
     }
 
     private func assigned(_ partitions: [TopicPartition], _ epoch: UInt64) {
-        parts.progress.withProgress { progress in
+        let count = parts.progress.withProgress { progress in
             for partition in partitions { progress.assigned(partition, epoch: epoch) }
+            return progress.partitions.count
         }
+        parts.metrics.partitions.record(count)
         parts.logger.info("Partitions assigned", metadata: ["partitions": "\(partitions.map(\.partition))"])
     }
 
     private func revoked(_ partitions: [TopicPartition], lost: Bool) -> [TopicPartition: Int64] {
-        let offsets = parts.progress.withProgress { progress in
+        let (offsets, count) = parts.progress.withProgress { progress in
             var offsets: [TopicPartition: Int64] = [:]
             for partition in partitions { offsets[partition] = progress.revoked(partition) }
-            return offsets
+            return (offsets, progress.partitions.count)
         }
+        parts.metrics.partitions.record(count)
         parts.logger.info(
             "Partitions revoked", metadata: ["partitions": "\(partitions.map(\.partition))", "lost": "\(lost)"])
         return lost ? [:] : offsets

@@ -18,6 +18,7 @@ enum MetricHelp {
         "grantor_partition_lag_seconds": "Age of a partition's newest record when it was read.",
         "grantor_partition_offsets_went_back_total": "Times that a partition's offsets did not rise.",
         "grantor_partition_oldest_unfinished_seconds": "Age of a partition's oldest record without an outcome.",
+        "grantor_partitions_assigned": "Partitions that are this worker's.",
         "grantor_partitions_stalled": "Partitions whose oldest record has had no outcome for long.",
         "grantor_publish_failed_passes_total": "Publishing passes after which events still wait.",
         "grantor_records_quarantined_total": "Records from which no submission could be read.",

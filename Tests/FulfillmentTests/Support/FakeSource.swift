@@ -40,6 +40,15 @@ final class FakeSource: SubmissionSource {
         waiter?.resume()
     }
 
+    /// Deletes the topic and makes it anew: offsets begin at 0 again.
+    func makeAnew(_ values: [[UInt8]?]) {
+        state.withLock { state in
+            state.records = []
+            state.position = 0
+        }
+        write(values)
+    }
+
     /// Takes the partition away, as a rebalance does.
     func revoke() {
         state.withLock { state in

@@ -1,3 +1,4 @@
+import Fulfillment
 import Ledger
 import Purchases
 import Synchronization
@@ -7,7 +8,12 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
     private let ledger: any PipelineLedger
     private let failures = Mutex((before: 0, after: 0))
 
+    private let fates = Mutex<Set<SubmissionID>>([])
+
     init(_ ledger: any PipelineLedger) { self.ledger = ledger }
+
+    /// Submissions whose fate is in the ledger.
+    var settled: Set<SubmissionID> { fates.withLock { $0 } }
 
     /// The next calls fail: so many without an effect, then so many with it.
     func fail(before: Int, after: Int) { failures.withLock { $0 = (before, after) } }
@@ -40,6 +46,7 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
     ) async throws(LedgerError) -> SettleResult {
         try failBefore()
         let result = try await ledger.settle(settlements, quarantines: quarantines, now: now)
+        fates.withLock { $0.formUnion(settlements.map(\.claimant.submissionID)) }
         try failAfter()
         return result
     }
