@@ -6,8 +6,18 @@ import Synchronization
 final class FlakyLedger: LedgerStore {
     private let ledger: any LedgerStore
     private let failures = Mutex((before: 0, after: 0))
+    private let attempts = Mutex([Int]())
 
-    init(_ ledger: any LedgerStore) { self.ledger = ledger }
+    /// Stands still while the ledger works.
+    private let clock: VirtualClock?
+
+    init(_ ledger: any LedgerStore, clock: VirtualClock? = nil) {
+        self.ledger = ledger
+        self.clock = clock
+    }
+
+    /// How many attempts each settlement took that it was given, in their order.
+    var attemptsOfSettlements: [Int] { attempts.withLock { $0 } }
 
     /// The next calls fail: so many without an effect, then so many with it.
     func fail(before: Int, after: Int) { failures.withLock { $0 = (before, after) } }
@@ -31,6 +41,8 @@ final class FlakyLedger: LedgerStore {
     }
 
     func recorded(_ keys: [SubmissionKey]) async throws(LedgerError) -> [SubmissionKey: RecordedSubmission] {
+        clock?.enter()
+        defer { clock?.leave() }
         try failBefore()
         return try await ledger.recorded(keys)
     }
@@ -38,17 +50,24 @@ final class FlakyLedger: LedgerStore {
     func settle(
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
     ) async throws(LedgerError) -> [SettledOutcome] {
+        clock?.enter()
+        defer { clock?.leave() }
         try failBefore()
+        attempts.withLock { $0 += settlements.map(\.attempts) }
         let outcomes = try await ledger.settle(settlements, quarantines: quarantines, now: now)
         try failAfter()
         return outcomes
     }
 
     func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
-        try await ledger.unpublished(after: sequence, limit: limit)
+        clock?.enter()
+        defer { clock?.leave() }
+        return try await ledger.unpublished(after: sequence, limit: limit)
     }
 
     func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError) {
+        clock?.enter()
+        defer { clock?.leave() }
         try failBefore()
         try await ledger.markPublished(entries, now: now)
         try failAfter()

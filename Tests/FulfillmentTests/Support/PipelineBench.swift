@@ -16,10 +16,11 @@ struct PipelineBench {
 
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
-        ledger existing: SQLiteLedger? = nil,
+        ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
+        weather: Weather? = nil,
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
-        appStore = try ScriptedAppStore(gate: gate)
+        appStore = try ScriptedAppStore(gate: gate, weather: weather)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let path = FileManager.default.temporaryDirectory.appending(path: "pipeline-\(UUID().uuidString).db").path
@@ -28,11 +29,11 @@ struct PipelineBench {
         } else {
             ledger = try await SQLiteLedger.open(SQLiteLedgerConfiguration(path: path, migrate: true), logger: logger)
         }
-        flaky = FlakyLedger(ledger)
+        flaky = FlakyLedger(ledger, clock: clock as? VirtualClock)
         pipeline = Pipeline(
             source: source, sink: sink, ledger: flaky, appStore: appStore,
             apps: AppRegistry([try app(App(bundleID: "com.example.game"))]),
-            signatures: SignatureVerifiers(roots: appStore.roots), clock: FastClock(), randomness: FixedRandomness(),
+            signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
             configuration: configuration, logger: logger)
     }
 
