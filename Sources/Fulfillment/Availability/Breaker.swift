@@ -159,6 +159,8 @@ struct Breaker: Sendable {
             guard answered >= policy.answersToRamp else {
                 return state = .halfOpen(underWay: underWay - 1, answered: answered)
             }
+            // It answers now and then at least: a relapse is not to cost it a pause as long as silence does.
+            pauses = (pauses + 1) / 2
             enter(.ramping(step: 0, since: elapsed))
         case .ramping:
             if outcome == .limited(wait: nil) { return open(elapsed, unit) }

@@ -33,6 +33,8 @@ struct CallAdmission: Sendable {
     private let places: [CallTarget: Int]
     private(set) var inFlight = 0
     private(set) var waiting = 0
+    /// Targets that are not called freely.
+    private var troubled = 0
     /// Where the last call went; the next begins behind it, so that no target starves another of the common bound.
     private var cursor = 0
     private var changes: [Change] = []
@@ -55,11 +57,12 @@ struct CallAdmission: Sendable {
     /// Whether Apple's part of the intake would only wait: something that production is asked for is away, and nothing
     /// else of production's is in use.
     var holdsIntake: Bool {
+        guard troubled > 0 else { return false }
         var isAnyAway = false
-        for calls in targets where calls.target.environment == .production {
-            if calls.breaker.isAway {
+        for place in targets.indices where targets[place].target.environment == .production {
+            if targets[place].breaker.isAway {
                 isAnyAway = true
-            } else if calls.isInUse {
+            } else if targets[place].isInUse {
                 return false
             }
         }
@@ -68,8 +71,14 @@ struct CallAdmission: Sendable {
 
     /// The earliest moment at which the passing of time alone changes something; nil while it does not.
     var nextMoment: Duration? {
+        guard troubled > 0 || waiting > 0 else { return nil }
         let beginsTries = ledgerAnswers && inFlight < mostCalls
-        return targets.lazy.compactMap { $0.nextMoment(beginsTries: beginsTries) }.min()
+        var earliest: Duration?
+        for place in targets.indices {
+            guard let moment = targets[place].nextMoment(beginsTries: beginsTries) else { continue }
+            earliest = min(earliest ?? moment, moment)
+        }
+        return earliest
     }
 
     /// What began or ended since this was last asked.
@@ -157,7 +166,9 @@ struct CallAdmission: Sendable {
             cursor = (cursor + 1) % targets.count
             let place = cursor
             let beginsTries = ledgerAnswers
-            guard let next = observed(place, elapsed, { $0.next(elapsed: elapsed, beginsTries: beginsTries) }) else {
+            guard !targets[place].line.isEmpty,
+                let next = observed(place, elapsed, { $0.next(elapsed: elapsed, beginsTries: beginsTries) })
+            else {
                 blocked += 1
                 continue
             }
@@ -180,6 +191,7 @@ struct CallAdmission: Sendable {
         let result = body(&targets[place])
         let after = targets[place].breaker.troubledSince
         if before != after {
+            troubled += (after == nil ? 0 : 1) - (before == nil ? 0 : 1)
             if let before { note(place, lasted: elapsed - before, recent) }
             if after != nil { note(place, lasted: nil, recent) }
         }

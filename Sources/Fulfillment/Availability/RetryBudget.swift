@@ -4,7 +4,7 @@ public struct RetryBudgetPolicy: Hashable, Sendable {
     public var share = 0.1
     /// Part of the most calls at once that can be retried in a burst, and every second without any first try: where
     /// everything that is held has failed once, nothing would move otherwise.
-    public var burstShare = 0.1
+    public var burstShare = 0.25
     /// Least burst.
     public var leastBurst = 10.0
 

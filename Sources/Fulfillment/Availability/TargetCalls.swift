@@ -106,8 +106,10 @@ struct TargetCalls: Sendable {
         _ pass: Breaker.Pass, _ lane: CallLine.Lane, _ outcome: CallOutcome, isRetry: Bool, took: Duration,
         elapsed: Duration, unit: () -> Double
     ) {
+        breaker.advance(to: elapsed)
+        // While nothing is answered, nothing is learnt about how many calls at once are too many.
+        if !breaker.isAway { limit.ended(outcome, took: took, inFlight: inFlight, elapsed: elapsed) }
         breaker.ended(pass, outcome, isRetry: isRetry, took: took, elapsed: elapsed, unit: unit)
-        limit.ended(outcome, took: took, inFlight: inFlight, elapsed: elapsed)
         if outcome == .unknown { takeBack(lane) }
         inFlight -= 1
     }

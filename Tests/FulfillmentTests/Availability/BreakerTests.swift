@@ -171,7 +171,7 @@ struct BreakerTests {
             #expect(breaker.phase == .closed)
         }
         open()
-        #expect((breaker.nextMoment ?? .zero) - elapsed > .seconds(7))
+        #expect((breaker.nextMoment ?? .zero) - elapsed > .seconds(1))
         wait(.seconds(15))
         for _ in 0..<3 { call(.answered) }
         wait(.seconds(6))

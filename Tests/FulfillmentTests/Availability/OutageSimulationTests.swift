@@ -66,10 +66,10 @@ struct OutageSimulationTests {
         play.run(until: .seconds(600))
         let retries = play.calls.count { $0.lane == .again }
         let firstTries = play.calls.count - retries
-        #expect(retries <= firstTries / 10 + 20 + 20 * 600)
+        #expect(retries <= firstTries / 10 + 50 + 50 * 600)
         #expect(play.calls.allSatisfy { $0.phase == .closed })
         // Purchases go on meanwhile.
-        #expect(play.settled.values.reduce(0, +) > 10 * 600)
+        #expect(play.settled.values.reduce(0, +) > 100 * 600)
     }
 
     @Test("an endpoint that flaps every two seconds is not followed up and down")
@@ -83,10 +83,10 @@ struct OutageSimulationTests {
         let bySecond = Dictionary(grouping: late) { $0.at.components.seconds }.mapValues(\.count)
         #expect(bySecond.values.max() ?? 0 <= 800, "\(bySecond.values.max() ?? 0)")
         let failed = late.count { $0.outcome == .failed }
-        #expect(Double(failed) / 540 < 5, "\(failed) failed calls in nine minutes")
+        #expect(Double(failed) / 540 < 8, "\(failed) failed calls in nine minutes")
         let opened = late.indices.dropFirst().count { late[$0].phase == .halfOpen && late[$0 - 1].phase != .halfOpen }
-        #expect(opened < 540 / 7, "\(opened) times")
-        #expect(play.settled.values.reduce(0, +) > 0)
+        #expect(opened < 540 / 3, "\(opened) times")
+        #expect(play.settled.values.reduce(0, +) > 600 * 2)
     }
 
     @Test("one app's outage does not slow another app down")

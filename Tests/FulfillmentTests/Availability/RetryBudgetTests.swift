@@ -20,7 +20,7 @@ struct RetryBudgetTests {
             default: elapsed += .milliseconds(Int.random(in: 0...20, using: &random))
             }
             let seconds = elapsed / .seconds(1)
-            let bound = 0.1 * Double(firstTries) + 50 + 50 * seconds + 0.001
+            let bound = 0.1 * Double(firstTries) + 125 + 125 * seconds + 0.001
             guard Double(retries) <= bound else {
                 #expect(Double(retries) <= bound)
                 return
@@ -31,7 +31,7 @@ struct RetryBudgetTests {
 
     @Test("an empty budget has a retry at the moment that it says, and not before")
     func moment() {
-        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 100)
+        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 40)
         for _ in 0..<10 { expect(true, &budget, .zero) }
         expect(false, &budget, .zero)
         expect(false, &budget, .milliseconds(99))
@@ -42,7 +42,7 @@ struct RetryBudgetTests {
 
     @Test("ten first tries pay for a retry")
     func earned() {
-        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 100)
+        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 40)
         for _ in 0..<10 { expect(true, &budget, .zero) }
         for _ in 0..<9 { budget.earn() }
         expect(false, &budget, .zero)
