@@ -27,9 +27,25 @@ final class Supervisor: Sendable {
         let server = tools.asServer("postgres", ["-D", "\(folder)/data"]).joined(separator: " ")
         shell.executableURL = URL(filePath: "/bin/sh")
         shell.arguments = [
-            "-c", "cd / && \(server) >>\(folder)/log 2>&1 </dev/null & pid=$!; read line; kill -$line $pid; wait $pid",
+            "-c",
+            """
+            cd /
+            \(server) >>\(folder)/log 2>&1 </dev/null & pid=$!
+            read signal
+            kill -${signal:-INT} $pid
+            wait $pid
+            [ -n "$signal" ] || rm -rf \(folder)
+            """,
         ]
         shell.standardInput = pipe
+        shell.standardOutput = FileHandle.nullDevice
+        shell.standardError = FileHandle.nullDevice
+        // A shell that inherits a dispatch thread's blocked signals never learns of its child's end.
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try shell.run()
         running.withLock { $0 = Running(shell: shell, pipe: pipe) }
     }

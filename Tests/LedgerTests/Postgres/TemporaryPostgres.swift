@@ -1,5 +1,6 @@
 import Logging
 import PostgresTesting
+import Testing
 
 @testable import Ledger
 
@@ -17,10 +18,7 @@ struct TemporaryPostgres: Sendable {
     var url: String { server.url(schema: schema) }
 
     func configuration(_ url: String? = nil) throws -> PostgresLedgerConfiguration {
-        guard let configuration = PostgresLedgerConfiguration(url: url ?? self.url) else {
-            throw PostgresServer.Failure(description: "the URL cannot be read")
-        }
-        return configuration
+        try #require(PostgresLedgerConfiguration(url: url ?? self.url))
     }
 
     func open(

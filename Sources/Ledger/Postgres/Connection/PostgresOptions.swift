@@ -1,4 +1,5 @@
 internal import CLibpq
+import Glibc
 
 /// What libpq is told to connect with. Holds the password, if the URL has one, and is printed nowhere.
 struct PostgresOptions: Sendable {
