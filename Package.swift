@@ -90,7 +90,10 @@ let package = Package(
 
         .executableTarget(
             name: "grantor-bench",
-            dependencies: ["AppStore", "AppStoreSimulator", "Kafka", "Purchases", argumentParser, crypto, logging],
+            dependencies: [
+                "CLibpq", "AppStore", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
+                argumentParser, crypto, logging,
+            ],
             path: "Benchmarks"),
 
         .target(

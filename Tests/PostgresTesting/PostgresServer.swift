@@ -44,7 +44,7 @@ public final class PostgresServer: Sendable {
         var all = [
             "listen_addresses": "'127.0.0.1'", "port": "\(port)", "unix_socket_directories": "'\(folder)'",
             "fsync": "on", "synchronous_commit": "on", "ssl": "on", "ssl_cert_file": "'\(folder)/server.crt'",
-            "ssl_key_file": "'\(folder)/server.key'", "logging_collector": "off", "max_connections": "60",
+            "ssl_key_file": "'\(folder)/server.key'", "logging_collector": "off", "max_connections": "400",
             "shared_buffers": "'128MB'", "max_wal_size": "'4GB'", "log_lock_waits": "on",
         ]
         all.merge(settings) { $1 }

@@ -1,5 +1,5 @@
 /// Which PostgreSQL database is the ledger and how it is used. Says where, and never the password.
-public struct PostgresLedgerConfiguration: Sendable, CustomStringConvertible, CustomReflectable {
+public struct PostgresLedgerConfiguration: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// Most connections at a time; a worker uses one to settle, one to publish and the others to look things up.
     public var maxConnections: Int
     /// How long a connection may take to come about. Per host, if the URL names several.

@@ -2,7 +2,7 @@ internal import CLibpq
 import Glibc
 
 /// What libpq is told to connect with. Holds the password, if the URL has one, and is printed nowhere.
-struct PostgresOptions: Sendable {
+struct PostgresOptions: Hashable, Sendable {
     /// libpq's own option names; no empty values.
     private(set) var values: [String: String]
 
