@@ -125,14 +125,14 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", nioCore, nioPosix,
-                logging,
+                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
+                nioCore, nioPosix, logging,
             ]),
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "Worker", "Purchases", "Ledger", "AppStore", "Fulfillment", argumentParser, crypto, hummingbird,
-                lifecycle, logging, metrics,
+                "Worker", "Purchases", "Ledger", "AppStore", "Fulfillment", "PostgresTesting", argumentParser, crypto,
+                hummingbird, lifecycle, logging, metrics,
             ]),
         .testTarget(
             name: "AppStoreSimulatorTests",
