@@ -38,6 +38,20 @@ extension PostgresLedger: LedgerReader {
         }
     }
 
+    public func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState? {
+        try await pool.run { connection throws(PostgresFailure) in
+            try connection.run(WaitingRows.state(of: key)).rows { row throws(PostgresFailure) in
+                WaitingState(dueAt: try row.time(0), worker: row.optionalText(1).map { WorkerID($0) })
+            }.first
+        }
+    }
+
+    public func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction] {
+        try await pool.run { connection throws(PostgresFailure) in
+            try connection.run(OperatorRows.actions(on: key)).rows(OperatorRows.action)
+        }
+    }
+
     public func counts() async throws(LedgerError) -> LedgerCounts {
         try await pool.run { connection throws(PostgresFailure) in
             let results = try connection.run(Self.counting.map { PostgresCommand(PostgresStatement(once: $0)) })

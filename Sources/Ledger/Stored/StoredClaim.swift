@@ -12,7 +12,7 @@ struct StoredClaim: Codable {
     let submittedAt: Int64?
 
     /// The text of a column.
-    static func text(of submission: Submission) throws -> String {
+    static func text(of submission: Submission) throws(LedgerError) -> String {
         var receipt: String?
         var signedTransaction: String?
         switch submission.evidence {
@@ -63,7 +63,7 @@ struct StoredHistory: Codable {
     let detail: String
 
     /// The text of a column; nil where there was no try, which is nearly always.
-    static func text(of history: AttemptHistory) throws -> String? {
+    static func text(of history: AttemptHistory) throws(LedgerError) -> String? {
         guard !history.attempts.isEmpty else { return nil }
         return try JSONText.encode(
             history.attempts.map { StoredHistory(at: $0.at.milliseconds, cause: $0.cause, detail: $0.detail) })
