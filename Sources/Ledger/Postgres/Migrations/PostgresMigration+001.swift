@@ -80,7 +80,8 @@ extension PostgresMigration {
                 event_ids bytea NOT NULL
                     CHECK (length(event_ids) % 16 = 0 AND (length(event_ids) > 0 OR outcome = 'held')),
                 evidence bytea CHECK (evidence IS NULL OR outcome = 'held'),
-                UNIQUE (bundle_id, submission_id)
+                -- The id first: it tells rows apart where nearly all have the same app.
+                UNIQUE (submission_id, bundle_id)
             );
             CREATE INDEX submissions_user ON submissions (user_id);
             CREATE INDEX submissions_order ON submissions (order_id) WHERE order_id IS NOT NULL;
