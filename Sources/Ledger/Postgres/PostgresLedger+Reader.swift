@@ -17,7 +17,8 @@ extension PostgresLedger: LedgerReader {
             var key: String?
             if let grantID = filter.grantID {
                 // A grant's id is made from its key, and is looked up through the event that is made from the id.
-                key = try connection.run(EventRows.grantKey(of: GrantedEvent.id(of: grantID)))
+                key =
+                    try connection.run(EventRows.grantKey(of: GrantedEvent.id(of: grantID)))
                     .rows { row throws(PostgresFailure) in row.optionalText(0) }.first ?? nil
                 guard key != nil else { return [] }
             }

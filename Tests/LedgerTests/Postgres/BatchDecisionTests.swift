@@ -78,9 +78,10 @@ import Testing
         let decision = decide(Samples.grant("s1", purchase), known: known)
         #expect(decision.hasRepeats)
         #expect(decision.grants.isEmpty)
-        #expect(decision.conclusions.map(\.outcome) == [
-            .failed(event: Samples.failedEvent("s1"), reason: .ownedByAnotherUser)
-        ])
+        #expect(
+            decision.conclusions.map(\.outcome) == [
+                .failed(event: Samples.failedEvent("s1"), reason: .ownedByAnotherUser)
+            ])
     }
 
     @Test func idsThatOnlyLookAlikeAreDifferentSubmissions() {

@@ -83,7 +83,8 @@ extension PostgresMigration {
                 history text COLLATE "C",
                 -- What a submission is about that was not granted, where one is known.
                 transaction_id text COLLATE "C",
-                UNIQUE (bundle_id, submission_id)
+                -- The id first: it tells rows apart where nearly all have the same app.
+                UNIQUE (submission_id, bundle_id)
             );
             CREATE INDEX submissions_user ON submissions (user_id);
             CREATE INDEX submissions_order ON submissions (order_id) WHERE order_id IS NOT NULL;
