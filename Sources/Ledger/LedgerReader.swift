@@ -158,4 +158,10 @@ public protocol LedgerReader: Sendable {
 
     /// How many rows of each kind there are.
     func counts() async throws(LedgerError) -> LedgerCounts
+
+    /// How far the outbox is published.
+    func relay() async throws(LedgerError) -> RelayState
+
+    /// All rows as they are at this moment, for as long as the snapshot is held.
+    func snapshot() async throws(LedgerError) -> any LedgerSnapshot
 }

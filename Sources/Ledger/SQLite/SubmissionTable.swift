@@ -115,8 +115,7 @@ struct SubmissionTable {
         // The last clause is always true; it gives the statement all its parameters whatever the filter.
         let statement = try PreparedStatement(
             """
-            SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
-                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids
+            SELECT \(Self.rowColumns)
             FROM submissions
             WHERE \(conditions.joined(separator: " AND ")) AND coalesce(?3, ?4, ?5, ?6, ?7, '') IS NOT NULL
             ORDER BY sequence DESC LIMIT ?2
@@ -132,6 +131,18 @@ struct SubmissionTable {
                 $0.text(filter.orderID?.rawValue)
             }, read: Self.row)
     }
+
+    /// All rows in ledger order.
+    static func rows(_ database: Database, after sequence: Int64, limit: Int) throws -> [SubmissionRow] {
+        let statement = try PreparedStatement(
+            "SELECT \(rowColumns) FROM submissions WHERE sequence > ? ORDER BY sequence LIMIT ?", on: database)
+        return try statement.rows(after: sequence, limit: limit, read: row)
+    }
+
+    private static let rowColumns = """
+        sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail, origin_topic,
+        origin_partition, origin_offset, received_at, settled_at, attempts, event_ids
+        """
 
     private static func row(_ row: Columns) throws -> SubmissionRow {
         let claimant = Claimant(
