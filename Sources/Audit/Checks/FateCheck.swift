@@ -19,6 +19,8 @@ struct FateCheck: Sendable {
     /// The same for what cannot be read.
     private var unreadable: Set<Place> = []
     private var quarantined: Set<Place> = []
+    /// The last record of each partition.
+    private var last: [Int32: Int64] = [:]
 
     init(_ bounds: AuditBounds, _ topic: String, _ places: Places) {
         self.bounds = bounds
@@ -36,6 +38,7 @@ struct FateCheck: Sendable {
     mutating func take(_ subject: RecordSubject, at place: Place) {
         if isBelow(place) { below.check() }
         all.check()
+        last[place.partition] = max(last[place.partition] ?? -1, place.offset)
         switch subject {
         case .unreadable: unreadable.insert(place)
         case .submission(let key):
@@ -69,10 +72,12 @@ struct FateCheck: Sendable {
         }
         for (partition, committed) in bounds.committed.sorted(by: { $0.key < $1.key }) {
             contiguous.check()
+            guard let number = places.place(partition, 0)?.partition else { continue }
             let name = "\(partition.topic)[\(partition.partition)]"
-            if let place = places.place(partition, 0), let offset = first[place.partition], offset < committed {
+            let end = max(bounds.offsets[partition]?.upperBound ?? 0, (last[number] ?? -1) + 1)
+            if let offset = first[number], offset < committed {
                 contiguous.violate("\(name): committed \(committed), and \(offset) has no fate")
-            } else if let end = bounds.offsets[partition]?.upperBound, committed > end {
+            } else if committed > end {
                 contiguous.violate("\(name): committed \(committed), and the partition ends at \(end)")
             }
         }

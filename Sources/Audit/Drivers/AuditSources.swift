@@ -16,7 +16,7 @@ public protocol AuditedTopics: Sendable {
     /// What the partitions of all four topics hold, from the oldest record to the next to be written.
     func offsets() async throws(KafkaError) -> [TopicPartition: Range<Int64>]
 
-    /// Hands over the records of these stretches, those of a partition in order.
+    /// Hands over the records of these stretches, those of a partition in order, and perhaps some that came in since.
     func read(
         _ stretches: [TopicPartition: Range<Int64>], _ take: (TopicRecord) -> Void
     ) async throws(KafkaError)

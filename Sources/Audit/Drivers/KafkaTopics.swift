@@ -5,6 +5,9 @@ import Purchases
 
 /// The topics of a deployment on Kafka.
 public struct KafkaTopics: AuditedTopics {
+    /// Most records that are read beyond the end that a partition told.
+    static let maxOverrun: Int64 = 100_000
+
     private let admin: KafkaAdmin
     private let scan: KafkaScan
     private let group: String
@@ -32,9 +35,14 @@ public struct KafkaTopics: AuditedTopics {
     public func read(
         _ stretches: [TopicPartition: Range<Int64>], _ take: (TopicRecord) -> Void
     ) async throws(KafkaError) {
+        // Up to where a partition ends while it is read: Tansu tells the start of its last batch for its end. What came in
+        // meanwhile does no harm, because the ledger is read after.
         let stretches = Dictionary(
-            uniqueKeysWithValues: stretches.map {
-                (KafkaPartition(topic: $0.key.topic, index: $0.key.partition), $0.value)
+            uniqueKeysWithValues: stretches.map { partition, offsets in
+                (
+                    KafkaPartition(topic: partition.topic, index: partition.partition),
+                    offsets.lowerBound..<offsets.upperBound + Self.maxOverrun
+                )
             })
         try await scan.read(stretches) { records in
             for record in records { take(TopicRecord(record)) }
