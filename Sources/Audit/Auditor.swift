@@ -5,8 +5,8 @@ import Purchases
 /// Judges a ledger and its topics. Takes what is there, fact by fact, and says at the end what does not fit. It decides
 /// only: it reads nothing, and knows no clock.
 ///
-/// Memory goes by what there is to compare: about 50 bytes for each record on the input topic and each event on the output
-/// topics, 100 for each grant, 20 for each submission, twice that where hash tables are half full. Bodies are not kept.
+/// Memory goes by what there is to compare, and bodies are not kept. Measured, in MiB per million: 70 for records of the
+/// input topic, 120 for events on the output topics, 200 for grants, 35 for submissions.
 public struct Auditor: Sendable {
     private let names: AuditedTopicNames
     private let drained: Bool

@@ -1,16 +1,16 @@
 import Ledger
 import Purchases
 
-/// What is kept of each grant, under the id of its event: 80 bytes. Other rows are compared with it.
+/// What is kept of each grant, under the id of its event: 72 bytes. Other rows are compared with it.
 struct GrantIndex: Sendable {
     struct Mark: Sendable {
         /// Of what row and event both tell.
         let content: Identity
         let user: UInt64
-        /// Nil where it was granted without one.
-        let order: UInt64?
+        /// 0 where it was granted without one.
+        let order: UInt64
         /// The submission that it was granted for.
-        let submission: Identity
+        let submission: UInt64
         let product: Int32
         let quantity: Int32
         /// Its event came.
@@ -27,8 +27,10 @@ struct GrantIndex: Sendable {
         let purchase = grant.granted.purchase
         marks[Identity(grant.eventID)] = Mark(
             content: GrantContent(grant).identity, user: Self.short(claimant.userID.rawValue),
-            order: claimant.orderID.map { Self.short($0.rawValue) },
-            submission: Identity(SubmissionKey(bundleID: claimant.bundleID, submissionID: claimant.submissionID)),
+            order: claimant.orderID.map { Self.short($0.rawValue) } ?? 0,
+            submission: Identity(
+                SubmissionKey(bundleID: claimant.bundleID, submissionID: claimant.submissionID)
+            ).high,
             product: number(of: purchase.productID.rawValue), quantity: Int32(clamping: purchase.quantity))
     }
 

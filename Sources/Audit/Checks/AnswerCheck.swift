@@ -26,15 +26,15 @@ struct AnswerCheck: Sendable {
     {
         owner.check()
         let user = GrantIndex.short(row.claimant.userID.rawValue)
-        let order = row.claimant.orderID.map { GrantIndex.short($0.rawValue) }
+        let order = row.claimant.orderID.map { GrantIndex.short($0.rawValue) } ?? 0
         for event in events {
             guard let grant = grants.marks[event] else {
                 kind.violate("\(row.name) is answered by \(event), which tells of no grant")
                 continue
             }
-            let isTheirs = grant.user == user && (grant.order == nil || order == nil || grant.order == order)
+            let isTheirs = grant.user == user && (grant.order == 0 || order == 0 || grant.order == order)
             guard !isTheirs else { continue }
-            if grant.submission == id {
+            if grant.submission == id.high {
                 reused += 1
             } else {
                 owner.violate(
