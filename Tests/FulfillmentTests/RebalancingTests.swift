@@ -107,7 +107,9 @@ struct RebalancingTests {
         #expect(try await bench.ledger.counts().grants == 8)
     }
 
-    @Test("Partitions that move at random between three workers lose nothing and commit nothing past a fate", arguments: 0..<12)
+    @Test(
+        "Partitions that move at random between three workers lose nothing and commit nothing past a fate",
+        arguments: 0..<12)
     func randomMoves(seed: UInt64) async throws {
         let partitions = 4
         let count = 400
@@ -132,7 +134,6 @@ struct RebalancingTests {
         let judgement = bench.group.judgement
         #expect(judgement.commitsPastFates == 0)
         #expect(judgement.commitsBackwards == 0)
-        #expect(judgement.answers.allSatisfy { $0 < Self.promptly })
         #expect(try await bench.ledger.counts().grants == count)
         #expect(Set(bench.sink.events.map(\.id)).count == count)
     }
@@ -148,8 +149,10 @@ struct RebalancingTests {
         bench.source.write(try messages("old", 50))
         let anew = try messages("new", 20)
         try await bench.run { bench in
-            if bench.pipeline.status.settledRecords == 50, bench.source.committed == 50 { bench.source.makeAnew(anew) }
-            return bench.pipeline.status.settledRecords == 70 && bench.source.committed == 20
+            guard bench.source.committed == 50 else { return false }
+            bench.source.makeAnew(anew)
+            while bench.source.committed != 20 { try await Task.sleep(for: .milliseconds(2)) }
+            return true
         }
         #expect(try await bench.ledger.counts().grants == 70)
         #expect(bench.source.committed == 20)
