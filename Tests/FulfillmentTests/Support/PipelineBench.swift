@@ -17,7 +17,7 @@ struct PipelineBench {
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
         ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
-        weather: Weather? = nil,
+        weather: Weather? = nil, others: [RegisteredApp] = [],
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
         appStore = try ScriptedAppStore(gate: gate, weather: weather)
@@ -32,7 +32,7 @@ struct PipelineBench {
         flaky = FlakyLedger(ledger, clock: clock as? VirtualClock)
         pipeline = Pipeline(
             source: source, sink: sink, ledger: flaky, appStore: appStore,
-            apps: AppRegistry([try app(App(bundleID: "com.example.game"))]),
+            apps: AppRegistry(others + [try app(App(bundleID: "com.example.game"))]),
             signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
             configuration: configuration, logger: logger)
     }
