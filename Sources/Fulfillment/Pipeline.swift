@@ -20,9 +20,12 @@ public final class Pipeline: Sendable {
     private let source: any SubmissionSource
 
     /// Assembles a pipeline; nothing moves before ``run()``.
+    ///
+    /// - Parameter worker: a name that no other pipeline has, ever.
     public init(
         source: any SubmissionSource, sink: any EventSink, ledger: any LedgerStore, appStore: any AppStoreEndpoint,
-        apps: AppRegistry, signatures: SignatureVerifiers, clock: any WorkerClock, randomness: any Randomness,
+        worker: WorkerID, apps: AppRegistry, signatures: SignatureVerifiers, clock: any WorkerClock,
+        randomness: any Randomness,
         configuration: PipelineConfiguration = PipelineConfiguration(), logger: Logger
     ) {
         let metrics = PipelineMetrics()
@@ -53,7 +56,8 @@ public final class Pipeline: Sendable {
                 metrics: metrics, logger: logger, answers: parts.ledgerAnswers),
             source: source)
         publisher = Publisher(
-            ledger: ledger, sink: sink, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
+            ledger: ledger, sink: sink, worker: worker, clock: clock, randomness: randomness,
+            backoff: configuration.retry.backoff,
             metrics: metrics, logger: logger)
     }
 
@@ -133,7 +137,7 @@ public final class Pipeline: Sendable {
                 defer { self.parts.added.finish() }
                 try await self.settlement.run()
             }
-            group.addTask { try await self.publisher.run(added: self.parts.added) }
+            group.addTask { try await self.publisher.run(self.parts.added) }
             try await group.waitForAll()
         }
     }

@@ -27,6 +27,8 @@ struct PipelineMetrics: Sendable {
     let onHold = Gauge(label: "grantor_submissions_on_hold")
     let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
+    /// Events that the broker refused, and those that wait behind them. Alert on any that stay.
+    let withheld = Gauge(label: "grantor_events_withheld")
 
     private let granted = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "granted")])
     private let failed = Self.byCase(FailureReason.self) {
@@ -68,8 +70,10 @@ struct PipelineMetrics: Sendable {
         }
     }
 
-    func published(_ entries: [OutboxEntry]) {
-        for entry in entries { eventsPublished[entry.event.kind]?.increment() }
+    func published(_ entries: [OutboxEntry], _ acknowledged: [Bool]) {
+        for (entry, isAcknowledged) in zip(entries, acknowledged) where isAcknowledged {
+            eventsPublished[entry.event.kind]?.increment()
+        }
     }
 
     func called(_ environment: Environment, _ reply: AppStoreReply, took duration: Duration) {

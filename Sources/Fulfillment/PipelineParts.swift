@@ -30,8 +30,8 @@ struct PipelineParts: Sendable {
     let admitted = BatchChannel<AdmittedSubmission>()
     /// From intake and verification to settlement.
     let settled = BatchChannel<Settled>()
-    /// From settlement to publishing: something was added to the outbox.
-    let added = BatchChannel<Void>()
+    /// From settlement to publishing: what was added to the outbox.
+    let added = Handover()
 
     /// The budget of a reason to wait.
     func budget(_ wait: RetryState.Wait) -> WaitBudget {

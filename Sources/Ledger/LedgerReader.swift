@@ -107,19 +107,13 @@ public struct GrantRow: Hashable, Sendable {
 public struct EventRow: Hashable, Sendable {
     public let sequence: Int64
     public let event: Event
-    public let copiesRequested: Int64
-    public let copiesPublished: Int64
-    /// Time of the latest acknowledged copy.
+    /// When the broker had acknowledged it, to the second in which it was published first; nil while it has not.
     public let publishedAt: Timestamp?
 
-    /// A row of the outbox.
-    public init(
-        sequence: Int64, event: Event, copiesRequested: Int64, copiesPublished: Int64, publishedAt: Timestamp?
-    ) {
+    /// An event of the outbox.
+    public init(sequence: Int64, event: Event, publishedAt: Timestamp?) {
         self.sequence = sequence
         self.event = event
-        self.copiesRequested = copiesRequested
-        self.copiesPublished = copiesPublished
         self.publishedAt = publishedAt
     }
 }
@@ -130,6 +124,7 @@ public struct LedgerCounts: Hashable, Sendable {
     public var failures: [FailureReason: Int]
     public var grants: Int
     public var quarantined: Int
+    /// Entries of the outbox that wait for their delivery, copies included.
     public var unpublished: Int
 
     /// Counts as of one moment.
@@ -158,7 +153,7 @@ public protocol LedgerReader: Sendable {
     /// The events with these ids, those that exist, in ledger order.
     func events(_ ids: [EventID]) async throws(LedgerError) -> [EventRow]
 
-    /// All events in ledger order after a sequence.
+    /// All events in ledger order after a sequence, each once.
     func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [EventRow]
 
     /// How many rows of each kind there are.

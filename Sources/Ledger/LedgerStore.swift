@@ -1,21 +1,5 @@
 public import Purchases
 
-/// An event that waits for its delivery, with its place in the ledger's order.
-public struct OutboxEntry: Hashable, Sendable {
-    /// Rises with every event; first publications follow it.
-    public let sequence: Int64
-    /// How many copies were asked for when the entry was read; marking it published covers these, no later one.
-    public let copiesRequested: Int64
-    public let event: Event
-
-    /// An entry as read from the outbox.
-    public init(sequence: Int64, copiesRequested: Int64, event: Event) {
-        self.sequence = sequence
-        self.copiesRequested = copiesRequested
-        self.event = event
-    }
-}
-
 /// What the pipeline asks of a ledger. Every implementation passes the same conformance suite.
 ///
 /// A call that returns has its effect on stable storage; a call that throws has none, unless the error says
@@ -31,14 +15,29 @@ public protocol LedgerStore: Sendable {
     ///   - settlements: at most 500; decided in the order given, so a repeat inside the batch is a repeat.
     ///   - quarantines: unreadable records; one seen before is left as it is.
     ///   - now: the grants' and failures' time.
-    /// - Returns: one outcome per settlement, in their order.
     func settle(
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
-    ) async throws(LedgerError) -> [SettledOutcome]
+    ) async throws(LedgerError) -> SettleResult
 
-    /// The oldest events that lack a delivery, in ledger order, after a given sequence.
-    func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry]
+    /// Takes the relay, or keeps it: the right to publish the outbox. One worker has it at a time, which keeps events of one
+    /// key in ledger order however many workers there are.
+    ///
+    /// - Parameter lease: how long it is kept without another call, by the ledger's clock.
+    /// - Returns: where publishing stands; nil while another worker has the relay.
+    func takeRelay(
+        _ worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> RelayTurn?
 
-    /// Notes that these entries were delivered.
-    func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError)
+    /// The outbox in ledger order after a sequence. At most `limit` entries, fewer where they are large.
+    func outbox(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry]
+
+    /// Notes what was published, and keeps the relay.
+    ///
+    /// - Returns: false if the relay is another worker's by now; then nothing was noted.
+    func published(
+        _ note: RelayNote, by worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> Bool
+
+    /// Gives the relay up at once, if the worker has it.
+    func leaveRelay(_ worker: WorkerID) async throws(LedgerError)
 }

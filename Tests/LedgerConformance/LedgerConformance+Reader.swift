@@ -79,7 +79,7 @@ extension LedgerConformance {
                 Samples.grant("s1", Samples.purchase("1"), Samples.purchase("2")), Samples.failure("s2"),
                 Samples.failure("s3", reason: .bundleMismatch), Samples.held("s4"))
             _ = try await ledger.settle([], quarantines: [Samples.quarantine(offset: 0)], now: Samples.noon)
-            try await ledger.markPublished(try await ledger.unpublished(after: 0, limit: 1), now: Samples.noon)
+            try await Subject(ledger).publish(through: 1)
             try expect(
                 try await ledger.counts(),
                 LedgerCounts(

@@ -12,7 +12,8 @@ extension LedgerConformance {
             let grants = try await ledger.grants(GrantFilter(), before: nil, limit: 10)
             let events = try await ledger.events(after: 0, limit: 10).map(\.event)
             let outcomes = try await ledger.settle(
-                batch, quarantines: [], now: Samples.noon.advanced(by: .seconds(9)))
+                batch, quarantines: [], now: Samples.noon.advanced(by: .seconds(9))
+            ).outcomes
             try expect(
                 outcomes,
                 [

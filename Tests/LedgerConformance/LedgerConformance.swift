@@ -43,13 +43,21 @@ struct Subject {
 
     @discardableResult
     func settle(_ settlements: Settlement..., now: Timestamp = Samples.noon) async throws -> [SettledOutcome] {
-        try await ledger.settle(settlements, quarantines: [], now: now)
+        try await ledger.settle(settlements, quarantines: [], now: now).outcomes
     }
 
-    /// How many copies were asked for of each event, in ledger order.
+    /// How often each event is to be published, as long as none was.
     func copies() async throws -> [EventID: Int64] {
-        let rows = try await ledger.events(after: 0, limit: 1000)
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.event.id, $0.copiesRequested) })
+        Dictionary(try await ledger.outbox(after: 0, limit: 1000).map { ($0.event.id, 1) }, uniquingKeysWith: +)
+    }
+
+    /// Takes the relay and notes that all but some entries were published.
+    @discardableResult
+    func publish(through: Int64, withhold: [Int64] = [], release: [Int64] = []) async throws -> Bool {
+        _ = try await ledger.takeRelay("first", for: .seconds(60), now: Samples.noon)
+        return try await ledger.published(
+            RelayNote(through: through, withhold: withhold, release: release), by: "first", for: .seconds(60),
+            now: Samples.noon)
     }
 
     func row(_ id: SubmissionID) async throws -> SubmissionRow? {

@@ -19,7 +19,7 @@ import Testing
             // A commit whose result was lost is settled again, at a later time.
             for _ in 0..<(workload.isSettledTwice() ? 2 : 1) {
                 time = time.advanced(by: .seconds(1))
-                let outcomes = try await ledger.settle(batch, quarantines: [], now: time)
+                let outcomes = try await ledger.settle(batch, quarantines: [], now: time).outcomes
                 #expect(outcomes == batch.map { model.settle($0) })
                 settled += batch.count
             }
@@ -54,8 +54,8 @@ import Testing
             let owner = NaiveLedger.Grant(user: grant.claimant.userID, order: grant.claimant.orderID)
             #expect(model.grants[grant.key] == owner, "the first claimant owns it")
         }
-        let copies = try await ledger.events(after: 0, limit: 1000).map { ($0.event.id, $0.copiesRequested) }
-        #expect(Dictionary(uniqueKeysWithValues: copies) == model.copies)
+        let copies = try await ledger.outbox(after: 0, limit: 100_000).map { ($0.event.id, 1 as Int64) }
+        #expect(Dictionary(copies, uniquingKeysWith: +) == model.copies)
         let rows = try await ledger.submissions(SubmissionFilter(), before: nil, limit: 1000)
         #expect(rows.count == model.submissions.count)
         for row in rows {

@@ -3,72 +3,129 @@ import Logging
 import Metrics
 import Purchases
 
-/// Takes events from the ledger's outbox to their topics, at least once each, in ledger order.
+/// Takes events from the ledger's outbox to their topics, at least once each, in ledger order for each key, whenever this
+/// worker has the relay.
 struct Publisher: Sendable {
-    /// Most events in one batch.
-    static let maxBatch = 500
-    /// How long at most an event written by somebody else (or left from before) waits to be noticed.
-    static let sweepInterval: Duration = .seconds(1)
+    /// How long the relay stays a worker's that says nothing: so long do events wait after it was killed.
+    static let lease: Duration = .seconds(10)
+    /// How long at most an event added by another worker, a withheld one, or a free relay waits to be noticed.
+    static let sweepInterval: Duration = .milliseconds(250)
+    /// Longest time between an acknowledgement and its note in the ledger: after a kill these are published once more.
+    static let noteInterval: Duration = .milliseconds(50)
+    /// Most acknowledged entries that wait for their note.
+    static let maxUntold = 5000
 
     let ledger: any LedgerStore
     let sink: any EventSink
+    let worker: WorkerID
     let clock: any WorkerClock
     let randomness: any Randomness
     let backoff: Backoff
     let metrics: PipelineMetrics
     let logger: Logger
 
-    /// Publishes whenever `added` tells of new events, until it is finished and the outbox is empty, or the task is
-    /// cancelled.
+    /// Publishes until nothing will be added any more and everything is published, or the task is cancelled.
     ///
     /// - Throws: what will not pass by waiting.
-    func run(added: BatchChannel<Void>) async throws {
-        var cursor = OutboxCursor()
+    func run(_ handover: Handover) async throws {
+        var failures = 0
         while !Task.isCancelled {
-            switch cursor.next() {
-            case .read(let position):
-                do throws(LedgerError) {
-                    try await publish(after: position, &cursor)
-                } catch {
-                    guard case .unavailable(let cause) = error else { throw error }
-                    logger.warning("The ledger is unavailable; events wait", metadata: ["cause": "\(cause)"])
-                    try await clock.sleep(for: backoff.delay(afterFailures: 3, unit: randomness.unit()))
-                }
-            case .restAfterFailures(let passes):
-                metrics.publishFailures.increment()
-                logger.warning(
-                    "Events were not acknowledged and are published again", metadata: ["passes": "\(passes)"])
-                try await clock.sleep(for: backoff.delay(afterFailures: passes, unit: randomness.unit()))
-            case .rest:
-                guard await waitForMore(added) else { return }
+            do throws(LedgerError) {
+                guard try await relayAll(handover) else { return }
+                failures = 0
+            } catch {
+                guard case .unavailable(let cause) = error else { throw error }
+                failures += 1
+                logger.warning("The ledger is unavailable; events wait", metadata: ["cause": "\(cause)"])
+                try await clock.sleep(for: backoff.delay(afterFailures: failures, unit: randomness.unit()))
             }
         }
     }
 
-    private func publish(after position: Int64, _ cursor: inout OutboxCursor) async throws(LedgerError) {
-        let entries = try await ledger.unpublished(after: position, limit: Self.maxBatch)
-        guard !entries.isEmpty else { return cursor.offered([], acknowledged: 0, limit: Self.maxBatch) }
-        let acknowledged = await sink.publish(entries.map(\.event))
-        let delivered = zip(entries, acknowledged).filter(\.1).map(\.0)
-        if !delivered.isEmpty {
-            try await ledger.markPublished(delivered, now: clock.now())
-            metrics.published(delivered)
+    /// Takes the relay if it is free, and publishes for as long as it is ours.
+    ///
+    /// - Returns: false when there is nothing more to do for good.
+    private func relayAll(_ handover: Handover) async throws(LedgerError) -> Bool {
+        guard let turn = try await ledger.takeRelay(worker, for: Self.lease, now: clock.now()) else {
+            // Whoever has the relay publishes what this worker settled.
+            let isFinished = handover.take().isFinished
+            if !isFinished { await rest(handover, atMost: Self.sweepInterval) }
+            return !isFinished && !Task.isCancelled
         }
-        cursor.offered(entries, acknowledged: delivered.count, limit: Self.maxBatch)
+        var relay = OutboxRelay(turn)
+        let isLost = try await publish(&relay, handover)
+        guard !isLost else { return true }
+        // Cancelled or not: another worker need not wait for the lease to end.
+        try await ledger.leaveRelay(worker)
+        return false
     }
 
-    /// - Returns: false once nothing will be added any more.
-    private func waitForMore(_ added: BatchChannel<Void>) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await added.take(atMost: .max) != nil || Task.isCancelled }
+    /// - Returns: whether the relay was lost to another worker.
+    private func publish(_ relay: inout OutboxRelay, _ handover: Handover) async throws(LedgerError) -> Bool {
+        var noteDue = clock.elapsed() + Self.noteInterval
+        var renewalDue = clock.elapsed() + Self.lease / 3
+        var sweepDue = clock.elapsed() + Self.sweepInterval
+        while !Task.isCancelled {
+            let news = handover.take()
+            if news.mustRead { relay.added(nil) }
+            relay.added(news.entries)
+            let now = clock.elapsed()
+            if now >= sweepDue {
+                relay.sweep()
+                sweepDue = now + Self.sweepInterval
+            }
+            let isNoteDue = relay.untold > 0 && (now >= noteDue || relay.untold >= Self.maxUntold)
+            if isNoteDue || now >= renewalDue {
+                guard try await tell(&relay) else { return true }
+                noteDue = now + Self.noteInterval
+                renewalDue = now + Self.lease / 3
+            }
+            switch relay.next() {
+            case .offer(let entries): await offer(entries, &relay)
+            case .read(let position): relay.read(try await ledger.outbox(after: position, limit: OutboxRelay.maxBatch))
+            case .pause(let failures): await pause(failures, relay.withheldCount)
+            case .rest:
+                if news.isFinished { return try await !tell(&relay) }
+                await rest(handover, atMost: (relay.untold > 0 ? min(noteDue, sweepDue) : sweepDue) - now)
+            }
+        }
+        // What was acknowledged is worth a note even now; without it, it would only be published again.
+        return try await !tell(&relay)
+    }
+
+    private func tell(_ relay: inout OutboxRelay) async throws(LedgerError) -> Bool {
+        let isOurs = try await ledger.published(
+            relay.takeNote(), by: worker, for: Self.lease, now: clock.now())
+        if !isOurs { logger.notice("Another worker publishes now; this one was silent for too long") }
+        return isOurs
+    }
+
+    private func offer(_ entries: [OutboxEntry], _ relay: inout OutboxRelay) async {
+        let acknowledged = await sink.publish(entries.map(\.event))
+        metrics.published(entries, acknowledged)
+        relay.offered(entries, acknowledged: acknowledged)
+        metrics.withheld.record(relay.withheldCount)
+    }
+
+    private func pause(_ failures: Int, _ withheld: Int) async {
+        metrics.publishFailures.increment()
+        logger.warning(
+            "Events were not acknowledged and are published again",
+            metadata: ["failures": "\(failures)", "withheld": "\(withheld)"])
+        // A cancelled sleep ends the loop around, which looks for it.
+        do { try await clock.sleep(for: backoff.delay(afterFailures: failures, unit: randomness.unit())) } catch {}
+    }
+
+    /// Waits until something is added, or a time is over.
+    private func rest(_ handover: Handover, atMost limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await handover.wait() }
             group.addTask {
                 // A cancelled sleep is the normal case: something was added first.
-                do { try await clock.sleep(for: Self.sweepInterval) } catch { return true }
-                return true
+                do { try await clock.sleep(for: limit) } catch {}
             }
-            let more = await group.next() ?? false
+            await group.next()
             group.cancelAll()
-            return more
         }
     }
 }

@@ -9,8 +9,7 @@ struct SettlementStage: Sendable {
     /// Runs until nothing more is to be settled.
     func run() async throws {
         while let batch = await parts.settled.take(atMost: Settler.maxBatch) {
-            try await settler.settle(batch)
-            parts.added.put([()])
+            parts.added.put(try await settler.settle(batch))
             parts.settledCount.add(batch.count)
             let offsets = parts.progress.withProgress { progress in
                 for settled in batch { progress.complete(settled.ticket) }

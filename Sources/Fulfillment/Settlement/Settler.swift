@@ -22,9 +22,10 @@ struct Settler: Sendable {
 
     /// Writes a batch, however long it takes.
     ///
+    /// - Returns: what was added to the outbox, unless it must be read.
     /// - Throws: what will not pass by waiting, and `CancellationError` when the task is cancelled meanwhile. The
     ///   batch may then be written or not; its records are read again.
-    func settle(_ batch: [Settled]) async throws {
+    func settle(_ batch: [Settled]) async throws -> [OutboxEntry]? {
         var settlements: [Settlement] = []
         var quarantines: [Quarantine] = []
         for settled in batch {
@@ -37,11 +38,12 @@ struct Settler: Sendable {
         while true {
             do throws(LedgerError) {
                 let started = clock.elapsed()
-                let outcomes = try await ledger.settle(settlements, quarantines: quarantines, now: clock.now())
-                metrics.settled(outcomes, settlements, quarantined: quarantines.count, took: clock.elapsed() - started)
+                let result = try await ledger.settle(settlements, quarantines: quarantines, now: clock.now())
+                metrics.settled(
+                    result.outcomes, settlements, quarantined: quarantines.count, took: clock.elapsed() - started)
                 if failures > 0 { logger.info("The ledger is available again", metadata: ["tries": "\(failures)"]) }
                 answers.set(true)
-                return
+                return result.added
             } catch {
                 guard case .unavailable(let cause) = error else { throw error }
                 answers.set(false)

@@ -29,6 +29,11 @@ public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
         text = "\(purchase.environment.rawValue):\(name)"
     }
 
+    /// A key as read from the ledger.
+    init(text: String) {
+        self.text = text
+    }
+
     /// The id of the grant with this key.
     public var grantID: GrantID {
         GrantID(NameBasedUUID.text(namespace: NameBasedUUID.grants, name: text))

@@ -3,7 +3,7 @@ import Purchases
 
 /// Statements on grants, within one database access.
 struct GrantTable {
-    private struct StoredItem: Codable {
+    private struct StoredItem: Decodable {
         let item: String
         let quantity: Int
     }
@@ -16,11 +16,10 @@ struct GrantTable {
         insertion = try PreparedStatement(
             """
             INSERT INTO grants (
-                grant_id, grant_key, environment, transaction_id, original_transaction_id, web_order_line_item_id,
+                grant_key, environment, transaction_id, original_transaction_id, web_order_line_item_id,
                 product_id, product_type, quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership,
-                app_account_token, submission_id, user_id, bundle_id, order_id, traceparent, verified_by, granted_at,
-                event_id)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                app_account_token, submission_id, user_id, bundle_id, order_id, traceparent, verified_by, granted_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (grant_key) DO NOTHING
             """, on: database)
     }
@@ -31,9 +30,7 @@ struct GrantTable {
     func insert(_ claim: GrantClaim, claimant: Claimant, now: Timestamp) throws -> Bool {
         let granted = claim.granted
         let purchase = granted.purchase
-        let items = try JSONText.encode(granted.items.map { StoredItem(item: $0.item, quantity: $0.quantity) })
         return try insertion.run {
-            $0.text(claim.grantID.rawValue)
             $0.text(claim.key.text)
             $0.text(purchase.environment.rawValue)
             $0.text(purchase.transactionID.rawValue)
@@ -42,7 +39,7 @@ struct GrantTable {
             $0.text(purchase.productID.rawValue)
             $0.text(granted.type.rawValue)
             $0.integer(Int64(purchase.quantity))
-            $0.text(items)
+            $0.text(Self.text(of: granted.items))
             $0.time(purchase.purchasedAt)
             $0.time(purchase.expiresAt)
             $0.time(purchase.revokedAt)
@@ -56,24 +53,29 @@ struct GrantTable {
             $0.text(claimant.traceparent)
             $0.text(claim.verifiedBy.rawValue)
             $0.time(now)
-            $0.text(claim.event.id.rawValue)
         } > 0
     }
 
     func holder(of key: GrantKey) throws -> GrantHolder? {
         let statement = try PreparedStatement(
-            "SELECT user_id, order_id, event_id FROM grants WHERE grant_key = ?", on: database)
+            "SELECT user_id, order_id FROM grants WHERE grant_key = ?", on: database)
         return try statement.rows({ $0.text(key.text) }) { row in
             GrantHolder(
                 userID: UserID(row.text(0)), orderID: row.optionalText(1).map { OrderID($0) },
-                eventID: EventID(row.text(2)))
+                eventID: GrantedEvent.id(of: key.grantID))
         }.first
     }
 
     func page(_ filter: GrantFilter, before: Int64?, limit: Int) throws -> [GrantRow] {
+        var key: String?
+        if let grantID = filter.grantID {
+            // A grant's id is made from its key, and is looked up through the event that is made from the id.
+            key = try OutboxTable(database).grantKey(of: GrantedEvent.id(of: grantID))
+            guard key != nil else { return [] }
+        }
         var conditions = ["sequence < ?1"]
         // Only the conditions that narrow are part of the statement, so that each finds its index.
-        if filter.grantID != nil { conditions.append("grant_id = ?3") }
+        if filter.grantID != nil { conditions.append("grant_key = ?3") }
         if filter.transactionID != nil {
             conditions.append(
                 "(transaction_id = ?4 OR original_transaction_id = ?4 AND original_transaction_id <> transaction_id)")
@@ -83,10 +85,10 @@ struct GrantTable {
         // The last clause is always true; it gives the statement all its parameters whatever the filter.
         let statement = try PreparedStatement(
             """
-            SELECT sequence, grant_id, grant_key, environment, transaction_id, original_transaction_id,
+            SELECT sequence, grant_key, environment, transaction_id, original_transaction_id,
                 web_order_line_item_id, product_id, product_type, quantity, items, purchased_at, expires_at, revoked_at,
                 is_upgraded, ownership, app_account_token, submission_id, user_id, bundle_id, order_id, traceparent,
-                verified_by, granted_at, event_id
+                verified_by, granted_at
             FROM grants WHERE \(conditions.joined(separator: " AND ")) AND coalesce(?3, ?4, ?5, ?6, '') IS NOT NULL
             ORDER BY sequence DESC LIMIT ?2
             """, on: database)
@@ -94,7 +96,7 @@ struct GrantTable {
             {
                 $0.integer(before ?? .max)
                 $0.integer(Int64(limit))
-                $0.text(filter.grantID?.rawValue)
+                $0.text(key)
                 $0.text(filter.transactionID?.rawValue)
                 $0.text(filter.userID?.rawValue)
                 $0.text(filter.bundleID?.rawValue)
@@ -102,21 +104,27 @@ struct GrantTable {
     }
 
     private static func row(_ row: Columns) throws -> GrantRow {
-        let items: [StoredItem] = try JSONText.decode(row.text(10))
+        let items: [StoredItem] = try JSONText.decode(row.text(9))
+        let key = GrantKey(text: row.text(1))
+        let grantID = key.grantID
         let purchase = Purchase(
-            transactionID: TransactionID(row.text(4)), originalTransactionID: TransactionID(row.text(5)),
-            webOrderLineItemID: row.optionalText(6), productID: ProductID(row.text(7)), quantity: Int(row.integer(9)),
-            environment: try row.word(3), purchasedAt: row.time(11), expiresAt: row.optionalTime(12),
-            revokedAt: row.optionalTime(13), isUpgraded: row.integer(14) != 0, ownership: try row.word(15),
-            appAccountToken: row.optionalText(16))
+            transactionID: TransactionID(row.text(3)), originalTransactionID: TransactionID(row.text(4)),
+            webOrderLineItemID: row.optionalText(5), productID: ProductID(row.text(6)), quantity: Int(row.integer(8)),
+            environment: try row.word(2), purchasedAt: row.time(10), expiresAt: row.optionalTime(11),
+            revokedAt: row.optionalTime(12), isUpgraded: row.integer(13) != 0, ownership: try row.word(14),
+            appAccountToken: row.optionalText(15))
         let claimant = Claimant(
-            submissionID: SubmissionID(row.text(17)), userID: UserID(row.text(18)), bundleID: BundleID(row.text(19)),
-            orderID: row.optionalText(20).map { OrderID($0) }, traceparent: row.optionalText(21))
+            submissionID: SubmissionID(row.text(16)), userID: UserID(row.text(17)), bundleID: BundleID(row.text(18)),
+            orderID: row.optionalText(19).map { OrderID($0) }, traceparent: row.optionalText(20))
         return GrantRow(
-            sequence: row.integer(0), grantID: GrantID(row.text(1)), key: row.text(2), claimant: claimant,
+            sequence: row.integer(0), grantID: grantID, key: key.text, claimant: claimant,
             granted: GrantablePurchase(
-                purchase: purchase, type: try row.word(8),
+                purchase: purchase, type: try row.word(7),
                 items: items.map { Item(item: $0.item, quantity: $0.quantity) }),
-            verifiedBy: try row.word(22), grantedAt: row.time(23), eventID: EventID(row.text(24)))
+            verifiedBy: try row.word(21), grantedAt: row.time(22), eventID: GrantedEvent.id(of: grantID))
+    }
+
+    private static func text(of items: [Item]) -> String {
+        String(decoding: GrantedEvent.array(of: items), as: UTF8.self)
     }
 }

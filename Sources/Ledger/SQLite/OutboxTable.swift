@@ -3,8 +3,8 @@ import Purchases
 
 /// Statements on the outbox, within one database access.
 struct OutboxTable {
-    private static let columns =
-        "sequence, event_id, kind, key, headers, value, copies_requested, copies_published, published_at"
+    /// A copy's entry has the event's columns from the row that it asks a copy of.
+    private static let columns = "e.sequence, e.event_id, e.kind, e.key, e.headers, e.value"
 
     let database: Database
     private let insertion: PreparedStatement
@@ -13,63 +13,70 @@ struct OutboxTable {
         self.database = database
         insertion = try PreparedStatement(
             """
-            INSERT INTO outbox (event_id, kind, key, headers, value) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (event_id) DO NOTHING
+            INSERT INTO outbox (sequence, event_id, kind, key, headers, value, grant_key)
+            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING
             """, on: database)
     }
 
-    /// Adds an event that waits for its first delivery.
+    /// Adds an event.
     ///
     /// - Returns: whether it is new; one whose id is known stays as it is, bytes included.
-    func insert(_ event: Event) throws -> Bool {
-        try insertion.run {
-            $0.text(event.id.rawValue)
+    func insert(_ event: Event, at sequence: Int64, telling key: GrantKey? = nil) throws -> Bool {
+        let id = try EventIDBytes.encode([event.id])
+        return try insertion.run {
+            $0.integer(sequence)
+            $0.blob(id)
             $0.text(event.kind.rawValue)
             $0.blob(event.key)
             $0.blob(EventHeaders.encode(event.headers))
             $0.blob(event.value)
+            $0.text(key?.text)
         } > 0
     }
 
     /// Asks for one more copy of an event.
-    func requestCopy(_ id: EventID) throws {
+    func insertCopy(of id: EventID, at sequence: Int64) throws {
         let statement = try PreparedStatement(
-            "UPDATE outbox SET copies_requested = copies_requested + 1 WHERE event_id = ?", on: database)
-        guard try statement.run({ $0.text(id.rawValue) }) > 0 else {
-            throw LedgerError.damaged("an event that answers a submission is not in the outbox")
-        }
+            "INSERT INTO outbox (sequence, copy_of) SELECT ?1, event_id FROM outbox WHERE event_id = ?2", on: database)
+        guard let bytes = EventIDBytes.encode(id),
+            try statement.run({
+                $0.integer(sequence)
+                $0.blob(bytes)
+            }) > 0
+        else { throw LedgerError.damaged("an event that answers a submission is not in the outbox") }
     }
 
-    /// Notes delivery of the copies that an entry was read with; never of more than were asked for.
-    func markPublished(_ entry: OutboxEntry, now: Timestamp) throws {
-        let statement = try PreparedStatement(
+    func entries(after sequence: Int64, limit: Int) throws -> [OutboxEntry] {
+        try entries(
             """
-            UPDATE outbox SET copies_published = max(copies_published, min(copies_requested, ?2)), published_at = ?3
-            WHERE sequence = ?1 AND event_id = ?4
-            """, on: database)
-        try statement.run {
-            $0.integer(entry.sequence)
-            $0.integer(entry.copiesRequested)
-            $0.time(now)
-            $0.text(entry.event.id.rawValue)
-        }
-    }
-
-    func unpublished(after sequence: Int64, limit: Int) throws -> [OutboxEntry] {
-        let statement = try PreparedStatement(
+            SELECT o.sequence, \(Self.columns) FROM outbox o
+            JOIN outbox e ON e.sequence = CASE WHEN o.copy_of IS NULL THEN o.sequence
+                ELSE (SELECT sequence FROM outbox WHERE event_id = o.copy_of) END
+            WHERE o.sequence > ? ORDER BY o.sequence LIMIT ?
             """
-            SELECT \(Self.columns) FROM outbox
-            WHERE copies_published < copies_requested AND sequence > ? ORDER BY sequence LIMIT ?
-            """, on: database)
-        var bytes = 0
-        return try statement.rows {
+        ) {
             $0.integer(sequence)
             $0.integer(Int64(limit))
-        } until: { (entry: OutboxEntry) in
+        }
+    }
+
+    func withheld() throws -> [OutboxEntry] {
+        try entries(
+            """
+            SELECT o.sequence, \(Self.columns) FROM withheld w JOIN outbox o ON o.sequence = w.sequence
+            JOIN outbox e ON e.event_id = coalesce(o.copy_of, o.event_id)
+            ORDER BY o.sequence LIMIT \(RelayTurn.maxWithheld)
+            """
+        ) { _ in }
+    }
+
+    private func entries(_ sql: String, _ bind: (inout Binder) -> Void) throws -> [OutboxEntry] {
+        var bytes = 0
+        return try PreparedStatement(sql, on: database).rows(bind) { (entry: OutboxEntry) in
             bytes += entry.event.value?.count ?? 0
             return bytes >= Self.maxReadBytes
         } read: { row in
-            OutboxEntry(sequence: row.integer(0), copiesRequested: row.integer(6), event: try Self.event(row))
+            OutboxEntry(sequence: row.integer(0), event: try Self.event(row, from: 2))
         }
     }
 
@@ -77,17 +84,15 @@ struct OutboxTable {
     private static let maxReadBytes = 8 << 20
 
     func events(_ ids: [EventID]) throws -> [EventRow] {
-        let statement = try PreparedStatement(
-            """
-            SELECT \(Self.columns) FROM outbox WHERE event_id IN (SELECT value FROM json_each(?)) ORDER BY sequence
-            """, on: database)
-        let list = try JSONText.encode(ids.map(\.rawValue))
-        return try statement.rows({ $0.text(list) }, read: Self.row)
+        let statement = try PreparedStatement(Self.rows + "WHERE e.event_id = ?", on: database)
+        return try ids.compactMap(EventIDBytes.encode).flatMap { id in
+            try statement.rows({ $0.blob(id) }, read: Self.row)
+        }.sorted { $0.sequence < $1.sequence }
     }
 
     func events(after sequence: Int64, limit: Int) throws -> [EventRow] {
         let statement = try PreparedStatement(
-            "SELECT \(Self.columns) FROM outbox WHERE sequence > ? ORDER BY sequence LIMIT ?", on: database)
+            Self.rows + "WHERE e.copy_of IS NULL AND e.sequence > ? ORDER BY e.sequence LIMIT ?", on: database)
         return try statement.rows(
             {
                 $0.integer(sequence)
@@ -95,15 +100,29 @@ struct OutboxTable {
             }, read: Self.row)
     }
 
-    private static func row(_ row: Columns) throws -> EventRow {
-        EventRow(
-            sequence: row.integer(0), event: try event(row), copiesRequested: row.integer(6),
-            copiesPublished: row.integer(7), publishedAt: row.optionalTime(8))
+    /// The key of the grant that an event tells of; nil if there is no such event, or it tells of none.
+    func grantKey(of id: EventID) throws -> String? {
+        guard let bytes = EventIDBytes.encode(id) else { return nil }
+        let statement = try PreparedStatement("SELECT grant_key FROM outbox WHERE event_id = ?", on: database)
+        return try statement.rows({ $0.blob(bytes) }) { $0.optionalText(0) }.first ?? nil
     }
 
-    private static func event(_ row: Columns) throws -> Event {
-        Event(
-            id: EventID(row.text(1)), kind: try row.word(2), key: row.optionalBlob(3),
-            headers: try EventHeaders.decode(row.optionalBlob(4) ?? []), value: row.optionalBlob(5))
+    private static let rows = """
+        SELECT \(columns), CASE WHEN e.sequence IN (SELECT sequence FROM withheld) THEN NULL ELSE (
+            SELECT published_at FROM publications WHERE through >= e.sequence ORDER BY through LIMIT 1) END
+        FROM outbox e 
+        """
+
+    private static func row(_ row: Columns) throws -> EventRow {
+        EventRow(sequence: row.integer(0), event: try event(row, from: 1), publishedAt: row.optionalTime(6))
+    }
+
+    private static func event(_ row: Columns, from first: CInt) throws -> Event {
+        guard let id = EventIDBytes.decode(row.optionalBlob(first) ?? []).first else {
+            throw LedgerError.damaged("an entry of the outbox has no event")
+        }
+        return Event(
+            id: id, kind: try row.word(first + 1), key: row.optionalBlob(first + 2),
+            headers: try EventHeaders.decode(row.optionalBlob(first + 3) ?? []), value: row.optionalBlob(first + 4))
     }
 }

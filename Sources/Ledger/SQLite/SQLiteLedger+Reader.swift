@@ -33,7 +33,11 @@ extension SQLiteLedger: LedgerReader {
                 grants: try Self.count(database, "SELECT count(*) FROM grants"),
                 quarantined: try Self.count(database, "SELECT count(*) FROM quarantines"),
                 unpublished: try Self.count(
-                    database, "SELECT count(*) FROM outbox WHERE copies_published < copies_requested"))
+                    database,
+                    """
+                    SELECT (SELECT count(*) FROM withheld)
+                        + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM relay))
+                    """))
         }
     }
 

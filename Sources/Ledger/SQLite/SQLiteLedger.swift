@@ -73,36 +73,49 @@ public struct SQLiteLedger: LedgerStore {
 
     public func settle(
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
-    ) async throws(LedgerError) -> [SettledOutcome] {
+    ) async throws(LedgerError) -> SettleResult {
         // Events are encoded out here, where a batch does not keep the writer from the one before.
         let claims = settlements.map { settlement -> [GrantClaim] in
             guard case .grant(let purchases, let verifiedBy) = settlement.decision else { return [] }
             return GrantClaim.claims(of: purchases, by: verifiedBy, claimant: settlement.claimant, at: now)
         }
-        let conclusions = try await write { database in
-            let transaction = try SettlingTransaction(database: database, now: now)
+        let (conclusions, added) = try await write { database in
+            var transaction = try SettlingTransaction(database: database, now: now)
             let conclusions = try transaction.settle(settlements, claims: claims)
             try transaction.quarantine(quarantines)
-            return conclusions
+            return (conclusions, try transaction.finish())
         }
         for (settlement, conclusion) in zip(settlements, conclusions) {
             if let warning = conclusion.warning { report(warning, settlement) }
         }
-        return conclusions.map(\.outcome)
+        return SettleResult(outcomes: conclusions.map(\.outcome), added: added)
     }
 
-    public func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
-        try await read { try OutboxTable($0).unpublished(after: sequence, limit: limit) }
-    }
-
-    public func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError) {
-        guard !entries.isEmpty else { return }
+    public func takeRelay(
+        _ worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> RelayTurn? {
         try await write { database in
-            let outbox = try OutboxTable(database)
-            for entry in entries {
-                try outbox.markPublished(entry, now: now)
-            }
+            let relay = RelayTable(database: database)
+            guard try relay.take(worker, until: now.advanced(by: lease), now: now) else { return nil }
+            return RelayTurn(
+                publishedThrough: try relay.publishedThrough(), withheld: try OutboxTable(database).withheld())
         }
+    }
+
+    public func outbox(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+        try await read { try OutboxTable($0).entries(after: sequence, limit: limit) }
+    }
+
+    public func published(
+        _ note: RelayNote, by worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> Bool {
+        try await write { database in
+            try RelayTable(database: database).note(note, by: worker, until: now.advanced(by: lease), now: now)
+        }
+    }
+
+    public func leaveRelay(_ worker: WorkerID) async throws(LedgerError) {
+        try await write { try RelayTable(database: $0).leave(worker) }
     }
 
     private func report(_ warning: Conclusion.Warning, _ settlement: Settlement) {

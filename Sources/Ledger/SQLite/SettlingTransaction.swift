@@ -6,8 +6,14 @@ struct SettlingTransaction {
     private let submissions: SubmissionTable
     private let grants: GrantTable
     private let outbox: OutboxTable
+    private let relay: RelayTable
     private let database: Database
     private let now: Timestamp
+    private let firstSequence: Int64
+    /// The outbox's head as this transaction leaves it.
+    private var lastSequence: Int64
+    private var added: [OutboxEntry] = []
+    private var hasCopies = false
 
     init(database: Database, now: Timestamp) throws {
         self.database = database
@@ -15,21 +21,31 @@ struct SettlingTransaction {
         submissions = try SubmissionTable(database)
         grants = try GrantTable(database)
         outbox = try OutboxTable(database)
+        relay = RelayTable(database: database)
+        firstSequence = try relay.lastSequence()
+        lastSequence = firstSequence
     }
 
     /// Settles in the order given.
     ///
     /// - Parameter claims: per settlement, its purchases' claims.
-    func settle(_ settlements: [Settlement], claims: [[GrantClaim]]) throws -> [Conclusion] {
-        try zip(settlements, claims).map { settlement, claims in
-            let prior = try submissions.prior(settlement.key)
-            return try settle(settlement, SettlementRules(settlement, prior: prior), claims)
+    mutating func settle(_ settlements: [Settlement], claims: [[GrantClaim]]) throws -> [Conclusion] {
+        var conclusions: [Conclusion] = []
+        conclusions.reserveCapacity(settlements.count)
+        for (settlement, claims) in zip(settlements, claims) {
+            if let conclusion = try settleNew(settlement, claims) {
+                conclusions.append(conclusion)
+            } else {
+                conclusions.append(try settleKnown(settlement, claims))
+            }
         }
+        return conclusions
     }
 
     /// Stores unreadable records with the events that carry them on; those seen before are left as they are.
-    func quarantine(_ quarantines: [Quarantine]) throws {
-        for quarantine in quarantines where try outbox.insert(quarantine.event) {
+    mutating func quarantine(_ quarantines: [Quarantine]) throws {
+        for quarantine in quarantines where try append(quarantine.event) {
+            let id = try EventIDBytes.encode([quarantine.event.id])
             let statement = try PreparedStatement(
                 """
                 INSERT INTO quarantines (
@@ -37,7 +53,7 @@ struct SettlingTransaction {
                 VALUES (?, ?, ?, ?, ?, ?)
                 """, on: database)
             try statement.run {
-                $0.text(quarantine.event.id.rawValue)
+                $0.blob(id)
                 $0.text(quarantine.origin.topic)
                 $0.integer(Int64(quarantine.origin.partition))
                 $0.integer(quarantine.origin.offset)
@@ -47,35 +63,82 @@ struct SettlingTransaction {
         }
     }
 
-    private func settle(
-        _ settlement: Settlement, _ rules: SettlementRules, _ claims: [GrantClaim]
-    ) throws -> Conclusion {
+    /// Notes the outbox's head.
+    ///
+    /// - Returns: what was added to the outbox, unless copies were.
+    mutating func finish() throws -> [OutboxEntry]? {
+        if lastSequence > firstSequence { try relay.setLastSequence(lastSequence) }
+        return hasCopies ? nil : added
+    }
+
+    /// Settles a submission that the ledger does not have, which nearly all are: its row is written as if all claims held,
+    /// so that its key is looked for once, by the insertion itself.
+    ///
+    /// - Returns: nil if the ledger has the submission; nothing is written then.
+    private mutating func settleNew(_ settlement: Settlement, _ claims: [GrantClaim]) throws -> Conclusion? {
+        let rules = SettlementRules(settlement, prior: nil)
+        switch rules.firstStep {
+        case .conclude(let conclusion):
+            guard case .write(let content) = conclusion.change,
+                try submissions.insert(content, of: settlement, now: now)
+            else { return nil }
+            try tell(conclusion, settlement)
+            return conclusion
+        case .claim:
+            let hoped = SubmissionContent(outcome: .granted, events: claims.map(\.event.id))
+            guard try submissions.insert(hoped, of: settlement, now: now) else { return nil }
+            let conclusion = rules.conclusion(of: try claimAll(claims, settlement.claimant))
+            try tell(conclusion, settlement)
+            if conclusion.change != .write(hoped) { try apply(conclusion.change, settlement) }
+            return conclusion
+        }
+    }
+
+    private mutating func settleKnown(_ settlement: Settlement, _ claims: [GrantClaim]) throws -> Conclusion {
+        let rules = SettlementRules(settlement, prior: try submissions.prior(settlement.key))
         let conclusion =
             switch rules.firstStep {
             case .conclude(let conclusion): conclusion
-            case .claim: rules.conclusion(of: try claims.map { try claim($0, settlement.claimant) })
+            case .claim: rules.conclusion(of: try claimAll(claims, settlement.claimant))
             }
+        try tell(conclusion, settlement)
+        try apply(conclusion.change, settlement)
+        return conclusion
+    }
+
+    /// Adds to the outbox what the conclusion says to tell, besides the grants' own events.
+    private mutating func tell(_ conclusion: Conclusion, _ settlement: Settlement) throws {
         for event in conclusion.again {
-            try outbox.requestCopy(event)
+            lastSequence += 1
+            try outbox.insertCopy(of: event, at: lastSequence)
+            hasCopies = true
         }
-        if let rejection = conclusion.failure {
-            let event = FailedEvent.event(
-                of: settlement.claimant, rejection: rejection, failedAt: now, attempts: settlement.attempts)
-            guard try outbox.insert(event) else {
-                throw LedgerError.damaged("the outbox has a failed event of a submission without an answer")
-            }
+        guard let rejection = conclusion.failure else { return }
+        let event = FailedEvent.event(
+            of: settlement.claimant, rejection: rejection, failedAt: now, attempts: settlement.attempts)
+        guard try append(event) else {
+            throw LedgerError.damaged("the outbox has a failed event of a submission without an answer")
         }
-        switch conclusion.change {
+    }
+
+    private func apply(_ change: SubmissionChange, _ settlement: Settlement) throws {
+        switch change {
         case .keep: break
         case .append(let events): try submissions.setEvents(events, of: settlement.key)
         case .write(let content): try submissions.write(content, of: settlement, now: now)
         }
-        return conclusion
     }
 
-    private func claim(_ claim: GrantClaim, _ claimant: Claimant) throws -> ClaimResult {
+    private mutating func claimAll(_ claims: [GrantClaim], _ claimant: Claimant) throws -> [ClaimResult] {
+        var results: [ClaimResult] = []
+        results.reserveCapacity(claims.count)
+        for one in claims { results.append(try claim(one, claimant)) }
+        return results
+    }
+
+    private mutating func claim(_ claim: GrantClaim, _ claimant: Claimant) throws -> ClaimResult {
         if try grants.insert(claim, claimant: claimant, now: now) {
-            guard try outbox.insert(claim.event) else {
+            guard try append(claim.event, telling: claim.key) else {
                 throw LedgerError.damaged("the outbox has the event of a grant that did not exist")
             }
             return .created(claim.event.id)
@@ -84,5 +147,13 @@ struct SettlingTransaction {
             throw LedgerError.damaged("a grant key is taken by no grant")
         }
         return ClaimResult(of: claim, for: claimant, heldBy: holder)
+    }
+
+    /// - Returns: false if the outbox has an event with this id.
+    private mutating func append(_ event: Event, telling key: GrantKey? = nil) throws -> Bool {
+        guard try outbox.insert(event, at: lastSequence + 1, telling: key) else { return false }
+        lastSequence += 1
+        added.append(OutboxEntry(sequence: lastSequence, event: event))
+        return true
     }
 }

@@ -4,52 +4,70 @@ import Purchases
 /// Statements on submissions, within one database access.
 struct SubmissionTable {
     let database: Database
-    private let lookUp: PreparedStatement
     private let insertion: PreparedStatement
+
+    private static let columns = """
+        INSERT INTO submissions (
+            bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, reason, detail,
+            origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, evidence)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (bundle_id, submission_id) DO 
+        """
 
     init(_ database: Database) throws {
         self.database = database
-        lookUp = try PreparedStatement(
-            """
-            SELECT fingerprint, outcome, reason, event_ids FROM submissions
-            WHERE bundle_id = ? AND submission_id = ?
-            """, on: database)
-        insertion = try PreparedStatement(
-            """
-            INSERT INTO submissions (
-                bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, reason, detail,
-                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, evidence)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (bundle_id, submission_id) DO UPDATE SET
-                user_id = excluded.user_id, order_id = excluded.order_id, traceparent = excluded.traceparent,
-                fingerprint = excluded.fingerprint, outcome = excluded.outcome, reason = excluded.reason,
-                detail = excluded.detail, origin_topic = excluded.origin_topic,
-                origin_partition = excluded.origin_partition, origin_offset = excluded.origin_offset,
-                received_at = excluded.received_at, settled_at = excluded.settled_at, attempts = excluded.attempts,
-                event_ids = excluded.event_ids, evidence = excluded.evidence
-            """, on: database)
+        insertion = try PreparedStatement(Self.columns + "NOTHING", on: database)
     }
 
     /// The row of a key, as a settlement of the same key needs it.
     func prior(_ key: SubmissionKey) throws -> PriorSubmission? {
         // A prepared look-up per key is as fast here as one statement for a batch, since no key crosses a network,
         // and unlike a list in JSON it takes any text.
-        try lookUp.rows {
+        let lookUp = try PreparedStatement(
+            """
+            SELECT fingerprint, outcome, reason, event_ids FROM submissions
+            WHERE bundle_id = ? AND submission_id = ?
+            """, on: database)
+        return try lookUp.rows {
             $0.text(key.bundleID.rawValue)
             $0.text(key.submissionID.rawValue)
         } read: { row in
             let outcome: RecordedOutcome = try row.word(1)
             return PriorSubmission(
                 fingerprint: row.text(0), outcome: outcome, cause: outcome == .held ? try row.word(2) : nil,
-                events: Self.events(row.text(3)))
+                events: Self.events(row, 3))
         }.first
+    }
+
+    /// Adds a submission's row.
+    ///
+    /// - Returns: false if its key has one, which stays as it is.
+    func insert(_ content: SubmissionContent, of settlement: Settlement, now: Timestamp) throws -> Bool {
+        try run(insertion, content, settlement, now) > 0
     }
 
     /// Writes a submission's row, or all of it anew if its key has one.
     func write(_ content: SubmissionContent, of settlement: Settlement, now: Timestamp) throws {
+        let statement = try PreparedStatement(
+            Self.columns + """
+                UPDATE SET
+                    user_id = excluded.user_id, order_id = excluded.order_id, traceparent = excluded.traceparent,
+                    fingerprint = excluded.fingerprint, outcome = excluded.outcome, reason = excluded.reason,
+                    detail = excluded.detail, origin_topic = excluded.origin_topic,
+                    origin_partition = excluded.origin_partition, origin_offset = excluded.origin_offset,
+                    received_at = excluded.received_at, settled_at = excluded.settled_at,
+                    attempts = excluded.attempts, event_ids = excluded.event_ids, evidence = excluded.evidence
+                """, on: database)
+        _ = try run(statement, content, settlement, now)
+    }
+
+    private func run(
+        _ statement: PreparedStatement, _ content: SubmissionContent, _ settlement: Settlement, _ now: Timestamp
+    ) throws -> Int {
         let claimant = settlement.claimant
         let evidence = try content.evidence.map(Self.stored)
-        try insertion.run {
+        let events = try EventIDBytes.encode(content.events)
+        return try statement.run {
             $0.text(claimant.bundleID.rawValue)
             $0.text(claimant.submissionID.rawValue)
             $0.text(claimant.userID.rawValue)
@@ -65,7 +83,7 @@ struct SubmissionTable {
             $0.time(settlement.receivedAt)
             $0.time(now)
             $0.integer(Int64(settlement.attempts))
-            $0.text(Self.text(content.events))
+            $0.blob(events)
             $0.blob(evidence)
         }
     }
@@ -74,8 +92,9 @@ struct SubmissionTable {
     func setEvents(_ events: [EventID], of key: SubmissionKey) throws {
         let statement = try PreparedStatement(
             "UPDATE submissions SET event_ids = ? WHERE bundle_id = ? AND submission_id = ?", on: database)
+        let bytes = try EventIDBytes.encode(events)
         try statement.run {
-            $0.text(Self.text(events))
+            $0.blob(bytes)
             $0.text(key.bundleID.rawValue)
             $0.text(key.submissionID.rawValue)
         }
@@ -124,16 +143,11 @@ struct SubmissionTable {
             origin: Origin(
                 topic: row.text(9), partition: Int32(truncatingIfNeeded: row.integer(10)), offset: row.integer(11)),
             receivedAt: row.time(12), settledAt: row.time(13), attempts: Int(row.integer(14)),
-            eventIDs: events(row.text(15)))
+            eventIDs: events(row, 15))
     }
 
-    /// Event ids are UUIDs, which have no spaces.
-    private static func text(_ events: [EventID]) -> String {
-        events.map(\.rawValue).joined(separator: " ")
-    }
-
-    private static func events(_ text: String) -> [EventID] {
-        text.split(separator: " ").map { EventID(String($0)) }
+    private static func events(_ row: Columns, _ column: CInt) -> [EventID] {
+        EventIDBytes.decode(row.optionalBlob(column) ?? [])
     }
 
     /// Evidence under the names that the submission's message gave it.

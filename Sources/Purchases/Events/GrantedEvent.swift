@@ -28,6 +28,18 @@ public struct GrantedEvent: Sendable {
                 id: id, grant: grant, of: granted, to: claim, by: verifiedBy, grantedAt: grantedAt))
     }
 
+    /// What a grant gives, as JSON: the array that stands in the event, for the ledger's own row.
+    package static func array(of items: [Item]) -> [UInt8] {
+        var writer = JSONObjectWriter()
+        writer.member("items", objects: items, write)
+        return Array(writer.finished().dropFirst(#"{"items":"#.utf8.count).dropLast())
+    }
+
+    private static func write(_ item: Item, into object: inout JSONObjectWriter) {
+        object.member("item", item.item)
+        object.member("quantity", Int64(item.quantity))
+    }
+
     private static func body(
         id: EventID, grant: GrantID, of granted: GrantablePurchase, to claim: Claimant, by verifiedBy: VerifiedBy,
         grantedAt: Timestamp
@@ -42,10 +54,7 @@ public struct GrantedEvent: Sendable {
         body.member("expiresAt", purchase.expiresAt?.rfc3339)
         body.member("grantId", grant.rawValue)
         body.member("grantedAt", grantedAt.rfc3339)
-        body.member("items", objects: granted.items) { item, object in
-            object.member("item", item.item)
-            object.member("quantity", Int64(item.quantity))
-        }
+        body.member("items", objects: granted.items, write)
         body.member("orderId", claim.orderID?.rawValue)
         body.member("originalTransactionId", purchase.originalTransactionID.rawValue)
         body.member("ownership", purchase.ownership.rawValue)

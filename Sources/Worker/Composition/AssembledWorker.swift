@@ -1,3 +1,4 @@
+import Foundation
 import Fulfillment
 import HTTPTransport
 import Kafka
@@ -31,7 +32,7 @@ struct AssembledWorker: Sendable {
             source: KafkaSubmissionSource(consumer),
             sink: KafkaEventSink(producer, topics: plan.kafka.topics.outputs, logger: logger),
             ledger: ledger,
-            appStore: plan.apple.endpoint(transport), apps: plan.apps,
+            appStore: plan.apple.endpoint(transport), worker: Self.name(), apps: plan.apps,
             signatures: SignatureVerifiers(roots: plan.roots), clock: SystemClock(), randomness: SystemRandomness(),
             configuration: plan.pipeline,
             logger: logger)
@@ -51,6 +52,12 @@ struct AssembledWorker: Sendable {
     /// Asks the worker to end in order.
     func stop() {
         pipeline.stop()
+    }
+
+    /// The host's name, for people who look at the ledger, and enough chance that no other process ever has the same.
+    private static func name() -> WorkerID {
+        let host = ProcessInfo.processInfo.hostName.prefix(40)
+        return WorkerID("\(host)-\(String(SystemRandomness().next(), radix: 16))")
     }
 
     /// Room for the largest record that intake reads and quarantine passes on, with its headers.

@@ -11,6 +11,7 @@ enum MetricHelp {
         "grantor_apple_calls_waiting": "Calls to Apple that wait for their turn.",
         "grantor_apple_retry_budget": "Retries that may be made at once; the least of any app's.",
         "grantor_events_published_total": "Event copies that Kafka acknowledged, by topic.",
+        "grantor_events_withheld": "Events that Kafka refused, and those that wait behind them. Alert if any stay.",
         "grantor_grants_created_total": "Purchases granted for the first time.",
         "grantor_ledger_unavailable_total": "Ledger calls that must be tried again.",
         "grantor_ledger_warnings_total": "Submissions that an operator should look at, by warning.",

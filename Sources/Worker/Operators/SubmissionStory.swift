@@ -65,7 +65,6 @@ struct SubmissionStory: Sendable {
     private static func fields(of row: EventRow) -> [(name: String, value: String)] {
         [
             ("topic", row.event.kind.rawValue), ("published", row.publishedAt?.rfc3339 ?? "not published yet"),
-            ("copies", "\(row.copiesPublished) of \(row.copiesRequested)"),
         ]
     }
 
@@ -88,20 +87,17 @@ struct SubmissionStory: Sendable {
 /// An event's way to its topic as JSON.
 struct EventJSON: Encodable {
     let eventId, topic, state: String
-    let copiesRequested, copiesPublished: Int64
     let publishedAt: String?
 
     init(_ row: EventRow) {
         eventId = row.event.id.rawValue
         topic = row.event.kind.rawValue
         state = row.state
-        copiesRequested = row.copiesRequested
-        copiesPublished = row.copiesPublished
         publishedAt = row.publishedAt?.rfc3339
     }
 }
 
 extension EventRow {
-    /// `published` once every copy that was asked for is acknowledged.
-    var state: String { copiesPublished < copiesRequested ? "waiting" : "published" }
+    /// `published` once the broker has acknowledged it.
+    var state: String { publishedAt == nil ? "waiting" : "published" }
 }

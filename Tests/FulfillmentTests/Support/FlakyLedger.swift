@@ -49,27 +49,44 @@ final class FlakyLedger: LedgerStore {
 
     func settle(
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
-    ) async throws(LedgerError) -> [SettledOutcome] {
+    ) async throws(LedgerError) -> SettleResult {
         clock?.enter()
         defer { clock?.leave() }
         try failBefore()
         attempts.withLock { $0 += settlements.map(\.attempts) }
-        let outcomes = try await ledger.settle(settlements, quarantines: quarantines, now: now)
+        let result = try await ledger.settle(settlements, quarantines: quarantines, now: now)
         try failAfter()
-        return outcomes
+        return result
     }
 
-    func unpublished(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+    func takeRelay(
+        _ worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> RelayTurn? {
         clock?.enter()
         defer { clock?.leave() }
-        return try await ledger.unpublished(after: sequence, limit: limit)
+        return try await ledger.takeRelay(worker, for: lease, now: now)
     }
 
-    func markPublished(_ entries: [OutboxEntry], now: Timestamp) async throws(LedgerError) {
+    func outbox(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+        clock?.enter()
+        defer { clock?.leave() }
+        return try await ledger.outbox(after: sequence, limit: limit)
+    }
+
+    func published(
+        _ note: RelayNote, by worker: WorkerID, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> Bool {
         clock?.enter()
         defer { clock?.leave() }
         try failBefore()
-        try await ledger.markPublished(entries, now: now)
+        let isOurs = try await ledger.published(note, by: worker, for: lease, now: now)
         try failAfter()
+        return isOurs
+    }
+
+    func leaveRelay(_ worker: WorkerID) async throws(LedgerError) {
+        clock?.enter()
+        defer { clock?.leave() }
+        try await ledger.leaveRelay(worker)
     }
 }

@@ -11,6 +11,7 @@ struct PipelineBench {
     let sink = FakeSink()
     let appStore: ScriptedAppStore
     let ledger: SQLiteLedger
+    private let folder: TemporaryFolder?
     let flaky: FlakyLedger
     let pipeline: Pipeline
 
@@ -23,15 +24,18 @@ struct PipelineBench {
         appStore = try ScriptedAppStore(gate: gate, weather: weather)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let path = FileManager.default.temporaryDirectory.appending(path: "pipeline-\(UUID().uuidString).db").path
         if let existing {
             ledger = existing
+            folder = nil
         } else {
-            ledger = try await SQLiteLedger.open(SQLiteLedgerConfiguration(path: path, migrate: true), logger: logger)
+            let folder = try TemporaryFolder()
+            self.folder = folder
+            ledger = try await SQLiteLedger.open(
+                SQLiteLedgerConfiguration(path: folder.path("ledger.db"), migrate: true), logger: logger)
         }
         flaky = FlakyLedger(ledger, clock: clock as? VirtualClock)
         pipeline = Pipeline(
-            source: source, sink: sink, ledger: flaky, appStore: appStore,
+            source: source, sink: sink, ledger: flaky, appStore: appStore, worker: WorkerID(UUID().uuidString),
             apps: AppRegistry(others + [try app(App(bundleID: "com.example.game"))]),
             signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
             configuration: configuration, logger: logger)

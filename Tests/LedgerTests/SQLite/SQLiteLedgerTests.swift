@@ -77,7 +77,7 @@ import Testing
         }
         #expect(try await ledger.counts().grants == 0)
         try await limitPages(ledger, 1_000_000)
-        let outcomes = try await ledger.settle(batch, quarantines: [], now: Samples.noon)
+        let outcomes = try await ledger.settle(batch, quarantines: [], now: Samples.noon).outcomes
         #expect(outcomes.count == 200)
         #expect(try await ledger.counts().grants == 200)
     }
@@ -149,18 +149,15 @@ import Testing
         #expect(try await ledger.counts().submissions == [.failed: 1])
     }
 
-    @Test func theLookForUnpublishedEventsUsesItsIndex() async throws {
+    @Test func anEventThatIsNoUUIDIsRefusedWithItsWholeBatch() async throws {
         let place = try TemporaryLedger()
         let ledger = try await place.open()
-        let plan = try await ledger.pool.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    EXPLAIN QUERY PLAN SELECT sequence FROM outbox
-                    WHERE copies_published < copies_requested AND sequence > 0 ORDER BY sequence LIMIT 10
-                    """
-            ).map { $0["detail"] as String? ?? "" }
+        let event = Event(id: "x", kind: .quarantined, key: nil, headers: [], value: nil)
+        let quarantine = Quarantine(
+            origin: Origin(topic: "t", partition: 0, offset: 0), reason: "r", event: event)
+        await #expect(throws: LedgerError.damaged("an event's id is no UUID")) {
+            try await ledger.settle([Samples.failure("s1")], quarantines: [quarantine], now: Samples.noon)
         }
-        #expect(plan.contains { $0.contains("outbox_unpublished") })
+        #expect(try await ledger.counts().submissions == [:])
     }
 }

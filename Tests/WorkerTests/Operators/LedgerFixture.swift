@@ -77,8 +77,8 @@ extension LedgerFixture {
                     verifiedBy: .verifyReceipt, grantedAt: time, eventID: grantedEvent.id)
             ],
             eventRows: [
-                EventRow(sequence: 1, event: grantedEvent, copiesRequested: 1, copiesPublished: 1, publishedAt: time),
-                EventRow(sequence: 2, event: failedEvent, copiesRequested: 2, copiesPublished: 1, publishedAt: time),
+                EventRow(sequence: 1, event: grantedEvent, publishedAt: time),
+                EventRow(sequence: 2, event: failedEvent, publishedAt: time),
             ])
     }
 

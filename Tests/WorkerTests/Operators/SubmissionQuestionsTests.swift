@@ -103,7 +103,6 @@ struct SubmissionQuestionsTests {
                     Event \(event)
                       topic      granted
                       published  2023-11-14T22:13:20.000Z
-                      copies     1 of 1
 
                     """))
     }
@@ -115,7 +114,6 @@ struct SubmissionQuestionsTests {
         let text = try self.text(answer)
         #expect(text.contains("  reason    owned_by_another_user\n  detail    The purchase belongs to another user.\n"))
         #expect(text.contains("  topic      failed\n"))
-        #expect(text.contains("  copies     1 of 2\n"))
         #expect(!text.contains("Grant "))
     }
 

@@ -17,7 +17,7 @@ struct SubmissionStoryTests {
                 receivedAt: told.receivedAt, settledAt: told.settledAt, attempts: 2, eventIDs: []),
             grants: Array(repeating: ledger.grantRows[0], count: grants),
             events: publishedAt.map {
-                EventRow(sequence: 1, event: event, copiesRequested: 1, copiesPublished: 0, publishedAt: $0)
+                EventRow(sequence: 1, event: event, publishedAt: $0)
             })
     }
 
@@ -44,7 +44,7 @@ struct SubmissionStoryTests {
     @Test("An event that waits is said to wait")
     func waiting() {
         let text = story(.granted, grants: 1, publishedAt: [nil]).text()
-        #expect(text.contains("\n  published  not published yet\n  copies     0 of 1\n"))
+        #expect(text.contains("\n  published  not published yet\n"))
         #expect(text.contains(", after 2 tries\n"))
     }
 

@@ -1,21 +1,50 @@
 extension Migration {
-    /// Submissions, grants, outbox and quarantines. Times are milliseconds since the UNIX epoch.
+    /// Submissions, grants, outbox and quarantines. Times are milliseconds since the UNIX epoch, ids of events the 16 bytes
+    /// of their UUIDs.
+    ///
+    /// Every index costs a page per row once the ledger is large, so there is one only where a constraint or a person's
+    /// question needs it. A grant's id and its event's follow from its key and are not stored with it.
+    ///
+    /// Tables that every submission writes to have no CHECK: with one, SQLite prepares to undo each single statement, at more
+    /// than the cost of the insertion itself. What the checks would say is said by the types that write the rows.
     static let ledger001 = Migration(
         version: 1,
         sql: """
             CREATE TABLE outbox (
-                sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-                event_id TEXT NOT NULL UNIQUE,
-                kind TEXT NOT NULL CHECK (kind IN ('granted', 'failed', 'quarantined')),
+                sequence INTEGER PRIMARY KEY,
+                event_id BLOB UNIQUE,
+                kind TEXT,
                 key BLOB,
-                headers BLOB NOT NULL,
+                headers BLOB,
                 value BLOB,
-                copies_requested INTEGER NOT NULL DEFAULT 1,
-                copies_published INTEGER NOT NULL DEFAULT 0 CHECK (copies_published <= copies_requested),
-                published_at INTEGER
+                -- The grant that a granted event tells of.
+                grant_key TEXT,
+                -- An entry that asks for one more copy of an event has nothing else; it goes once it was published.
+                copy_of BLOB
             ) STRICT;
 
-            CREATE INDEX outbox_unpublished ON outbox (sequence) WHERE copies_published < copies_requested;
+            CREATE INDEX outbox_copies ON outbox (sequence) WHERE copy_of IS NOT NULL;
+
+            -- One row: the last sequence given out, how far it is published, and which worker publishes.
+            CREATE TABLE relay (
+                id INTEGER PRIMARY KEY CHECK (id = 1),
+                last_sequence INTEGER NOT NULL,
+                published_through INTEGER NOT NULL CHECK (published_through <= last_sequence),
+                holder TEXT,
+                held_until INTEGER CHECK ((held_until IS NULL) = (holder IS NULL))
+            ) STRICT;
+            INSERT INTO relay (id, last_sequence, published_through) VALUES (1, 0, 0);
+
+            -- Entries that were passed over and wait for another try.
+            CREATE TABLE withheld (sequence INTEGER PRIMARY KEY REFERENCES outbox (sequence)) STRICT;
+
+            -- One row for each second in which something was published: up to where, and when last.
+            CREATE TABLE publications (
+                second INTEGER PRIMARY KEY,
+                through INTEGER NOT NULL,
+                published_at INTEGER NOT NULL
+            ) STRICT;
+            CREATE INDEX publications_through ON publications (through);
 
             CREATE TABLE submissions (
                 sequence INTEGER PRIMARY KEY,
@@ -25,8 +54,8 @@ extension Migration {
                 order_id TEXT,
                 traceparent TEXT,
                 fingerprint TEXT NOT NULL,
-                outcome TEXT NOT NULL CHECK (outcome IN ('granted', 'failed', 'held')),
-                reason TEXT CHECK ((reason IS NULL) >= (outcome = 'granted')),
+                outcome TEXT NOT NULL,
+                reason TEXT,
                 detail TEXT,
                 origin_topic TEXT NOT NULL,
                 origin_partition INTEGER NOT NULL,
@@ -34,9 +63,10 @@ extension Migration {
                 received_at INTEGER NOT NULL,
                 settled_at INTEGER NOT NULL,
                 attempts INTEGER NOT NULL,
-                -- Ids of the events that answer the submission, separated by spaces.
-                event_ids TEXT NOT NULL CHECK (event_ids <> '' OR outcome = 'held'),
-                evidence BLOB CHECK (evidence IS NULL OR outcome = 'held'),
+                -- Ids of the events that answer the submission, one after the other.
+                event_ids BLOB NOT NULL,
+                -- Kept only while the submission is held.
+                evidence BLOB,
                 UNIQUE (bundle_id, submission_id)
             ) STRICT;
 
@@ -46,7 +76,6 @@ extension Migration {
 
             CREATE TABLE grants (
                 sequence INTEGER PRIMARY KEY,
-                grant_id TEXT NOT NULL UNIQUE,
                 grant_key TEXT NOT NULL UNIQUE,
                 environment TEXT NOT NULL,
                 transaction_id TEXT NOT NULL,
@@ -55,7 +84,7 @@ extension Migration {
                 product_id TEXT NOT NULL,
                 product_type TEXT NOT NULL,
                 quantity INTEGER NOT NULL,
-                -- JSON: [[item, quantity], ...]
+                -- JSON: as in the event, [{"item": ..., "quantity": ...}, ...]
                 items TEXT NOT NULL,
                 purchased_at INTEGER NOT NULL,
                 expires_at INTEGER,
@@ -69,8 +98,7 @@ extension Migration {
                 order_id TEXT,
                 traceparent TEXT,
                 verified_by TEXT NOT NULL,
-                granted_at INTEGER NOT NULL,
-                event_id TEXT NOT NULL
+                granted_at INTEGER NOT NULL
             ) STRICT;
 
             CREATE INDEX grants_user ON grants (user_id);
@@ -85,7 +113,7 @@ extension Migration {
 
             CREATE TABLE quarantines (
                 sequence INTEGER PRIMARY KEY,
-                event_id TEXT NOT NULL UNIQUE REFERENCES outbox (event_id),
+                event_id BLOB NOT NULL UNIQUE REFERENCES outbox (event_id),
                 origin_topic TEXT NOT NULL,
                 origin_partition INTEGER NOT NULL,
                 origin_offset INTEGER NOT NULL,

@@ -1,0 +1,217 @@
+import Ledger
+import Purchases
+import Testing
+
+@testable import Fulfillment
+
+@Suite("Relaying the outbox")
+struct OutboxRelayTests {
+    private func entry(_ sequence: Int64, _ key: String = "u") -> OutboxEntry {
+        let event = Event(
+            id: EventID("e\(sequence)"), kind: .granted, key: Array(key.utf8), headers: [], value: [1, 2, 3])
+        return OutboxEntry(sequence: sequence, event: event)
+    }
+
+    private func entries(_ sequences: ClosedRange<Int64>) -> [OutboxEntry] {
+        sequences.map { entry($0, "u\($0)") }
+    }
+
+    /// Where a new relay stands that has read that there is nothing.
+    private func relay(at position: Int64 = 0) -> OutboxRelay {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: position, withheld: []))
+        relay.read([])
+        return relay
+    }
+
+    private func all(_ entries: [OutboxEntry], _ acknowledged: Bool = true) -> [Bool] {
+        entries.map { _ in acknowledged }
+    }
+
+    @Test("reads what was left, then rests")
+    func start() {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 7, withheld: []))
+        let first = relay.next()
+        #expect(first == .read(after: 7))
+        let left = entries(8...9)
+        relay.read(left)
+        let second = relay.next()
+        #expect(second == .offer(left))
+        relay.offered(left, acknowledged: all(left))
+        let third = relay.next()
+        #expect(third == .read(after: 9))
+        relay.read([])
+        let fourth = relay.next()
+        #expect(fourth == .rest)
+        let note = relay.takeNote()
+        #expect(note == RelayNote(through: 9))
+        #expect(relay.untold == 0)
+    }
+
+    @Test("publishes what is handed over if it goes on where the position is, without reading it")
+    func handedOver() {
+        var relay = relay(at: 3)
+        relay.added(entries(4...5))
+        relay.added(entries(6...6))
+        let step = relay.next()
+        #expect(step == .offer(entries(4...6)))
+        relay.offered(entries(4...6), acknowledged: [true, true, true])
+        let rest = relay.next()
+        #expect(rest == .rest)
+        #expect(relay.untold == 3)
+    }
+
+    @Test("reads the ledger where something is missing before what is handed over")
+    func gap() {
+        var relay = relay(at: 3)
+        relay.added(entries(6...6))
+        let step = relay.next()
+        #expect(step == .read(after: 3))
+        relay.read(entries(4...7))
+        // Comes late: it was read meanwhile.
+        relay.added(entries(7...8))
+        let next = relay.next()
+        #expect(next == .offer(entries(4...8)))
+    }
+
+    @Test("offers the same again after a while when the broker takes nothing")
+    func brokerAway() {
+        var relay = relay()
+        relay.added(entries(1...3))
+        for failures in 1...3 {
+            let offer = relay.next()
+            #expect(offer == .offer(entries(1...3)))
+            relay.offered(entries(1...3), acknowledged: [false, false, false])
+            let pause = relay.next()
+            #expect(pause == .pause(failures: failures))
+        }
+        #expect(relay.withheldCount == 0)
+        #expect(relay.untold == 0)
+    }
+
+    @Test("withholds a refused event and later ones of its key, and lets the others pass")
+    func refused() {
+        var relay = relay()
+        let three = [entry(1, "a"), entry(2, "b"), entry(3, "c")]
+        relay.added(three)
+        _ = relay.next()
+        relay.offered(three, acknowledged: [true, false, true])
+        relay.added([entry(4, "b"), entry(5, "d")])
+        let step = relay.next()
+        #expect(step == .offer([entry(5, "d")]))
+        relay.offered([entry(5, "d")], acknowledged: [true])
+        let note = relay.takeNote()
+        #expect(note == RelayNote(through: 5, withhold: [2, 4]))
+
+        relay.sweep()
+        let again = relay.next()
+        #expect(again == .offer([entry(2, "b")]), "the first of its key alone")
+        relay.offered([entry(2, "b")], acknowledged: [true])
+        let last = relay.next()
+        #expect(last == .offer([entry(4, "b")]))
+        relay.offered([entry(4, "b")], acknowledged: [true])
+        let released = relay.takeNote()
+        #expect(released == RelayNote(through: 5, release: [2, 4]))
+    }
+
+    @Test("tells one refused event from a broker that is away by offering one at a time")
+    func singles() {
+        var relay = relay()
+        relay.added(entries(1...2))
+        for _ in 0..<OutboxRelay.failuresBeforeSingles {
+            _ = relay.next()
+            relay.offered(entries(1...2), acknowledged: [false, false])
+            _ = relay.next()
+        }
+        let single = relay.next()
+        #expect(single == .offer(entries(1...1)))
+        relay.offered(entries(1...1), acknowledged: [false])
+        _ = relay.next()
+        _ = relay.next()
+        relay.offered(entries(1...1), acknowledged: [false])
+        #expect(relay.withheldCount == 1)
+        _ = relay.next()
+        let next = relay.next()
+        #expect(next == .offer(entries(2...2)))
+        relay.offered(entries(2...2), acknowledged: [true])
+        let note = relay.takeNote()
+        #expect(note == RelayNote(through: 2, withhold: [1]))
+    }
+
+    @Test("offers what is withheld ever more rarely while that helps nothing")
+    func withheldBackoff() {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 1, withheld: entries(1...1)))
+        relay.read([])
+        var offers: [Int] = []
+        for sweep in 0..<600 {
+            if relay.next() == .offer(entries(1...1)) {
+                offers.append(sweep)
+                relay.offered(entries(1...1), acknowledged: [false])
+            }
+            relay.read([])
+            relay.sweep()
+        }
+        #expect(Array(offers.prefix(5)) == [0, 2, 6, 14, 30])
+        #expect(offers.count == 10)
+    }
+
+    /// Whatever the broker does: what is noted as published and not withheld was acknowledged, nothing is lost, and first
+    /// acknowledgements follow the ledger's order for each key.
+    @Test("keeps its promises whatever the broker does", arguments: 1...20 as ClosedRange<UInt64>)
+    func promises(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var log: [OutboxEntry] = []
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
+        var acknowledged: [Int64] = []
+        var through: Int64 = 0
+        var withheld: Set<Int64> = []
+        func refuses(_ generator: inout SeededGenerator) -> Bool { Int.random(in: 0..<20, using: &generator) == 0 }
+        for round in 0..<3000 {
+            let isCalm = round > 2000
+            if !isCalm, Bool.random(using: &random) {
+                let first = Int64(log.count + 1)
+                let new = (first..<first + Int64.random(in: 1...4, using: &random)).map {
+                    entry($0, "k\(UInt8.random(in: 0..<8, using: &random))")
+                }
+                log += new
+                if Bool.random(using: &random) { relay.added(new) } else { relay.added(nil) }
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 { relay.sweep() }
+            switch relay.next() {
+            case .offer(let entries):
+                // Within one batch the broker refuses from some record on, as an idempotent producer's partition does.
+                let isAway = !isCalm && Int.random(in: 0..<10, using: &random) == 0
+                var refusedKeys: Set<[UInt8]> = []
+                let answers = entries.map { entry in
+                    let key = entry.event.key ?? []
+                    if isAway || refusedKeys.contains(key) || (!isCalm && refuses(&random)) {
+                        refusedKeys.insert(key)
+                        return false
+                    }
+                    return true
+                }
+                for (entry, isTaken) in zip(entries, answers) where isTaken { acknowledged.append(entry.sequence) }
+                relay.offered(entries, acknowledged: answers)
+            case .read(let position): relay.read(Array(log[Int(position)...].prefix(5)))
+            case .rest, .pause: break
+            }
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                let note = relay.takeNote()
+                #expect(note.through >= through)
+                through = note.through
+                withheld.formUnion(note.withhold)
+                withheld.subtract(note.release)
+                let taken = Set(acknowledged)
+                for sequence in 1..<(through + 1) where !withheld.contains(sequence) {
+                    #expect(taken.contains(sequence))
+                }
+            }
+        }
+        #expect(Set(acknowledged).count == log.count, "everything came through in the end")
+        for key in Set(log.compactMap(\.event.key)) {
+            let sequences = log.filter { $0.event.key == key }.map(\.sequence)
+            var seen: Set<Int64> = []
+            let firsts = acknowledged.filter { sequences.contains($0) && seen.insert($0).inserted }
+            #expect(firsts == sequences)
+        }
+    }
+}
