@@ -20,7 +20,7 @@ struct PipelineBench {
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
         ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
-        weather: Weather? = nil, seams: Seams = Seams(),
+        weather: Weather? = nil, seams: Seams = Seams(), others: [RegisteredApp] = [],
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
         appStore = try ScriptedAppStore(gate: gate, weather: weather)
@@ -42,7 +42,7 @@ struct PipelineBench {
         pipeline = Pipeline(
             source: seams.source(source), sink: seams.sink(sink), ledger: seams.ledger(flaky), appStore: appStore,
             worker: WorkerID(UUID().uuidString),
-            apps: AppRegistry([try app(App(bundleID: "com.example.game"))]),
+            apps: AppRegistry(others + [try app(App(bundleID: "com.example.game"))]),
             signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
             configuration: configuration, logger: logger)
     }
