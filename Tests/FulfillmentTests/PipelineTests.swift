@@ -193,11 +193,11 @@ struct PipelineTests {
         #expect(try await again.ledger.counts().grants == 40)
     }
 
-    @Test("stops within its limit while Apple is silent, and leaves the rest for the next start")
+    @Test("told to stop, it finishes what is under way, if the limit allows, and publishes it")
     func stop() async throws {
         let gate = Gate()
         var configuration = PipelineConfiguration(maxInFlight: 4)
-        configuration.stopLimit = .seconds(20)
+        configuration.stopLimit = .seconds(600)
         let bench = try await PipelineBench(gate: gate, configuration: configuration)
         bench.source.write([nil, PipelineBench.message("slow", receipt: try bench.appStore.receipt().base64)])
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -212,6 +212,7 @@ struct PipelineTests {
             try await group.waitForAll()
         }
         #expect(bench.source.isClosed)
+        #expect(bench.pipeline.status.settledRecords == 2)
         #expect(try await bench.ledger.counts().unpublished == 0)
     }
 

@@ -25,9 +25,8 @@ final class Supervisor: Sendable {
         let shell = Process()
         let pipe = Pipe()
         let server = tools.asServer("postgres", ["-D", "\(folder)/data"]).joined(separator: " ")
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = [
-            "-c",
+        let command = tools.withoutDescriptors([
+            "/bin/sh", "-c",
             """
             cd /
             \(server) >>\(folder)/log 2>&1 </dev/null & pid=$!
@@ -36,7 +35,9 @@ final class Supervisor: Sendable {
             wait $pid
             [ -n "$signal" ] || rm -rf \(folder)
             """,
-        ]
+        ])
+        shell.executableURL = URL(filePath: command[0])
+        shell.arguments = Array(command.dropFirst())
         shell.standardInput = pipe
         shell.standardOutput = FileHandle.nullDevice
         shell.standardError = FileHandle.nullDevice
