@@ -42,7 +42,8 @@ public enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
         case .everythingIsThere: "Every event of the outbox is on its topic."
         case .orderPerKey: "First copies of events with the same key came out in ledger order."
         case .quantitiesMatch: "Per product, the ledger granted as many as the topic tells."
-        case .nothingParkedIsForgotten: "Every parked submission comes due by itself, and nothing that has its outcome does."
+        case .nothingParkedIsForgotten:
+            "Every parked submission comes due by itself, and nothing that has its outcome does."
         case .quarantineIsUntouched:
             "A quarantined record is, byte for byte, what came in, and nothing else became of it."
         }

@@ -85,8 +85,6 @@ public enum HoldCause: String, Sendable, CaseIterable {
     case requestRefused
     /// A status or answer this version does not know.
     case unknownAnswer
-    /// Apple neither confirms nor denies it, and so much else is in such doubt that it cannot wait in memory.
-    case inDoubt
     /// Evidence that the version which held it could not verify.
     case evidenceNotSupported
     /// Apple's answer lacks what a grant needs (a bundle id, a transaction id).

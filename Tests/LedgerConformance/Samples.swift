@@ -60,14 +60,16 @@ public enum Samples {
 
     /// A submission that is parked.
     public static func parked(
-        _ id: SubmissionID, content: String = "first", cause: RetryCause = .noAnswer, after delay: Duration = .seconds(60),
+        _ id: SubmissionID, content: String = "first", cause: RetryCause = .noAnswer,
+        after delay: Duration = .seconds(60),
         attempts: Int = 3, history: [Attempt] = []
     ) -> Settlement {
         Settlement(
             claimant: Claimant(submissionID: id, userID: "alice", bundleID: bundle), fingerprint: content,
             origin: Origin(topic: "receipts.submitted", partition: 1, offset: 7),
             receivedAt: Timestamp(milliseconds: 1_794_000_000_000), attempts: attempts,
-            history: AttemptHistory(history), decision: .wait(waiting(id, .parked(cause), detail: "HTTP 503.", after: delay)))
+            history: AttemptHistory(history),
+            decision: .wait(waiting(id, .parked(cause), detail: "HTTP 503.", after: delay)))
     }
 
     /// What a submission made here waits for.

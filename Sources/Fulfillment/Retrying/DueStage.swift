@@ -46,7 +46,9 @@ struct DueStage: Sendable {
                 case nil: break
                 case .ended: running -= 1
                 case .beat:
-                    if running > 0 { try await orLater { try await ledger.keepDue(worker, for: Self.lease, now: parts.clock.now()) } }
+                    if running > 0 {
+                        try await orLater { try await ledger.keepDue(worker, for: Self.lease, now: parts.clock.now()) }
+                    }
                     after(Self.beat, .beat, &group)
                 case .report:
                     try await orLater { parts.metrics.waits(try await ledger.waitingCounts(), now: parts.clock.now()) }

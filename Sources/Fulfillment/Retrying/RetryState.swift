@@ -68,7 +68,8 @@ struct RetryState: Sendable {
         case .hold(let cause, let detail):
             count(cause.rawValue, detail, now)
             lastCause = nil
-            return .wait(.held(cause), detail: detail, after: policy.heldBackoff.delay(afterFailures: attempts, unit: unit))
+            return .wait(
+                .held(cause), detail: detail, after: policy.heldBackoff.delay(afterFailures: attempts, unit: unit))
         case .retry(let cause, let notBefore, let patience):
             let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
             let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)

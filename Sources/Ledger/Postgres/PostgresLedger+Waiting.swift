@@ -80,7 +80,9 @@ extension PostgresLedger: LedgerOperations {
                 clock: clock,
                 operation: OperatorRows.add(.abandon, note, key: key, cause: nil, count: 1, now: now))
             // Whoever settled it meanwhile has decided; the rules then say so.
-            guard case .failed(let event, .abandonedByOperator) = try settling.run(on: connection).conclusions.first?.outcome
+            guard
+                case .failed(let event, .abandonedByOperator) = try settling.run(on: connection).conclusions.first?
+                    .outcome
             else { return .settled(.granted) }
             return .abandoned(event)
         }

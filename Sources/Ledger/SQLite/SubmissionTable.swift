@@ -35,7 +35,8 @@ struct SubmissionTable {
         } read: { row in
             let outcome: RecordedOutcome = try row.word(1)
             return PriorSubmission(
-                fingerprint: row.text(0), outcome: outcome, cause: row.optionalText(2).flatMap { WaitingCause(outcome: outcome, word: $0) },
+                fingerprint: row.text(0), outcome: outcome,
+                cause: row.optionalText(2).flatMap { WaitingCause(outcome: outcome, word: $0) },
                 events: Self.events(row, 3))
         }.first
     }
@@ -193,7 +194,8 @@ struct SubmissionTable {
             origin: Origin(
                 topic: row.text(9), partition: Int32(truncatingIfNeeded: row.integer(10)), offset: row.integer(11)),
             receivedAt: row.time(12), settledAt: row.time(13), attempts: Int(row.integer(14)),
-            history: try StoredHistory.history(row.optionalText(16)), dueAt: row.optionalTime(17), eventIDs: events(row, 15))
+            history: try StoredHistory.history(row.optionalText(16)), dueAt: row.optionalTime(17),
+            eventIDs: events(row, 15))
     }
 
     private static func events(_ row: Columns, _ column: CInt) -> [EventID] {

@@ -142,7 +142,8 @@ struct WaitingTable {
             """, on: database)
         return try statement.rows({ _ in }) { row in
             WaitingCount(
-                cause: try Self.cause(try row.word(0), row.text(1)), count: Int(row.integer(2)), firstDueAt: row.time(3))
+                cause: try Self.cause(try row.word(0), row.text(1)), count: Int(row.integer(2)), firstDueAt: row.time(3)
+            )
         }
     }
 

@@ -76,7 +76,8 @@ enum CommandLogger {
         settings.level = .warning
         settings.format = .text
         return LogDestination(
-            settings: settings, now: CommandClock.now)
+            settings: settings, now: CommandClock.now
+        )
         .logger(label: label)
     }
 }

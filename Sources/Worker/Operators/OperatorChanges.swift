@@ -20,7 +20,8 @@ struct OperatorChanges: Sendable {
             switch try await ledger.retry(key, note, now: now()) {
             case nil: return Self.missing(id, bundleID)
             case .granted: return .notFound("\(named(key)) is granted; there is nothing to try again")
-            case .failed: return .notFound("\(named(key)) has failed, and a failure stands; there is nothing to try again")
+            case .failed:
+                return .notFound("\(named(key)) has failed, and a failure stands; there is nothing to try again")
             case .parked, .held:
                 return .found(
                     render(ChangeJSON(submissionId: id.rawValue, bundleId: key.bundleID.rawValue, action: "retry")) {

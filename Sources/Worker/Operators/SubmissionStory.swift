@@ -27,7 +27,10 @@ struct SubmissionStory: Sendable {
             text += "\nWhat people did\n"
             text += TextFields(
                 fields: actions.map {
-                    ($0.at.rfc3339, PrintableText.singleLine("\($0.kind.rawValue) by \($0.note.actor): \($0.note.reason)"))
+                    (
+                        $0.at.rfc3339,
+                        PrintableText.singleLine("\($0.kind.rawValue) by \($0.note.actor): \($0.note.reason)")
+                    )
                 }
             ).text()
         }

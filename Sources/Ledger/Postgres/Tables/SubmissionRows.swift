@@ -7,21 +7,20 @@ enum SubmissionRows {
         origin_partition, origin_offset, received_at, attempts, event_ids, history, transaction_id
         """
 
-    private static let arrays = """
-        unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-            $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[],
-            $17::text[], $18::text[])
-        """
+    /// The parameters of ``columns``, an array each.
+    private static let parameters = [
+        "$2::text[]", "$3::text[]", "$4::text[]", "$5::text[]", "$6::text[]", "$7::text[]", "$8::text[]", "$9::text[]",
+        "$10::text[]", "$11::text[]", "$12::bigint[]", "$13::bigint[]", "$14::bigint[]", "$15::bigint[]",
+        "$16::bytea[]",
+        "$17::text[]", "$18::text[]",
+    ]
 
     // Arrays in the list of columns are taken apart in step, row by row; after FROM each would be kept in a store first.
     private static let insertion = PostgresStatement(
         "insert_submissions",
         """
         INSERT INTO submissions (settled_at, \(columns))
-        SELECT $1::bigint, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]),
-            unnest($6::text[]), unnest($7::text[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]),
-            unnest($11::text[]), unnest($12::bigint[]), unnest($13::bigint[]), unnest($14::bigint[]),
-            unnest($15::bigint[]), unnest($16::bytea[]), unnest($17::bytea[])
+        SELECT $1::bigint, \(parameters.map { "unnest(\($0))" }.joined(separator: ", "))
         ON CONFLICT (bundle_id, submission_id) DO NOTHING
         """)
 
@@ -34,7 +33,7 @@ enum SubmissionRows {
             origin_topic = n.origin_topic, origin_partition = n.origin_partition, origin_offset = n.origin_offset,
             received_at = n.received_at, attempts = n.attempts, event_ids = n.event_ids, history = n.history,
             transaction_id = n.transaction_id
-        FROM \(arrays) AS n (\(columns))
+        FROM unnest(\(parameters.joined(separator: ", "))) AS n (\(columns))
         WHERE s.bundle_id = n.bundle_id AND s.submission_id = n.submission_id
         """)
 
@@ -92,7 +91,8 @@ enum SubmissionRows {
             return (
                 ExactKey(key),
                 PriorSubmission(
-                    fingerprint: try row.text(2), outcome: outcome, cause: row.optionalText(4).flatMap { WaitingCause(outcome: outcome, word: $0) },
+                    fingerprint: try row.text(2), outcome: outcome,
+                    cause: row.optionalText(4).flatMap { WaitingCause(outcome: outcome, word: $0) },
                     events: EventIDBytes.decode(row.optionalBytes(5) ?? []))
             )
         }

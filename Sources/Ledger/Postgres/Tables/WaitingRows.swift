@@ -107,7 +107,10 @@ enum WaitingRows {
                             AND ($4::text IS NULL OR s.bundle_id = $4::text) AND w.holder IS NULL) AS chosen
                     WHERE sequence = number
                     """),
-            [now, .text(cause.outcome.rawValue), .text(cause.word), .text(bundleID?.rawValue), .integer(Int64(gap * 1000))])
+            [
+                now, .text(cause.outcome.rawValue), .text(cause.word), .text(bundleID?.rawValue),
+                .integer(Int64(gap * 1000)),
+            ])
     }
 
     static func state(of key: SubmissionKey) -> PostgresCommand {
