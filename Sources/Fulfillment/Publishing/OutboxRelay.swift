@@ -72,10 +72,10 @@ struct OutboxRelay: Sendable {
         let known = last
         // Some may have been read meanwhile.
         let new = entries.drop { $0.sequence <= known }
-        guard let first = new.first else { return }
-        guard first.sequence == known + 1, waiting.count - start + new.count <= Handover.maxEntries else {
-            return mustRead = true
-        }
+        guard !new.isEmpty else { return }
+        // Each of them: several settlements come together, and another worker's may lie between them.
+        let isGapless = zip(new, (known + 1)...).allSatisfy { $0.sequence == $1 }
+        guard isGapless, waiting.count - start + new.count <= Handover.maxEntries else { return mustRead = true }
         dropOffered()
         waiting.append(contentsOf: new)
     }

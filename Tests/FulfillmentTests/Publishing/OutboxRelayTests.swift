@@ -60,6 +60,15 @@ struct OutboxRelayTests {
         #expect(relay.untold == 3)
     }
 
+    @Test("reads the ledger where another worker has added something between two of ours")
+    func gapInside() {
+        var relay = relay()
+        relay.read([])
+        relay.added(entries(1...2) + entries(5...6))
+        let step = relay.next()
+        #expect(step == .read(after: 0))
+    }
+
     @Test("reads the ledger where something is missing before what is handed over")
     func gap() {
         var relay = relay(at: 3)
