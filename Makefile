@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas compose-check bench fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas deploy-check bench fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
@@ -35,10 +35,14 @@ schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
 	.venv/bin/python scripts/validate-schemas.py
 
-compose-check: ## Check docker-compose.yml without starting anything
+deploy-check: ## Check image, composition, manifests, alerts and docs, without starting anything
 	@scripts/setup.sh --for ci
 	docker-compose --file docker-compose.yml config --quiet
-	docker-compose --file docker-compose.yml --profile demo config --quiet
+	docker-compose --file docker-compose.yml --profile demo --profile monitoring config --quiet
+	.venv/bin/python scripts/check-deployment.py
+	.venv/bin/python scripts/check-deployment-tests.py
+	.tools/promtool check config deploy/prometheus/prometheus.yml
+	.tools/promtool test rules deploy/prometheus/rules.test.yml
 
 bench: ## Measure the worker against the simulator, end to end, and the PostgreSQL ledger
 	@scripts/setup.sh --for test
@@ -58,4 +62,4 @@ fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute e
 	done
 
 clean: ## Remove what was built and installed into the checkout
-	rm -rf .build .venv
+	rm -rf .build .venv .tools

@@ -6,7 +6,7 @@
 #
 #   build  C libraries and tools (default)
 #   test   also Python with the packages of scripts/requirements.txt, in .venv
-#   ci     also docker-compose, to check docker-compose.yml
+#   ci     also docker-compose and promtool, to check docker-compose.yml and the alerts
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -94,6 +94,27 @@ install_python_packages() {
     printf '%s' "$wanted" >"$stamp"
 }
 
+# Debian has it in a package that also starts a server, so only the program is taken out of it.
+install_promtool() {
+    [ ! -x .tools/promtool ] || return 0
+    if command -v promtool >/dev/null; then
+        mkdir -p .tools && ln -sf "$(command -v promtool)" .tools/promtool
+        return 0
+    fi
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || fail "promtool is missing"
+    say "taking promtool out of Debian's prometheus"
+    local folder
+    folder="$(mktemp -d)"
+    # Its lists may be older than what Debian has by now.
+    (cd "$folder" && { apt-get -qq -o Acquire::Retries=3 download prometheus 2>/dev/null ||
+        { as_root apt-get -qq -o Acquire::Retries=3 update && apt-get -qq -o Acquire::Retries=3 download prometheus; }; })
+    dpkg-deb --extract "$folder"/prometheus_*.deb "$folder/package"
+    mkdir -p .tools
+    # Moved last, so that an installation that was cut short is begun again.
+    mv "$folder/package/usr/bin/promtool" .tools/promtool
+    rm -rf "$folder"
+}
+
 command -v swift >/dev/null || fail "Swift is missing; install 6.1 or later from https://www.swift.org/install"
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     install_packages
@@ -101,3 +122,4 @@ else
     find_libraries
 fi
 [ "$purpose" = build ] || install_python_packages
+[ "$purpose" != ci ] || install_promtool

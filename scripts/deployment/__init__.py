@@ -1,0 +1,1 @@
+"""What scripts/check-deployment.py checks, one module for each kind of file."""

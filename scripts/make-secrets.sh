@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Makes the passwords that docker-compose.yml needs, in config/secrets. Those that are there stay as they are.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Containers run as other users than this one, so the files can be read by all, and the folder by its owner only.
+mkdir -p config/secrets
+chmod 700 config/secrets
+for name in ledger-password ledger-owner-password; do
+    file="config/secrets/$name"
+    if [ -s "$file" ]; then
+        printf '%s: exists, and stays as it is\n' "$file"
+        continue
+    fi
+    # Letters and digits only: a password file would need escapes for others.
+    head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$file"
+    chmod 444 "$file"
+    printf '%s: made\n' "$file"
+done
+[ -s config/secrets/shared-secret ] || printf '%s\n' \
+    "config/secrets/shared-secret: missing; put the app's shared secret from App Store Connect there, mode 444"
