@@ -18,9 +18,10 @@ public struct ClaimPolicy: Sendable {
 
     /// The verdict on all purchases that the evidence attests.
     ///
-    /// Of several claimed ones those that pass are verified, oldest first. If none passes, one that waits for us holds
-    /// the submission, else the newest one's rejection stands. A claimed purchase that is not there may not have reached
-    /// Apple's records yet: that is a doubt with a bounded window.
+    /// One that waits for our catalogue holds the submission: an answer that left it out would be the last one, and a
+    /// paid purchase never granted. Else those that pass are verified, oldest first. If none passes, the newest one's
+    /// rejection stands. A claimed purchase that is not there may not have reached Apple's records yet: that is a doubt with
+    /// a bounded window.
     public func verdict(on purchases: [Purchase], by verifiedBy: VerifiedBy) -> Verdict {
         let claimed = claimed(of: purchases).sorted(by: Self.isOlder)
         var grantable: [GrantablePurchase] = []
@@ -33,8 +34,8 @@ public struct ClaimPolicy: Sendable {
             case .fails(let reason): rejection = reason
             }
         }
-        if !grantable.isEmpty { return .verified(grantable, by: verifiedBy) }
         if let hold { return hold }
+        if !grantable.isEmpty { return .verified(grantable, by: verifiedBy) }
         if let rejection { return .rejected(rejection) }
         return .retry(.notFoundYet, notBefore: nil, patience: .window(then: notFound))
     }

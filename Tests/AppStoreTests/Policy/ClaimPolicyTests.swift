@@ -53,12 +53,12 @@ struct ClaimPolicyTests {
         #expect(rejection.productID == "gems")
     }
 
-    @Test("a catalogue at fault holds before anything fails")
+    @Test("a catalogue at fault holds all that is claimed, so that no purchase is left out of the answer")
     func catalogueAtFault() {
-        let purchases = [
-            Fixture.purchase("1", expiresAt: Fixture.now.advanced(by: Fixture.day)),
-            Fixture.purchase("2", revokedAt: Fixture.now),
-        ]
+        let contradicted = Fixture.purchase("1", expiresAt: Fixture.now.advanced(by: Fixture.day))
+        let purchases = [contradicted, Fixture.purchase("2", revokedAt: Fixture.now)]
         #expect(verdict(purchases).hold == .unknownAnswer)
+        #expect(verdict(history + [contradicted]).hold == .unknownAnswer)
+        #expect(verdict(history + [contradicted], Fixture.submission(transactionID: "9")).granted == ["9"])
     }
 }
