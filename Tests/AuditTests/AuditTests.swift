@@ -4,7 +4,7 @@ import LedgerConformance
 import Purchases
 import Testing
 
-@Suite("An audit of a deployment", .timeLimit(.minutes(1)))
+@Suite("An audit of a deployment", .timeLimit(.minutes(5)))
 struct AuditTests {
     private func finding(_ report: AuditReport, _ invariant: Invariant) throws -> Finding {
         try #require(report.findings.first { $0.invariant == invariant })

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Fulfillment
 
-@Suite("The pipeline", .timeLimit(.minutes(2)))
+@Suite("The pipeline", .timeLimit(.minutes(5)))
 struct PipelineTests {
     private func body(_ text: String) -> AppStoreReply {
         .response(httpStatus: 200, retryAfter: nil, body: Array(text.utf8))

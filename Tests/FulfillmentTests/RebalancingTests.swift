@@ -5,7 +5,7 @@ import Testing
 
 @testable import Fulfillment
 
-@Suite("Rebalances through the whole pipeline", .timeLimit(.minutes(2)))
+@Suite("Rebalances through the whole pipeline", .timeLimit(.minutes(5)))
 struct RebalancingTests {
     /// What a revocation may wait for its answer: nothing that it waits for takes time, but the machine may be busy.
     private static let promptly: Duration = .seconds(1)

@@ -3,7 +3,7 @@ import NIOCore
 import Testing
 
 /// What each fault of the other side is reported as.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPTransportFailureTests {
     @Test(arguments: [
         ("http://localhost/", HTTPTransportError.notHTTPS), ("ftp://localhost/", .notHTTPS),

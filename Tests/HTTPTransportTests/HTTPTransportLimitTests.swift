@@ -2,7 +2,7 @@ import HTTPTransport
 import Testing
 
 /// What a server may send, and what it may not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPTransportLimitTests {
     @Test func `a body at the limit is taken`() async throws {
         try await Setup.run(

@@ -1,7 +1,7 @@
 import HTTPTransport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HTTPTransportTests {
     @Test func `a request arrives as it was given and the response comes back whole`() async throws {
         try await Setup.run(script: { _ in

@@ -2,7 +2,7 @@ import HTTPTransport
 import MetricsTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransportMetricsTests {
     @Test func `responses, failures and connections are counted, and the gauges come back to zero`() async throws {
         let metrics = TestMetrics()

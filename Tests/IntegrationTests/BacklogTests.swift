@@ -41,7 +41,8 @@ extension IntegrationTests {
             }
             let quarter = memory.count / 4
             let second = try #require(memory[quarter..<quarter * 2].median)
-            let last = try #require(memory[(quarter * 3)...].median)
+            // What is never given back raises the floor; more work at once raises the rest, too.
+            let last = try #require(memory[(quarter * 3)...].min())
             #expect(memory.max() ?? 0 < Self.limitMebibytes, "MiB over time: \(memory)")
             #expect(Double(last) <= 1.15 * Double(second), "MiB over time: \(memory)")
             #expect(try await worker.stop() == .code(0))

@@ -8,7 +8,7 @@ import Testing
 
 /// Proves the judge: each mistake that a pipeline or a ledger could make is planted, by what stands around them, and the audit
 /// must say what is wrong, and nothing else.
-@Suite("An audit", .timeLimit(.minutes(2)))
+@Suite("An audit", .timeLimit(.minutes(5)))
 struct PlantedBugTests {
     typealias Seams = PipelineBench.Seams
 

@@ -61,7 +61,7 @@ private struct OutageBench {
     }
 }
 
-@Suite("An outage, through the pipeline", .timeLimit(.minutes(2)))
+@Suite("An outage, through the pipeline", .timeLimit(.minutes(5)))
 struct OutageTests {
     private static let start = Duration.seconds(5)
     private static let end = start + .seconds(1800)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Fulfillment
 
-@Suite("The input topic on Kafka", .timeLimit(.minutes(1)))
+@Suite("The input topic on Kafka", .timeLimit(.minutes(5)))
 struct KafkaSubmissionSourceTests {
     private let cluster: KafkaMockCluster
     private let logger: Logger

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Fulfillment
 
-@Suite("Evidence of every kind, through the pipeline", .timeLimit(.minutes(2)))
+@Suite("Evidence of every kind, through the pipeline", .timeLimit(.minutes(5)))
 struct VerifierTests {
     private static let start = Timestamp(milliseconds: 1_795_255_200_000)
 

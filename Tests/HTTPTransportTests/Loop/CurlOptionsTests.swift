@@ -4,7 +4,7 @@ import Testing
 
 /// What the environment must not change. Each test has a process of its own: its environment belongs to all threads,
 /// and its memory is measured.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CurlOptionsTests {
     @Test func `a proxy in the environment is not used`() async {
         await #expect(processExitsWith: .success) {

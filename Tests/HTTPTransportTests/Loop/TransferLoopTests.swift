@@ -2,7 +2,7 @@ import HTTPTransport
 import Testing
 
 /// That a slot comes free whatever ended its transfer, and that nothing is lost when much happens at once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransferLoopTests {
     @Test func `a cancelled request gives its slot to the next`() async throws {
         try await Setup.run(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BoundedWaitTests {
     @Test("An answer ends the wait, and a second one does no harm")
     func answered() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KafkaAdminOffsetsTests {
     @Test("Partitions tell what they hold, empty ones too")
     func offsets() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KafkaAdminTests {
     @Test("A cluster tells its brokers, its topics and which have no leader")
     func describe() async throws {

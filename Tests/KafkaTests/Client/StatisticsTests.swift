@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StatisticsTests {
     @Test("The needed members are read, the others ignored")
     func decoding() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KafkaConsumerTests {
     @Test("A record arrives as it was sent: null key, null and empty values, repeated headers")
     func roundTrip() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KafkaScanTests {
     private func scan(_ bench: Bench) -> KafkaScan {
         KafkaScan(configuration: bench.client, group: "group", logger: bench.logger)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RebalanceTests {
     @Test(
         "A second member takes over from the offsets that the first gave when it let go",

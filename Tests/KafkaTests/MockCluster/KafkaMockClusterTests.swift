@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KafkaMockClusterTests {
     @Test("Each broker has an address of its own")
     func bootstrapServers() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct KafkaProducerTests {
     @Test("Every record of a batch has its answer, in order; an empty batch an empty one")
     func answersInOrder() async throws {
