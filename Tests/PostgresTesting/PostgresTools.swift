@@ -32,19 +32,6 @@ struct PostgresTools: Sendable {
         try run(command[0], Array(command.dropFirst()))
     }
 
-    /// The words that begin a program with its three streams alone. Foundation lets a child keep other descriptors now and
-    /// then: a server that kept a listening socket of this process open would keep its port taken.
-    func withoutDescriptors(_ command: [String]) -> [String] {
-        let script = """
-            for descriptor in /proc/self/fd/*; do
-                descriptor=${descriptor##*/}
-                [ "$descriptor" -le 2 ] || eval "exec $descriptor>&-"
-            done
-            exec "$@"
-            """
-        return ["/bin/bash", "-c", script, "bash"] + command
-    }
-
     func psql(_ sql: String, host: String, port: Int, schema: String?) throws -> String {
         var options = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", "\(port)", "-U", "postgres"]
         if let schema { options += ["-c", "SET search_path = \(schema)"] }
@@ -71,9 +58,8 @@ struct PostgresTools: Sendable {
         let process = Process()
         let output = Pipe()
         let errors = Pipe()
-        let command = withoutDescriptors([program] + arguments)
-        process.executableURL = URL(filePath: command[0])
-        process.arguments = Array(command.dropFirst())
+        process.executableURL = URL(filePath: program)
+        process.arguments = arguments
         process.currentDirectoryURL = URL(filePath: "/")
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

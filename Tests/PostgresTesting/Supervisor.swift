@@ -25,19 +25,28 @@ final class Supervisor: Sendable {
         let shell = Process()
         let pipe = Pipe()
         let server = tools.asServer("postgres", ["-D", "\(folder)/data"]).joined(separator: " ")
-        let command = tools.withoutDescriptors([
-            "/bin/sh", "-c",
+        shell.executableURL = URL(filePath: "/bin/bash")
+        // Foundation lets a child keep other descriptors now and then. A listening socket of this process that lived on in the
+        // server would keep its port taken. By the one that is left to it, a local socket, Foundation notices the end.
+        shell.arguments = [
+            "-c",
             """
             cd /
+            for file in /proc/self/fd/*; do
+                descriptor=${file##*/}
+                case $(readlink /proc/self/fd/$descriptor) in
+                socket:*)
+                    inode=$(readlink /proc/self/fd/$descriptor | tr -dc 0-9)
+                    if grep -qs " $inode " /proc/net/tcp /proc/net/tcp6; then eval "exec $descriptor>&-"; fi ;;
+                esac
+            done
             \(server) >>\(folder)/log 2>&1 </dev/null & pid=$!
             read signal
             kill -${signal:-INT} $pid
             wait $pid
             [ -n "$signal" ] || rm -rf \(folder)
             """,
-        ])
-        shell.executableURL = URL(filePath: command[0])
-        shell.arguments = Array(command.dropFirst())
+        ]
         shell.standardInput = pipe
         shell.standardOutput = FileHandle.nullDevice
         shell.standardError = FileHandle.nullDevice
