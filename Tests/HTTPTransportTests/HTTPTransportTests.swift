@@ -106,10 +106,10 @@ struct HTTPTransportTests {
             configure: { $0.maxConnections = 1 },
             script: { $0.number == 1 ? [] : [.send(.ok("fine"))] }
         ) { setup in
-            async let first = setup.failure(totalTimeout: .seconds(2))
+            async let first = setup.failure(totalTimeout: .seconds(6))
             await setup.server.requests.reaches(1)
             // Had its time run while it waited, it would be over before the first one's.
-            async let second = setup.get("/second", totalTimeout: .seconds(1))
+            async let second = setup.get("/second", totalTimeout: .seconds(5))
 
             let error = try await first
             #expect(error.kind == .timedOut)
