@@ -1,11 +1,13 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas deploy-check bench fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas deploy-check bench outage fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
 SWIFTFLAGS ?=
 # Extra flags for running the tests, such as --filter IntakeTests.
 TESTFLAGS ?=
+# How long the App Store is away in `make outage`.
+OUTAGE_SECONDS ?= 60
 # How long each target is fuzzed.
 FUZZ_SECONDS ?= 60
 
@@ -49,6 +51,11 @@ bench: ## Measure the worker against the simulator, end to end, and the PostgreS
 	$(SWIFT) build -c release
 	.build/release/grantor-bench --output .build/bench.json
 	.build/release/grantor-bench ledger
+
+outage: ## Take the App Store away for a minute at full load (OUTAGE_SECONDS), and look at the worker meanwhile
+	@scripts/setup.sh --for test
+	$(SWIFT) build -c release
+	.build/release/grantor-bench outage --seconds $(OUTAGE_SECONDS)
 
 fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute each (FUZZ_SECONDS)
 	GRANTOR_FUZZING=1 $(SWIFT) build -c release --product grantor-fuzz --scratch-path .build/fuzzing \

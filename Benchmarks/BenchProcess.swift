@@ -62,11 +62,16 @@ final class BenchProcess {
     }
 
     /// Largest resident size so far, in MiB.
-    func peakMemoryMiB() throws -> Double {
+    func peakMemoryMiB() throws -> Double { try mebibytes("VmHWM") }
+
+    /// Resident size now, in MiB.
+    func memoryMiB() throws -> Double { try mebibytes("VmRSS") }
+
+    private func mebibytes(_ name: String) throws -> Double {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
         let kilobytes = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Double($0) }
-        guard let kilobytes else { throw Failure.ended(name) }
+        guard let kilobytes else { throw Failure.ended(self.name) }
         return kilobytes / 1024
     }
 }

@@ -11,8 +11,8 @@ struct BenchRun {
     /// Submissions handed to the broker and not answered yet, at most: what the mock cluster holds with room to spare.
     static let maxAhead = 8_000
     static let batch = 250
-    private static let bundleID: BundleID = "com.example.game"
-    private static let properties = ["session.timeout.ms": "6000", "fetch.wait.max.ms": "5"]
+    static let bundleID: BundleID = "com.example.game"
+    static let properties = ["session.timeout.ms": "6000", "fetch.wait.max.ms": "5"]
 
     let scenario: BenchCase
     let binaries: URL
@@ -22,12 +22,7 @@ struct BenchRun {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let authority = folder.appending(path: "authority")
-        let broker = try BenchProcess(
-            binaries.appending(path: "kafka-mock-broker"),
-            ["--brokers", "1", "--topic", "receipts.submitted:\(Self.inputPartitions)"]
-                + ["purchases.granted", "purchases.failed", "receipts.quarantined"].flatMap {
-                    ["--topic", "\($0):\(Self.outputPartitions)"]
-                }, log: folder.appending(path: "broker.log"))
+        let broker = try broker(in: folder)
         defer { broker.end() }
         let bootstrap = try broker.firstLine().replacingOccurrences(of: "BOOTSTRAP ", with: "")
         let apple = try BenchProcess(
@@ -42,6 +37,15 @@ struct BenchRun {
         let worker = try worker(in: folder, bootstrap: bootstrap, endpoints: endpoints)
         defer { worker.end() }
         return try await load(messages, bootstrap: bootstrap, worker: worker)
+    }
+
+    func broker(in folder: URL) throws -> BenchProcess {
+        try BenchProcess(
+            binaries.appending(path: "kafka-mock-broker"),
+            ["--brokers", "1", "--topic", "receipts.submitted:\(Self.inputPartitions)"]
+                + ["purchases.granted", "purchases.failed", "receipts.quarantined"].flatMap {
+                    ["--topic", "\($0):\(Self.outputPartitions)"]
+                }, log: folder.appending(path: "broker.log"))
     }
 
     private func messages(authority: URL) throws -> [KafkaProducerRecord] {
@@ -76,7 +80,7 @@ struct BenchRun {
         TransactionSpecification(purchase, bundleID: Self.bundleID, environment: .production)
     }
 
-    private func worker(in folder: URL, bootstrap: String, endpoints: [String: String]) throws -> BenchProcess {
+    func worker(in folder: URL, bootstrap: String, endpoints: [String: String]) throws -> BenchProcess {
         let apps = folder.appending(path: "apps.yaml")
         try Data("apps:\n  - bundleId: \(Self.bundleID)\n".utf8).write(to: apps)
         let properties = folder.appending(path: "kafka.properties")

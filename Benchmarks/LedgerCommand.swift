@@ -28,7 +28,18 @@ struct LedgerCommand: AsyncParsableCommand {
     @Option(help: "Runs; the median counts.")
     var runs = 3
 
+    @Option(help: "Measures instead what so many submissions that wait cost the others, on both ledgers.")
+    var parked: Int?
+
+    @Option(help: "With --parked: bytes of each one's receipt.")
+    var evidenceBytes = 1000
+
     func run() async throws {
+        if let parked {
+            let bench = ParkedBench(parked: parked, outcomes: outcomes, batch: batch, evidenceBytes: evidenceBytes)
+            print(ParkedMeasurement.text([try await bench.measureSQLite(), try await bench.measurePostgres()]))
+            return
+        }
         var results: [LedgerMeasurement] = []
         for run in 1...max(1, runs) {
             FileHandle.standardError.write(Data("ledger, run \(run) of \(runs) ...\n".utf8))

@@ -19,8 +19,13 @@ struct PipelineMetrics: Sendable {
         Counter(label: "grantor_verification_holds_total", dimensions: [("cause", $0.rawValue)])
     }
     /// Submissions in the window, and their bytes.
-    let windowCount = Gauge(label: "grantor_window_submissions")
-    let windowBytes = Gauge(label: "grantor_window_bytes")
+    private let windowCount = Gauge(label: "grantor_window_submissions")
+    private let windowBytes = Gauge(label: "grantor_window_bytes")
+    /// The most that the window may hold.
+    private let windowCountLimit = Gauge(label: "grantor_window_limit_submissions")
+    private let windowBytesLimit = Gauge(label: "grantor_window_limit_bytes")
+    /// Entries of the outbox that wait for their delivery, of all workers. Alert if it grows.
+    private let outbox = Gauge(label: "grantor_outbox_entries")
     /// Submissions that wait in the ledger, of all workers. Alert on any that are held.
     private let waitingNow = Self.byCause { outcome, cause in
         Gauge(
@@ -62,6 +67,14 @@ struct PipelineMetrics: Sendable {
     }
     private let unanswered = Counter(label: "grantor_apple_calls_unanswered_total")
 
+    /// Brings the gauges of the window up to date.
+    func holds(_ count: Int, bytes: Int, of configuration: PipelineConfiguration) {
+        windowCount.record(count)
+        windowBytes.record(bytes)
+        windowCountLimit.record(configuration.maxWindowCount)
+        windowBytesLimit.record(configuration.maxWindowBytes)
+    }
+
     func settled(
         _ outcomes: [SettledOutcome], _ settlements: [Settlement], quarantined count: Int, took duration: Duration
     ) {
@@ -94,10 +107,10 @@ struct PipelineMetrics: Sendable {
     }
 
     /// Brings the gauges of what waits in the ledger up to date.
-    func waits(_ counts: [WaitingCount], now: Timestamp) {
-        let known = Dictionary(counts.map { ($0.cause, $0.count) }, uniquingKeysWith: +)
-        for (cause, gauge) in waitingNow { gauge.record(known[cause] ?? 0) }
-        let first = counts.map(\.firstDueAt).min() ?? now
+    func waits(_ backlog: LedgerBacklog, now: Timestamp) {
+        for (cause, gauge) in waitingNow { gauge.record(backlog.waiting[cause] ?? 0) }
+        outbox.record(backlog.unpublished)
+        let first = backlog.firstDueAt ?? now
         overdue.record(max(0, now.milliseconds - first.milliseconds) / 1000)
     }
 

@@ -37,8 +37,7 @@ struct PipelineParts: Sendable {
     /// when nothing moves any more.
     func reportHeld() {
         let held = window.held
-        metrics.windowCount.record(held.count)
-        metrics.windowBytes.record(held.bytes)
+        metrics.holds(held.count, bytes: held.bytes, of: configuration)
         apple.report()
     }
 

@@ -41,12 +41,12 @@ extension LedgerConformance {
                 let submission = Submission(
                     id: id, userID: "alice", bundleID: Samples.bundle, evidence: evidence,
                     transactionID: index == 2 ? "9" : nil)
-                let waiting = Waiting(.held(.credentialsRefused), detail: "x", submission: submission, delay: .zero)
+                let waiting = Waiting(.held(.inDoubt), detail: "x", submission: submission, delay: .zero)
                 try await subject.settle(Samples.settlement(id, .wait(waiting)))
             }
             let due = try await ledger.takeDue("first", limit: 10, for: minute, now: after(1))
             try expect(due.map(\.submission.evidence), kinds, "evidence")
-            try expect(due.map(\.cause), Array(repeating: .held(.credentialsRefused), count: 3), "cause")
+            try expect(due.map(\.cause), Array(repeating: .held(.inDoubt), count: 3), "cause")
         },
         ConformanceRule("what is due is one worker's, the longest due first, until its lease ends") { ledger in
             let subject = Subject(ledger)
@@ -60,9 +60,22 @@ extension LedgerConformance {
             try expect(
                 try await ledger.waiting(Samples.key("early")), WaitingState(dueAt: after(70), worker: "first"), "state"
             )
-            try await ledger.keepDue("first", for: minute, now: after(60))
+            let keys = [Samples.key("early"), Samples.key("late")]
+            try await ledger.keepDue("first", keys, for: minute, now: after(60))
             try expect(try await due(subject, "third", at: 70), ["late"], "kept and not kept")
             try expect(try await due(subject, "third", at: 120), ["early"], "its worker is silent")
+        },
+        ConformanceRule("a worker keeps what it names, and what it never heard that it took comes due again") {
+            ledger in
+            let subject = Subject(ledger)
+            try await subject.settle(
+                Samples.parked("heard", after: .zero), Samples.parked("unheard", after: .seconds(1)))
+            try expect(try await due(subject, "first", at: 1), ["heard", "unheard"], "taken")
+            try await ledger.keepDue("first", [Samples.key("heard")], for: minute, now: after(60))
+            try expect(try await due(subject, "second", at: 61), ["unheard"], "not named")
+            try await ledger.keepDue("first", [], for: minute, now: after(100))
+            try expect(try await due(subject, "second", at: 119), [], "named")
+            try expect(try await due(subject, "second", at: 120), ["heard"], "not named any more")
         },
         ConformanceRule("what a worker gives back is due at once, and counts no try") { ledger in
             let subject = Subject(ledger)
@@ -88,7 +101,7 @@ extension LedgerConformance {
             try expect(try await due(subject, "first", at: 500), [], "nothing waits")
             try expect(try await ledger.waiting(Samples.key("s1")), nil, "state")
             try expect(try await subject.row("s1")?.history.attempts, history, "history")
-            try expect(try await ledger.waitingCounts(), [], "counts")
+            try expect(try await ledger.backlog().waiting, [:], "backlog")
         },
         ConformanceRule("a submission that is parked again is due later, with its longer history") { ledger in
             let subject = Subject(ledger)
@@ -114,17 +127,16 @@ extension LedgerConformance {
             try expect(try await subject.row("s1"), row, "row")
             try expect(try await ledger.waiting(Samples.key("s1"))?.dueAt, after(60), "due")
         },
-        ConformanceRule("counts tell what waits by cause, and since when the first is due") { ledger in
+        ConformanceRule("the backlog tells what waits by cause, since when the first is due, and what is unpublished") {
+            ledger in
             try await Subject(ledger).settle(
                 Samples.parked("s1", after: .seconds(9)), Samples.parked("s2", after: .seconds(5)),
                 Samples.parked("s3", cause: .rateLimited), Samples.held("s4"), Samples.failure("s5"))
             try expect(
-                try await ledger.waitingCounts(),
-                [
-                    WaitingCount(cause: .held(.sharedSecretRefused), count: 1, firstDueAt: after(60)),
-                    WaitingCount(cause: .parked(.noAnswer), count: 2, firstDueAt: after(5)),
-                    WaitingCount(cause: .parked(.rateLimited), count: 1, firstDueAt: after(60)),
-                ], "counts")
+                try await ledger.backlog(),
+                LedgerBacklog(
+                    waiting: [.held(.sharedSecretRefused): 1, .parked(.noAnswer): 2, .parked(.rateLimited): 1],
+                    firstDueAt: after(5), unpublished: 1), "backlog")
             let parked = SubmissionFilter(outcome: .parked, reason: "noAnswer")
             let rows = try await ledger.submissions(parked, before: nil, limit: 10)
             try expect(rows.map(\.claimant.submissionID), ["s2", "s1"], "list")

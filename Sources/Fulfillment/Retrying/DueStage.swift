@@ -27,15 +27,26 @@ struct DueStage: Sendable {
         case look
         case beat
         case report
-        case ended
+        case ended(SubmissionKey)
     }
 
-    /// Runs until the worker stops, then gives back what it did not finish.
+    /// Runs until the worker stops, then gives back what it did not finish: calls in flight have as long as those of
+    /// other submissions.
     ///
     /// - Throws: what will not pass by waiting.
     func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await bringBack() }
+            group.addTask { await verification.stopShareIsOver() }
+            try await group.next()
+            group.cancelAll()
+        }
+        try await orLater { try await ledger.giveBackDue(worker, now: parts.clock.now()) }
+    }
+
+    private func bringBack() async throws {
         try await withThrowingTaskGroup(of: Turn?.self) { group in
-            var running = 0
+            var running: Set<SubmissionKey> = []
             let limit = max(16, parts.configuration.maxInFlight / 4)
             after(Self.busyInterval, .look, &group)
             after(Self.beat, .beat, &group)
@@ -44,29 +55,31 @@ struct DueStage: Sendable {
                 switch turn {
                 // The worker stops.
                 case nil: break
-                case .ended: running -= 1
+                case .ended(let key): running.remove(key)
                 case .beat:
-                    if running > 0 {
-                        try await orLater { try await ledger.keepDue(worker, for: Self.lease, now: parts.clock.now()) }
+                    let keys = Array(running)
+                    if !keys.isEmpty {
+                        try await orLater {
+                            try await ledger.keepDue(worker, keys, for: Self.lease, now: parts.clock.now())
+                        }
                     }
                     after(Self.beat, .beat, &group)
                 case .report:
-                    try await orLater { parts.metrics.waits(try await ledger.waitingCounts(), now: parts.clock.now()) }
+                    try await orLater { parts.metrics.waits(try await ledger.backlog(), now: parts.clock.now()) }
                     after(Self.reportInterval, .report, &group)
                 case .look:
-                    let due = try await take(min(limit - running, Self.maxBatch))
-                    running += due.count
-                    for submission in due {
+                    let due = try await take(min(limit - running.count, Self.maxBatch))
+                    // One whose lease could not be renewed comes here again while it is still being tried.
+                    for submission in due where running.insert(submission.key).inserted {
                         group.addTask {
                             await verification.verifyDue(submission)
-                            return .ended
+                            return .ended(submission.key)
                         }
                     }
                     after(due.count == Self.maxBatch ? Self.busyInterval : Self.restInterval, .look, &group)
                 }
             }
         }
-        try await orLater { try await ledger.giveBackDue(worker, now: parts.clock.now()) }
     }
 
     private func take(_ limit: Int) async throws -> [DueSubmission] {

@@ -33,12 +33,18 @@ struct VerificationStage: Sendable {
             group.addTask {
                 await parts.stopping.wait()
                 parts.apple.close()
-                // A cancelled sleep means that everything ended in time.
-                do { try await parts.clock.sleep(for: parts.configuration.stopLimit * Self.stopShare) } catch { return }
+                await stopShareIsOver()
             }
             await group.next()
             group.cancelAll()
         }
+    }
+
+    /// Waits until the worker has been stopping for as long as calls in flight may take, or the task is cancelled.
+    func stopShareIsOver() async {
+        await parts.stopping.wait()
+        // A cancelled sleep means that everything ended in time.
+        do { try await parts.clock.sleep(for: parts.configuration.stopLimit * Self.stopShare) } catch { return }
     }
 
     private func verifyAll() async {

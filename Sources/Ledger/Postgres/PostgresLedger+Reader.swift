@@ -55,8 +55,10 @@ extension PostgresLedger: LedgerReader {
 
     public func counts() async throws(LedgerError) -> LedgerCounts {
         try await pool.run { connection throws(PostgresFailure) in
-            let results = try connection.run(Self.counting.map { PostgresCommand(PostgresStatement(once: $0)) })
-            guard results.count == Self.counting.count else { throw .lost("unexpected answer") }
+            let commands =
+                Self.counting.map { PostgresCommand(PostgresStatement(once: $0)) } + [Self.countingUnpublished]
+            let results = try connection.run(commands)
+            guard results.count == commands.count else { throw .lost("unexpected answer") }
             return LedgerCounts(
                 submissions: try Self.counts(results[0]), failures: try Self.counts(results[1]),
                 grants: try Self.count(results[2]), quarantined: try Self.count(results[3]),
@@ -69,17 +71,20 @@ extension PostgresLedger: LedgerReader {
         "SELECT reason, count(*) FROM submissions WHERE outcome = 'failed' GROUP BY reason",
         "SELECT count(*) FROM grants",
         "SELECT count(*) FROM quarantines",
-        """
-        SELECT (SELECT count(*) FROM withheld)
-            + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM outbox_relay))
-        """,
     ]
+
+    static let countingUnpublished = PostgresCommand(
+        PostgresStatement(
+            once: """
+                SELECT (SELECT count(*) FROM withheld)
+                    + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM outbox_relay))
+                """))
 
     private static func pageSize(_ limit: Int) -> Int {
         min(max(limit, 0), maxPage)
     }
 
-    private static func count(_ result: PostgresResult) throws(PostgresFailure) -> Int {
+    static func count(_ result: PostgresResult) throws(PostgresFailure) -> Int {
         try result.rows { row throws(PostgresFailure) in Int(try row.integer(0)) }.first ?? 0
     }
 

@@ -10,9 +10,11 @@ extension PostgresLedger: WaitingRoom {
         }
     }
 
-    public func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError) {
+    public func keepDue(
+        _ worker: WorkerID, _ keys: [SubmissionKey], for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) {
         try await pool.run { connection throws(PostgresFailure) in
-            _ = try connection.run(WaitingRows.keep(worker, for: lease, clock.moment(now)))
+            _ = try connection.run(WaitingRows.keep(worker, keys, for: lease, clock.moment(now)))
         }
     }
 
@@ -22,9 +24,12 @@ extension PostgresLedger: WaitingRoom {
         }
     }
 
-    public func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
+    public func backlog() async throws(LedgerError) -> LedgerBacklog {
         try await pool.run { connection throws(PostgresFailure) in
-            try connection.run(WaitingRows.counts).rows(WaitingRows.count)
+            let (waiting, firstDueAt) = try WaitingRows.counts(try connection.run(WaitingRows.counting))
+            return LedgerBacklog(
+                waiting: waiting, firstDueAt: firstDueAt,
+                unpublished: try Self.count(try connection.run(Self.countingUnpublished)))
         }
     }
 }

@@ -27,10 +27,6 @@ extension SQLiteLedger: LedgerReader {
         try await read { try WaitingTable(database: $0).state(of: key) }
     }
 
-    public func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
-        try await read { try WaitingTable(database: $0).counts() }
-    }
-
     public func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction] {
         try await read { try OperatorTable(database: $0).actions(on: key) }
     }
@@ -44,13 +40,17 @@ extension SQLiteLedger: LedgerReader {
                     database, "SELECT reason, count(*) FROM submissions WHERE outcome = 'failed' GROUP BY reason"),
                 grants: try Self.count(database, "SELECT count(*) FROM grants"),
                 quarantined: try Self.count(database, "SELECT count(*) FROM quarantines"),
-                unpublished: try Self.count(
-                    database,
-                    """
-                    SELECT (SELECT count(*) FROM withheld)
-                        + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM relay))
-                    """))
+                unpublished: try Self.unpublished(database))
         }
+    }
+
+    static func unpublished(_ database: Database) throws -> Int {
+        try count(
+            database,
+            """
+            SELECT (SELECT count(*) FROM withheld)
+                + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM relay))
+            """)
     }
 
     private static func pageSize(_ limit: Int) -> Int {

@@ -12,8 +12,18 @@ extension SQLiteLedger: WaitingRoom {
         }
     }
 
-    public func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError) {
-        try await write { try WaitingTable(database: $0).keep(worker, until: now.advanced(by: lease)) }
+    public func keepDue(
+        _ worker: WorkerID, _ keys: [SubmissionKey], for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) {
+        try await write { try WaitingTable(database: $0).keep(worker, keys, until: now.advanced(by: lease)) }
+    }
+
+    public func backlog() async throws(LedgerError) -> LedgerBacklog {
+        try await read { database in
+            let (waiting, firstDueAt) = try WaitingTable(database: database).counts()
+            return LedgerBacklog(
+                waiting: waiting, firstDueAt: firstDueAt, unpublished: try Self.unpublished(database))
+        }
     }
 
     public func giveBackDue(_ worker: WorkerID, now: Timestamp) async throws(LedgerError) {

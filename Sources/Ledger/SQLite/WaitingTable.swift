@@ -42,15 +42,12 @@ struct WaitingTable {
 
     /// Whether anything is due.
     func hasDue(_ now: Timestamp) throws -> Bool {
-        try !PreparedStatement("SELECT 1 FROM waiting WHERE due_at <= ? LIMIT 1", on: database)
-            .rows({ $0.time(now) }, read: { _ in true }).isEmpty
+        try !PreparedStatement(Self.hasDue, on: database).rows({ $0.time(now) }, read: { _ in true }).isEmpty
     }
 
     /// Takes what is due.
     func take(_ worker: WorkerID, limit: Int, until end: Timestamp, now: Timestamp) throws -> [DueSubmission] {
-        let due = try PreparedStatement(
-            "SELECT sequence FROM waiting WHERE due_at <= ? ORDER BY due_at LIMIT ?", on: database
-        ).rows({
+        let due = try PreparedStatement(Self.due, on: database).rows({
             $0.time(now)
             $0.integer(Int64(limit))
         }) { $0.integer(0) }
@@ -67,11 +64,20 @@ struct WaitingTable {
         }
     }
 
-    /// Moves the end of all of a worker's leases.
-    func keep(_ worker: WorkerID, until end: Timestamp) throws {
-        try PreparedStatement("UPDATE waiting SET due_at = ?2 WHERE holder = ?1", on: database).run {
-            $0.text(worker.text)
-            $0.time(end)
+    /// Moves the end of a worker's leases.
+    func keep(_ worker: WorkerID, _ keys: [SubmissionKey], until end: Timestamp) throws {
+        let statement = try PreparedStatement(
+            """
+            UPDATE waiting SET due_at = ?2 WHERE holder = ?1
+                AND sequence = (SELECT sequence FROM submissions WHERE bundle_id = ?3 AND submission_id = ?4)
+            """, on: database)
+        for key in keys {
+            try statement.run {
+                $0.text(worker.text)
+                $0.time(end)
+                $0.text(key.bundleID.rawValue)
+                $0.text(key.submissionID.rawValue)
+            }
         }
     }
 
@@ -133,19 +139,25 @@ struct WaitingTable {
         }.first
     }
 
-    func counts() throws -> [WaitingCount] {
-        let statement = try PreparedStatement(
-            """
-            SELECT s.outcome, s.reason, count(*), min(w.due_at)
-            FROM submissions s JOIN waiting w ON w.sequence = s.sequence
-            WHERE s.outcome IN ('parked', 'held') GROUP BY 1, 2 ORDER BY 1, 2
-            """, on: database)
-        return try statement.rows({ _ in }) { row in
-            WaitingCount(
-                cause: try Self.cause(try row.word(0), row.text(1)), count: Int(row.integer(2)), firstDueAt: row.time(3)
-            )
+    /// What waits by cause, and when the first of it is due.
+    func counts() throws -> ([WaitingCause: Int], firstDueAt: Timestamp?) {
+        let rows = try PreparedStatement(Self.counting, on: database).rows({ _ in }) { row in
+            let cause = try Self.cause(try row.word(0), row.text(1))
+            return (cause: cause, count: Int(row.integer(2)), first: row.optionalTime(3))
         }
+        // Two words of a newer version may mean the same cause here.
+        return (Dictionary(rows.map { ($0.cause, $0.count) }, uniquingKeysWith: +), rows.first?.first)
     }
+
+    /// Reads no row, only indexes: rows are large, and there may be millions.
+    static let counting = """
+        SELECT outcome, reason, count(*), (SELECT min(due_at) FROM waiting)
+        FROM submissions WHERE outcome IN ('parked', 'held') GROUP BY 1, 2 ORDER BY 1, 2
+        """
+
+    static let hasDue = "SELECT 1 FROM waiting WHERE due_at <= ? LIMIT 1"
+
+    static let due = "SELECT sequence FROM waiting WHERE due_at <= ? ORDER BY due_at LIMIT ?"
 
     private static let submission = """
         SELECT s.bundle_id, s.submission_id, s.user_id, s.order_id, s.traceparent, s.fingerprint, s.outcome, s.reason,

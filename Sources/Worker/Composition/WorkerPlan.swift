@@ -44,7 +44,9 @@ struct WorkerPlan: Sendable {
         pipeline = PipelineConfiguration(
             maxInFlight: configuration.verification.maxInFlight,
             maxWindowBytes: configuration.verification.maxWindowBytes,
-            retry: RetryPolicy(doubtWindow: configuration.verification.notFoundWindow),
+            retry: RetryPolicy(
+                doubtWindow: configuration.verification.notFoundWindow,
+                maxAge: configuration.verification.maxSubmissionAge),
             stopLimit: configuration.verification.shutdownTimeout)
     }
 }

@@ -19,6 +19,7 @@
 /// | `maxInFlight` | 1 ... 10000 | `1000` | |
 /// | `maxWindowBytes` | 1 MiB ... 4 GiB, in bytes | `33554432` | |
 /// | `notFoundWindow` | 0s ... 30d | `6h` | |
+/// | `maxSubmissionAge` | 1h ... 365d | never | |
 /// | `shutdownTimeout` | 1s ... 10m | `20s` | |
 /// | `http.bind` | `host:port` | `127.0.0.1:8080` | |
 /// | `log.level` | a level | `info` | |
@@ -46,6 +47,7 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case maxInFlight
     case maxWindowBytes
     case notFoundWindow
+    case maxSubmissionAge
     case shutdownTimeout
     case httpBind = "http.bind"
     case logLevel = "log.level"

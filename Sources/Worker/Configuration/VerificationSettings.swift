@@ -6,6 +6,8 @@ struct VerificationSettings: Hashable, Sendable {
     var maxWindowBytes = 32 << 20
     /// How long a purchase that Apple does not know yet is asked for again, from the first try on.
     var notFoundWindow = Duration.seconds(6 * 3600)
+    /// How old a parked submission may become before it is given up; nil for never.
+    var maxSubmissionAge: Duration?
     /// How long a stop in order may take before the rest is left for the next start.
     var shutdownTimeout = Duration.seconds(20)
 
@@ -20,6 +22,7 @@ extension VerificationSettings {
         maxWindowBytes = try values.integer(.maxWindowBytes, (1 << 20)...(4 << 30)) ?? maxWindowBytes
         notFoundWindow =
             try values.duration(.notFoundWindow, .zero ... .seconds(30 * 86_400)) ?? notFoundWindow
+        maxSubmissionAge = try values.duration(.maxSubmissionAge, .seconds(3600) ... .seconds(365 * 86_400))
         shutdownTimeout = try values.duration(.shutdownTimeout, .seconds(1) ... .seconds(600)) ?? shutdownTimeout
     }
 }

@@ -44,6 +44,7 @@ extension WorkerConfiguration {
         case .maxInFlight: String(verification.maxInFlight)
         case .maxWindowBytes: String(verification.maxWindowBytes)
         case .notFoundWindow: DurationText.format(verification.notFoundWindow)
+        case .maxSubmissionAge: verification.maxSubmissionAge.map { DurationText.format($0) } ?? "never"
         case .shutdownTimeout: DurationText.format(verification.shutdownTimeout)
         case .httpBind: http.description
         case .logLevel: log.level.rawValue

@@ -157,15 +157,17 @@ struct MistakenLedger: LedgerStore, WaitingRoom {
         try await ledger.takeDue(worker, limit: limit, for: lease, now: now)
     }
 
-    func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError) {
-        try await ledger.keepDue(worker, for: lease, now: now)
+    func keepDue(
+        _ worker: WorkerID, _ keys: [SubmissionKey], for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) {
+        try await ledger.keepDue(worker, keys, for: lease, now: now)
     }
 
     func giveBackDue(_ worker: WorkerID, now: Timestamp) async throws(LedgerError) {
         try await ledger.giveBackDue(worker, now: now)
     }
 
-    func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
-        try await ledger.waitingCounts()
+    func backlog() async throws(LedgerError) -> LedgerBacklog {
+        try await ledger.backlog()
     }
 }

@@ -6,61 +6,6 @@ import Testing
 
 @testable import Fulfillment
 
-/// A pipeline on a clock of its own, and when Apple was called.
-private struct OutageBench {
-    static let inFlight = 16
-    static let window = 64
-
-    let clock: VirtualClock
-    let calls = Shared([Duration]())
-    let bench: PipelineBench
-
-    init(clock: VirtualClock, bench: PipelineBench) {
-        self.clock = clock
-        self.bench = bench
-    }
-
-    /// - Parameter instead: what comes at a moment instead of an answer; an answer takes a quarter of a second.
-    init(_ instead: @escaping @Sendable (_ elapsed: Duration) -> AppStoreReply?) async throws {
-        clock = VirtualClock()
-        bench = try await PipelineBench(
-            configuration: PipelineConfiguration(maxInFlight: Self.inFlight), clock: clock,
-            weather: Weather { [clock, calls] in
-                let elapsed = clock.elapsed()
-                calls.change { $0.append(elapsed) }
-                if let reply = instead(elapsed) { return reply }
-                // Only cancellation cuts it short, and then nobody is interested in the answer.
-                do { try await clock.sleep(for: .milliseconds(250)) } catch { return .failed(.cancelled) }
-                return nil
-            })
-    }
-
-    func calls(from start: Duration, to end: Duration) -> Int { calls.value.count { $0 >= start && $0 < end } }
-
-    func submit(_ count: Int) throws {
-        bench.source.write(
-            try (0..<count).map { PipelineBench.message("s-\($0)", receipt: try bench.appStore.receipt().base64) })
-    }
-
-    /// Runs until a condition holds, while time goes on whenever nothing moves.
-    func run(until condition: @escaping @Sendable (PipelineBench, Duration) async throws -> Bool) async throws {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await bench.pipeline.run()
-                return true
-            }
-            group.addTask {
-                while try await !condition(bench, clock.elapsed()), !Task.isCancelled { await clock.step() }
-                bench.pipeline.stop()
-                while !Task.isCancelled { await clock.step() }
-                return false
-            }
-            while let isEnd = try await group.next(), !isEnd {}
-            group.cancelAll()
-        }
-    }
-}
-
 @Suite("An outage, through the pipeline", .timeLimit(.minutes(5)))
 struct OutageTests {
     private static let start = Duration.seconds(5)
@@ -92,6 +37,47 @@ struct OutageTests {
         #expect(outage.bench.flaky.attemptsOfSettlements.reduce(0, +) < 1000 + probes + 2 * OutageBench.window)
         // What was left is behind a pause of 15 s at most and a ramp of 6 s.
         #expect(outage.clock.elapsed() < Self.end + .seconds(300))
+    }
+
+    @Test("at full load, half an hour without Apple parks nothing, and the backlog then drains at the usual pace")
+    func backlog() async throws {
+        let outage = try await OutageBench { $0 >= .seconds(20) && $0 < .seconds(1820) ? .failed(.unreachable) : nil }
+        let submissions = 6000
+        try outage.submitCheaply(submissions)
+        struct Sample {
+            let elapsed: Duration
+            let settled: Int
+        }
+        let samples = Shared((all: [Sample](), mostHeld: 0))
+        try await outage.run { bench, elapsed in
+            let status = bench.pipeline.status
+            samples.change {
+                $0.all.append(Sample(elapsed: elapsed, settled: status.settledRecords))
+                $0.mostHeld = max($0.mostHeld, status.heldSubmissions)
+            }
+            return status.settledRecords == submissions
+        }
+        func settled(by moment: Duration) -> Int { samples.value.all.last { $0.elapsed <= moment }?.settled ?? 0 }
+        let usual = Double(settled(by: .seconds(18)) - settled(by: .seconds(3))) / 15
+        let before = settled(by: .seconds(1800))
+        // A pause of 15 s at most, and a ramp of 6 s.
+        let back = try #require(samples.value.all.first { $0.settled > before }).elapsed
+        #expect(back < .seconds(1820 + 16))
+        let full = back + .seconds(8)
+        let end = try #require(samples.value.all.last).elapsed
+        let drained = Double(submissions - settled(by: full)) / ((end - full) / .seconds(1))
+        #expect(drained >= 0.8 * usual, "\(drained) a second, usually \(usual)")
+
+        let counts = try await outage.bench.ledger.counts()
+        #expect(counts.submissions == [.granted: submissions], "nothing was parked, failed or lost")
+        #expect(samples.value.mostHeld <= OutageBench.window)
+        #expect(outage.bench.appStore.peak <= OutageBench.inFlight)
+        let bySecond = Dictionary(grouping: outage.calls.value.filter { $0 >= .seconds(1820) }) {
+            $0.components.seconds
+        }
+        let most = bySecond.values.map(\.count).max() ?? 0
+        // As many as fit in: each place gives four answers a second.
+        #expect(most <= OutageBench.inFlight * 4 + OutageBench.inFlight, "\(most) calls in a second")
     }
 
     @Test("a pause that Apple asks for is kept by everybody")

@@ -104,9 +104,11 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
         }
     }
 
-    func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError) {
+    func keepDue(
+        _ worker: WorkerID, _ keys: [SubmissionKey], for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) {
         try await working { () async throws(LedgerError) in
-            try await ledger.keepDue(worker, for: lease, now: now)
+            try await ledger.keepDue(worker, keys, for: lease, now: now)
         }
     }
 
@@ -114,7 +116,7 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
         try await working { () async throws(LedgerError) in try await ledger.giveBackDue(worker, now: now) }
     }
 
-    func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
-        try await working { () async throws(LedgerError) in try await ledger.waitingCounts() }
+    func backlog() async throws(LedgerError) -> LedgerBacklog {
+        try await working { () async throws(LedgerError) in try await ledger.backlog() }
     }
 }

@@ -133,7 +133,7 @@ struct VerifierTests {
         let bench = try await PipelineBench()
         bench.source.write([PipelineBench.message("bare", evidence: #""transactionId":"1""#)])
         try await bench.run { try await $0.ledger.counts().submissions == [.held: 1] }
-        #expect(try await bench.ledger.waitingCounts().map(\.cause) == [.held(.credentialsMissing)])
+        #expect(try await bench.ledger.backlog().waiting == [.held(.credentialsMissing): 1])
         #expect(try await bench.ledger.counts().unpublished == 0, "nothing is told yet")
     }
 

@@ -39,6 +39,13 @@ struct Player {
         try (0..<count).map { _ in try claim([purchase(Catalogue.gems)]) }
     }
 
+    /// A submission that is granted, once Apple's first answers about it have been these.
+    mutating func consumable(after faults: [Fault]) throws -> Played {
+        let purchase = purchase(Catalogue.gems)
+        try apple.simulator.script(purchase.transactionID, faults)
+        return try claim([purchase])
+    }
+
     /// What was granted before is asked for again: as it was, by the same user anew, and by a thief.
     mutating func again(_ granted: [Played]) throws -> [Played] {
         try granted.enumerated().map { index, played in

@@ -57,12 +57,12 @@ final class Stage: Sendable {
     /// - Parameter drained: whether all that was submitted is settled and published.
     /// - Returns: how it ended, and what it said.
     func audit(drained: Bool) async throws -> (exit: ChildProcess.Exit, text: String) {
-        let process = try ChildProcess(
-            Executables.built("grantor"), ["audit"] + (drained ? ["--drained"] : []), environment: environment,
-            in: folder.url, name: "audit-\(starts.next())")
-        let exit = try await process.exit(within: .seconds(60))
-        return (exit, process.output.text + process.errors.text)
+        let said = try await operators.run(["audit"] + (drained ? ["--drained"] : []))
+        return (said.exit, said.output + said.errors)
     }
+
+    /// People at a terminal of this deployment.
+    var operators: Operators { Operators(environment: environment, folder: folder) }
 
     /// Looks into the ledger while a worker may be writing to it.
     func withLedger<Result>(_ body: (any LedgerStore & LedgerReader) async throws -> Result) async throws -> Result {

@@ -16,6 +16,7 @@ struct ConfigurationKeyTests {
             (.ledgerURL, "GRANTOR_LEDGER_URL"), (.appsFile, "GRANTOR_APPS_FILE"),
             (.maxInFlight, "GRANTOR_MAX_IN_FLIGHT"), (.maxWindowBytes, "GRANTOR_MAX_WINDOW_BYTES"),
             (.notFoundWindow, "GRANTOR_NOT_FOUND_WINDOW"), (.shutdownTimeout, "GRANTOR_SHUTDOWN_TIMEOUT"),
+            (.maxSubmissionAge, "GRANTOR_MAX_SUBMISSION_AGE"),
             (.httpBind, "GRANTOR_HTTP_BIND"), (.logLevel, "GRANTOR_LOG_LEVEL"), (.logFormat, "GRANTOR_LOG_FORMAT"),
             (.verifyReceiptProductionURL, "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL"),
             (.verifyReceiptSandboxURL, "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL"),

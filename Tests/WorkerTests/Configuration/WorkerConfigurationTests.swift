@@ -1,4 +1,5 @@
 import Foundation
+import Fulfillment
 import Logging
 import Testing
 
@@ -30,12 +31,29 @@ struct WorkerConfigurationTests {
         #expect(configuration.verification == VerificationSettings())
         #expect(configuration.verification.maxInFlight == 1000)
         #expect(configuration.verification.notFoundWindow == .seconds(21_600))
+        #expect(configuration.verification.maxSubmissionAge == nil)
         #expect(configuration.http == HTTPBind(host: "127.0.0.1", port: 8080))
         #expect(configuration.apple.verifyReceiptProductionURL == "https://buy.itunes.apple.com/verifyReceipt")
         #expect(configuration.apple.verifyReceiptSandboxURL == "https://sandbox.itunes.apple.com/verifyReceipt")
         #expect(configuration.log.level == .info)
         #expect(configuration.log.format == .json)
         #expect(configuration.source(.maxInFlight) == .default)
+    }
+
+    @Test("The age at which a submission is given up comes from file or environment, and reaches the pipeline")
+    func maxSubmissionAge() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("maxSubmissionAge: 7d\n", to: "grantor.yaml")
+        #expect(try load([:], file: file).verification.maxSubmissionAge == .seconds(7 * 86_400))
+        let apps = try folder.write("apps:\n  - bundleId: com.example.game\n    receipts: local\n", to: "apps.yaml")
+        var environment = [
+            "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": "kafka:9092", "GRANTOR_APPS_FILE": apps,
+            "GRANTOR_MAX_SUBMISSION_AGE": "36h",
+        ]
+        #expect(try WorkerPlan(load(environment, file: file)).pipeline.retry.maxAge == .seconds(36 * 3600))
+        environment["GRANTOR_MAX_SUBMISSION_AGE"] = nil
+        #expect(try WorkerPlan(load(environment, file: file)).pipeline.retry.maxAge == .seconds(7 * 86_400))
+        #expect(try WorkerPlan(load(environment)).pipeline.retry.maxAge == nil)
     }
 
     @Test("The environment wins over the file, the file over the defaults")
@@ -63,7 +81,8 @@ struct WorkerConfigurationTests {
         arguments: [
             (ConfigurationKey.maxInFlight, "many-secret"), (.maxInFlight, "0"), (.maxInFlight, "10001"),
             (.maxInFlight, "1.5"), (.maxInFlight, ""), (.maxWindowBytes, "12-secret"), (.notFoundWindow, "6 secrets"),
-            (.notFoundWindow, "31d"), (.shutdownTimeout, "0"), (.shutdownTimeout, "-1s"), (.httpBind, "secret"),
+            (.notFoundWindow, "31d"), (.maxSubmissionAge, "59m"), (.maxSubmissionAge, "366d"),
+            (.maxSubmissionAge, "never"), (.shutdownTimeout, "0"), (.shutdownTimeout, "-1s"), (.httpBind, "secret"),
             (.httpBind, "127.0.0.1"), (.httpBind, "127.0.0.1:+80"), (.httpBind, ":8080"), (.httpBind, "a:70000"),
             (.httpBind, "::1:8080"), (.logLevel, "secret"), (.logFormat, "xml-secret"),
             (.kafkaBootstrapServers, "secret"), (.kafkaBootstrapServers, "a:9092,,b:9092"),

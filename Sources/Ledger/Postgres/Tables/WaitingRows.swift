@@ -23,7 +23,7 @@ enum WaitingRows {
         WHERE s.bundle_id = k.bundle_id AND s.submission_id = k.submission_id AND waiting.sequence = s.sequence
         """)
 
-    private static let taking = PostgresStatement(
+    static let taking = PostgresStatement(
         "take_due",
         """
         WITH clock AS MATERIALIZED (
@@ -44,7 +44,12 @@ enum WaitingRows {
 
     private static let keeping = PostgresStatement(
         "keep_due",
-        "UPDATE waiting SET due_at = \(LeaseClock.sql("$1")) + $3::bigint WHERE holder = $2::text")
+        """
+        UPDATE waiting SET due_at = \(LeaseClock.sql("$1")) + $3::bigint
+        FROM submissions s, unnest($4::text[], $5::text[]) AS k (bundle_id, submission_id)
+        WHERE s.bundle_id = k.bundle_id AND s.submission_id = k.submission_id AND waiting.sequence = s.sequence
+            AND waiting.holder = $2::text
+        """)
 
     private static let givingBack = PostgresStatement(
         "give_back_due", "UPDATE waiting SET due_at = \(LeaseClock.sql("$1")), holder = NULL WHERE holder = $2::text")
@@ -75,8 +80,10 @@ enum WaitingRows {
             taking, [now, .text(worker.text), .integer(lease.wholeMilliseconds), .integer(Int64(limit))])
     }
 
-    static func keep(_ worker: WorkerID, for lease: Duration, _ now: PostgresValue) -> PostgresCommand {
-        PostgresCommand(keeping, [now, .text(worker.text), .integer(lease.wholeMilliseconds)])
+    static func keep(
+        _ worker: WorkerID, _ keys: [SubmissionKey], for lease: Duration, _ now: PostgresValue
+    ) -> PostgresCommand {
+        PostgresCommand(keeping, [now, .text(worker.text), .integer(lease.wholeMilliseconds)] + Self.keys(keys))
     }
 
     static func giveBack(_ worker: WorkerID, _ now: PostgresValue) -> PostgresCommand {
@@ -122,18 +129,26 @@ enum WaitingRows {
                     """), [.text(key.bundleID.rawValue), .text(key.submissionID.rawValue)])
     }
 
-    static let counts = PostgresCommand(
+    /// Reads no row, only indexes: rows are large, and there may be millions.
+    static let counting = PostgresCommand(
         PostgresStatement(
             once: """
-                SELECT s.outcome, s.reason, count(*), min(w.due_at)
-                FROM submissions s JOIN waiting w ON w.sequence = s.sequence
-                WHERE s.outcome IN ('parked', 'held') GROUP BY 1, 2 ORDER BY 1, 2
+                SELECT outcome, reason, count(*), (SELECT min(due_at) FROM waiting)
+                FROM submissions WHERE outcome IN ('parked', 'held') GROUP BY 1, 2 ORDER BY 1, 2
                 """))
 
-    static func count(_ row: PostgresRow) throws(PostgresFailure) -> WaitingCount {
-        WaitingCount(
-            cause: try cause(try row.word(0), try row.text(1)), count: Int(try row.integer(2)),
-            firstDueAt: try row.time(3))
+    /// What waits by cause, and when the first of it is due.
+    static func counts(
+        _ result: PostgresResult
+    ) throws(PostgresFailure) -> ([WaitingCause: Int], firstDueAt: Timestamp?) {
+        let rows = try result.rows { row throws(PostgresFailure) in
+            (
+                cause: try cause(try row.word(0), try row.text(1)), count: Int(try row.integer(2)),
+                first: try row.optionalTime(3)
+            )
+        }
+        // Two words of a newer version may mean the same cause here.
+        return (Dictionary(rows.map { ($0.cause, $0.count) }, uniquingKeysWith: +), rows.first?.first)
     }
 
     static func due(_ row: PostgresRow) throws(PostgresFailure) -> DueSubmission {
