@@ -57,6 +57,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibrdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
         .systemLibrary(name: "CMalloc"),
 
@@ -64,7 +65,7 @@ let package = Package(
         .target(name: "JSONReading"),
         .target(
             name: "AppStore", dependencies: ["Purchases", "JSONReading", asn1, certificates, crypto, cryptoExtras]),
-        .target(name: "Ledger", dependencies: ["Purchases", grdb, sqlite, crypto, logging, metrics]),
+        .target(name: "Ledger", dependencies: ["CLibpq", "Purchases", grdb, sqlite, crypto, logging, metrics]),
         .target(name: "Kafka", dependencies: ["CLibrdkafka", logging, metrics]),
         .target(name: "HTTPTransport", dependencies: ["CLibcurl", logging, metrics]),
         .target(
@@ -89,7 +90,10 @@ let package = Package(
 
         .executableTarget(
             name: "grantor-bench",
-            dependencies: ["AppStore", "AppStoreSimulator", "Kafka", "Purchases", argumentParser, crypto, logging],
+            dependencies: [
+                "CLibpq", "AppStore", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
+                argumentParser, crypto, logging,
+            ],
             path: "Benchmarks"),
 
         .target(
@@ -101,7 +105,10 @@ let package = Package(
         .testTarget(
             name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),
-        .testTarget(name: "LedgerTests", dependencies: ["Purchases", "Ledger", "LedgerConformance", grdb, logging]),
+        .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        .testTarget(
+            name: "LedgerTests",
+            dependencies: ["Purchases", "Ledger", "LedgerConformance", "PostgresTesting", grdb, logging]),
         .executableTarget(name: "kafka-mock-broker", dependencies: ["Kafka"], path: "Tests/KafkaMockBroker"),
         .testTarget(
             name: "KafkaTests", dependencies: ["CLibrdkafka", "Kafka", "kafka-mock-broker", logging, metrics]),

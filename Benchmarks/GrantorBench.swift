@@ -8,7 +8,8 @@ import Foundation
 @main
 struct GrantorBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "grantor-bench", abstract: "Measures grantor run against the App Store simulator.")
+        commandName: "grantor-bench", abstract: "Measures grantor run against the App Store simulator.",
+        subcommands: [LedgerCommand.self])
 
     @Option(help: "Folder with the release build's executables.")
     var binaries = ".build/release"

@@ -9,12 +9,37 @@ import Testing
     func aLedgerDoesWhatTheNaiveOneDoes(seed: UInt64) async throws {
         let place = try TemporaryLedger()
         let ledger = try await place.open()
+        let (model, events) = try await settle(seed: seed, on: ledger, settlements: 2000)
+        try await ledger.close()
+        let reopened = try await place.open(migrate: false)
+        try await check(reopened, model)
+        #expect(try await written(reopened) == events)
+        try await reopened.close()
+    }
+
+    @Test(arguments: [5, 6] as [UInt64])
+    func aLedgerOnPostgresDoesWhatTheNaiveOneDoes(seed: UInt64) async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open()
+        let (model, events) = try await settle(seed: seed, on: ledger, settlements: 1000)
+        await ledger.close()
+        let reopened = try await place.open()
+        try await check(reopened, model)
+        #expect(try await written(reopened) == events)
+        await reopened.close()
+    }
+
+    private typealias AnyLedger = ConformanceRule.AnyLedger
+
+    private func settle(
+        seed: UInt64, on ledger: AnyLedger, settlements: Int
+    ) async throws -> (NaiveLedger, [EventID: Event]) {
         var workload = SettlementWorkload(seed: seed)
         var model = NaiveLedger()
         var events: [EventID: Event] = [:]
         var settled = 0
         var time = Samples.noon
-        while settled < 2000 {
+        while settled < settlements {
             let batch = workload.batch()
             // A commit whose result was lost is settled again, at a later time.
             for _ in 0..<(workload.isSettledTwice() ? 2 : 1) {
@@ -29,14 +54,10 @@ import Testing
             }
         }
         try await check(ledger, model)
-        try await ledger.close()
-        let reopened = try await place.open(migrate: false)
-        try await check(reopened, model)
-        #expect(try await written(reopened) == events)
-        try await reopened.close()
+        return (model, events)
     }
 
-    private func written(_ ledger: SQLiteLedger) async throws -> [EventID: Event] {
+    private func written(_ ledger: AnyLedger) async throws -> [EventID: Event] {
         var events: [EventID: Event] = [:]
         var last: Int64 = 0
         while true {
@@ -47,7 +68,7 @@ import Testing
         }
     }
 
-    private func check(_ ledger: SQLiteLedger, _ model: NaiveLedger) async throws {
+    private func check(_ ledger: AnyLedger, _ model: NaiveLedger) async throws {
         let grants = try await ledger.grants(GrantFilter(), before: nil, limit: 1000)
         #expect(grants.count == model.grants.count)
         for grant in grants {

@@ -70,14 +70,14 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func ledger(_ settings: WorkerConfiguration, _ logger: Logger) async -> Result {
         do throws(LedgerError) {
-            let ledger = try await SQLiteLedger.open(
-                SQLiteLedgerConfiguration(path: settings.ledger.path, migrate: false), logger: logger)
-            let counts = try await ledger.counts()
+            let ledger = try await OpenLedger(settings.ledger, migratingFile: false, logger: logger)
+            let counts = try await ledger.ledger.counts()
+            try await ledger.close()
             let detail = "\(counts.grants) grants, \(counts.unpublished) events unpublished"
             return Result(name: "ledger", isGood: true, detail: detail)
         } catch {
-            if case .schemaBehind(found: 0, _) = error {
-                let folder = URL(filePath: settings.ledger.path).deletingLastPathComponent().path
+            if case .file(let path) = settings.ledger, case .schemaBehind(found: 0, _) = error {
+                let folder = URL(filePath: path).deletingLastPathComponent().path
                 guard FileManager.default.isWritableFile(atPath: folder) else {
                     return Result(
                         name: "ledger", isGood: false, detail: "none yet, and this user may not write in \(folder)")

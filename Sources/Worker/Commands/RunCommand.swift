@@ -33,7 +33,7 @@ struct RunCommand: AsyncParsableCommand {
             throw ExitStatus.configuration.saying("\(error)")
         }
         let ledger = try await open(settings.ledger, logger)
-        let worker = try assemble(plan, ledger: ledger, logger: logger)
+        let worker = try assemble(plan, ledger: ledger.ledger, logger: logger)
         let services = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -60,16 +60,15 @@ struct RunCommand: AsyncParsableCommand {
         logger.info("Stopped")
     }
 
-    private func open(_ settings: LedgerSettings, _ logger: Logger) async throws -> SQLiteLedger {
+    private func open(_ settings: LedgerSettings, _ logger: Logger) async throws -> OpenLedger {
         do throws(LedgerError) {
-            return try await SQLiteLedger.open(
-                SQLiteLedgerConfiguration(path: settings.path, migrate: true), logger: logger)
+            return try await OpenLedger(settings, migratingFile: true, logger: logger)
         } catch {
             throw error.exitStatus.saying(error.advice)
         }
     }
 
-    private func assemble(_ plan: WorkerPlan, ledger: SQLiteLedger, logger: Logger) throws -> AssembledWorker {
+    private func assemble(_ plan: WorkerPlan, ledger: any LedgerStore, logger: Logger) throws -> AssembledWorker {
         do {
             return try AssembledWorker(plan: plan, ledger: ledger, logger: logger)
         } catch let error as KafkaError {

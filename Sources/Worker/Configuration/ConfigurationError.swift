@@ -16,8 +16,6 @@ enum ConfigurationError: Error, Hashable, Sendable {
     case invalidMember(Place, requirement: String)
     /// A member that the same file has given before.
     case duplicateMember(Place)
-    /// Set to something that this version cannot do anything with.
-    case keyNotSupported(ConfigurationKey, what: String)
     /// A file that cannot be read.
     case file(String, FileProblem, namedBy: FileOrigin)
     /// A file that can be read and is not of its format.
@@ -71,8 +69,6 @@ extension ConfigurationError: CustomStringConvertible {
             "\(place) must be \(requirement)"
         case .duplicateMember(let place):
             "\(place): given twice"
-        case .keyNotSupported(let key, let what):
-            "\(key.places): \(what) not supported by this version"
         case .file(let path, let problem, let origin):
             "\(origin)\(path): \(problem)"
         case .syntax(let file, let line, let problem):

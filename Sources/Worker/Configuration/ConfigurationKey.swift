@@ -12,7 +12,7 @@
 /// | `topic.granted` | topic | `purchases.granted` | |
 /// | `topic.failed` | topic | `purchases.failed` | |
 /// | `topic.quarantined` | topic | `receipts.quarantined` | |
-/// | `ledger.url` | `sqlite:PATH` | `sqlite:grantor.db` | |
+/// | `ledger.url` | `sqlite:PATH`, `postgres:` URL | `sqlite:grantor.db` | |
 /// | `appsFile` | path | | required for `run` |
 /// | `maxInFlight` | 1 ... 10000 | `1000` | |
 /// | `maxWindowBytes` | 1 MiB ... 4 GiB, in bytes | `33554432` | |

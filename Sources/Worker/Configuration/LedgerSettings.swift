@@ -1,26 +1,46 @@
+import Ledger
+
 /// Where the ledger is.
-struct LedgerSettings: Hashable, Sendable {
+enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
     /// A SQLite file on a local disk; a relative path starts at the working directory.
-    var path = "grantor.db"
+    case file(String)
+    /// A PostgreSQL database.
+    case server(PostgresLedgerConfiguration)
 
-    /// The defaults.
-    init() {}
-}
+    /// The embedded ledger of a worker that was told of no other.
+    static let standard = LedgerSettings.file("grantor.db")
 
-extension LedgerSettings {
     init(_ values: ConfigurationValues) throws(ConfigurationError) {
-        self.init()
-        guard let url = try values.text(.ledgerURL) else { return }
+        guard let url = try values.text(.ledgerURL) else {
+            self = .standard
+            return
+        }
+        let requirement = """
+            sqlite: and the path of a file, such as sqlite:grantor.db, or postgres: and what PostgreSQL's own URLs have, \
+            such as postgres://user@host/database
+            """
         if url.hasPrefix("postgres:") || url.hasPrefix("postgresql:") {
-            throw .keyNotSupported(.ledgerURL, what: "PostgreSQL is")
+            guard let configuration = PostgresLedgerConfiguration(url: url) else {
+                throw .invalid(.ledgerURL, requirement: requirement)
+            }
+            self = .server(configuration)
+            return
         }
         // Of the URL forms only the bare path: `//` would begin a host's name.
         let scheme = "sqlite:"
         let rest = url.dropFirst(scheme.count)
         guard url.hasPrefix(scheme), !rest.isEmpty, !rest.hasPrefix("//"), !rest.hasPrefix(":"), !rest.hasSuffix("/")
         else {
-            throw .invalid(.ledgerURL, requirement: "sqlite: and the path of a file, such as sqlite:grantor.db")
+            throw .invalid(.ledgerURL, requirement: requirement)
         }
-        path = String(rest)
+        self = .file(String(rest))
+    }
+
+    /// As a URL, without a password.
+    var description: String {
+        switch self {
+        case .file(let path): "sqlite:\(path)"
+        case .server(let configuration): "\(configuration)"
+        }
     }
 }

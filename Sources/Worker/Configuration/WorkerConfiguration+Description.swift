@@ -37,7 +37,7 @@ extension WorkerConfiguration {
         case .topicGranted: kafka.topics.granted
         case .topicFailed: kafka.topics.failed
         case .topicQuarantined: kafka.topics.quarantined
-        case .ledgerURL: "sqlite:\(ledger.path)"
+        case .ledgerURL: "\(ledger)"
         case .appsFile: appsFile ?? "not set"
         case .maxInFlight: String(verification.maxInFlight)
         case .maxWindowBytes: String(verification.maxWindowBytes)

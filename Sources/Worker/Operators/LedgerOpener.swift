@@ -15,23 +15,25 @@ struct LedgerOpener: Sendable {
     /// Creates what is missing and brings an older schema up to date.
     let migrate: @Sendable (LedgerSettings, Logger) async throws(LedgerError) -> Migration
 
-    /// What this task's commands use; the embedded ledger unless a test puts another in its place.
-    @TaskLocal static var current = LedgerOpener.embedded
+    /// What this task's commands use; the configured ledger unless a test puts another in its place.
+    @TaskLocal static var current = LedgerOpener.configured
 
-    /// The SQLite file of the configuration.
-    static let embedded = LedgerOpener(
+    /// The SQLite file or the PostgreSQL database of the configuration.
+    static let configured = LedgerOpener(
         reader: { settings, logger async throws(LedgerError) in
             // Whoever asks about a purchase must not be told that an empty ledger has none of it.
-            guard FileManager.default.fileExists(atPath: settings.path) else {
-                throw .unusable("there is no ledger at \(settings.path); is GRANTOR_LEDGER_URL right?")
+            if case .file(let path) = settings, !FileManager.default.fileExists(atPath: path) {
+                throw .unusable("there is no ledger at \(path); is GRANTOR_LEDGER_URL right?")
             }
-            return try await SQLiteLedger.open(
-                SQLiteLedgerConfiguration(path: settings.path, migrate: false), logger: logger)
+            return try await OpenLedger(settings, migratingFile: false, logger: logger).ledger
         },
         migrate: { settings, logger async throws(LedgerError) in
+            if case .server(let configuration) = settings {
+                let (from, to) = try await PostgresLedger.migrate(configuration)
+                return from == to ? .alreadyCurrent : .migrated(from: from, to: to)
+            }
             func open(migrate: Bool) async throws(LedgerError) {
-                let configuration = SQLiteLedgerConfiguration(path: settings.path, migrate: migrate)
-                try await SQLiteLedger.open(configuration, logger: logger).close()
+                try await OpenLedger(settings, migratingFile: migrate, logger: logger).close()
             }
             do throws(LedgerError) {
                 try await open(migrate: false)

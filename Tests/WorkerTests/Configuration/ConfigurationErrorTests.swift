@@ -25,7 +25,6 @@ struct ConfigurationErrorTests {
             (.contradiction(.maxInFlight, .logLevel, requirement: "contradict"), "\(key) and \(other) contradict"),
             (.invalidMember(place, requirement: "small"), "apps.yaml:4: apps[0].sandbox must be small"),
             (.duplicateMember(place), "apps.yaml:4: apps[0].sandbox: given twice"),
-            (.keyNotSupported(.maxInFlight, what: "that is"), "\(key): that is not supported by this version"),
             (.file("f", .notThere, namedBy: .commandLine), "f: there is no such file"),
             (.file("f", .unreadable, namedBy: .key(.maxInFlight)), "\(key): f: the file cannot be read"),
             (

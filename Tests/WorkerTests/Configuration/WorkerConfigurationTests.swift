@@ -26,7 +26,7 @@ struct WorkerConfigurationTests {
         #expect(configuration.kafka.bootstrapServers == nil)
         #expect(configuration.kafka.groupID == "grantor")
         #expect(configuration.kafka.topics == TopicNames())
-        #expect(configuration.ledger.path == "grantor.db")
+        #expect(configuration.ledger == .file("grantor.db"))
         #expect(configuration.verification == VerificationSettings())
         #expect(configuration.verification.maxInFlight == 1000)
         #expect(configuration.verification.notFoundWindow == .seconds(21_600))
@@ -169,11 +169,18 @@ struct WorkerConfigurationTests {
         #expect(refusal([:], file: binary) == "\(binary): the file is not UTF-8 text")
     }
 
-    @Test("PostgreSQL is a known word that this version does not support")
+    @Test("A PostgreSQL URL is shown without its password, and a broken one not at all")
     func postgres() throws {
-        let line = try #require(refusal(["GRANTOR_LEDGER_URL": "postgres://user:secret@host/db"]))
-        #expect(line.contains("GRANTOR_LEDGER_URL") && line.contains("not supported by this version"))
-        #expect(!line.contains("secret"))
+        let configuration = try load(["GRANTOR_LEDGER_URL": "postgresql://worker:secret@db:5433/game?sslmode=require"])
+        #expect("\(configuration.ledger)" == "postgres://worker@db:5433/game")
+        #expect(configuration.describe().contains("postgres://worker@db:5433/game"))
+        #expect(!configuration.describe().contains("secret"))
+        #expect(!String(reflecting: configuration.ledger).contains("secret"))
+        for url in ["postgres://worker:se%cret@db/game", "postgres://db/game?secret=1", "postgres://[::1/secret"] {
+            let line = try #require(refusal(["GRANTOR_LEDGER_URL": url]))
+            #expect(line.contains("GRANTOR_LEDGER_URL"))
+            #expect(!line.contains("cret"))
+        }
     }
 
     @Test("What only some commands need is missed when it is asked for")
@@ -213,7 +220,7 @@ struct WorkerConfigurationTests {
             "GRANTOR_SERVER_API_PRODUCTION_URL": "https://127.0.0.1:9446",
         ])
         #expect(try configuration.kafka.requiredBootstrapServers() == "kafka-1:9092,[::1]:9093")
-        #expect(configuration.ledger.path == "/data/grantor.db")
+        #expect(configuration.ledger == .file("/data/grantor.db"))
         #expect(configuration.http == HTTPBind(host: "::1", port: 9090))
         #expect(configuration.http.description == "[::1]:9090")
         #expect(configuration.log.level == .debug)

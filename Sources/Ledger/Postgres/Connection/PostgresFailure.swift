@@ -1,0 +1,29 @@
+/// Why a database did not do what a connection asked of it.
+///
+/// Texts name neither values nor passwords: of the server's messages only the first line is kept, and none of those
+/// that quote data.
+enum PostgresFailure: Error, Hashable, Sendable {
+    /// No connection came about. The state is the server's, where it answered.
+    case unreachable(String, state: String?)
+    /// The server refused a statement.
+    case refused(String, state: String)
+    /// The connection broke, or did not answer in time; whether a commit under way took effect is not known.
+    case lost(String)
+    /// What was decided no longer fits what the database holds: to be decided again.
+    case overtaken
+    /// A setting did not take that a promise rests on, or rows contradict each other.
+    case damaged(String)
+    /// The place is none for a ledger.
+    case unusable(String)
+    case schema(found: Int, known: Int)
+
+    /// Whether the whole unit of work may simply be done again.
+    var isRace: Bool {
+        switch self {
+        case .overtaken: true
+        // serialization_failure, deadlock_detected
+        case .refused(_, let state): state == "40001" || state == "40P01"
+        default: false
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import CLibpq
+import Glibc
+
+/// What libpq is told to connect with. Holds the password, if the URL has one, and is printed nowhere.
+struct PostgresOptions: Hashable, Sendable {
+    /// libpq's own option names; no empty values.
+    private(set) var values: [String: String]
+
+    /// Reads a URL with libpq's own parser; nil if it cannot be read. libpq's explanation quotes the URL, so it is not told.
+    init?(url: String) {
+        guard let options = PQconninfoParse(url, nil) else { return nil }
+        defer { PQconninfoFree(options) }
+        values = Self.values(options)
+    }
+
+    /// Adds what a worker needs where neither the URL nor libpq's environment variables say otherwise.
+    ///
+    /// A host that is not this one is to prove its name: certificates are those of `systemCertificates` then.
+    func completed(connectTimeout: Duration, silence: Duration, systemCertificates: String) -> PostgresOptions {
+        var completed = self
+        let ambient = Self.ambient()
+        func fill(_ name: String, _ value: String) {
+            completed.values[name] = completed.values[name] ?? ambient[name] ?? value
+        }
+        fill("application_name", "grantor")
+        completed.values["client_encoding"] = "UTF8"
+        fill("connect_timeout", String(max(2, connectTimeout.components.seconds)))
+        fill("keepalives_idle", "10")
+        fill("keepalives_interval", "5")
+        fill("keepalives_count", "3")
+        fill("tcp_user_timeout", String(silence.wholeMillisecondsUp))
+        if hosts.count > 1 { fill("target_session_attrs", "read-write") }
+        if !isLocal(values["host"] ?? values["hostaddr"] ?? ambient["host"] ?? "") { fill("sslmode", "verify-full") }
+        if completed.values["sslmode"]?.hasPrefix("verify") == true { fill("sslrootcert", systemCertificates) }
+        return completed
+    }
+
+    /// The same with the list of hosts begun at another: one that never answers must not keep a worker from the others.
+    func rotated(by count: Int) -> PostgresOptions {
+        var rotated = self
+        for name in ["host", "hostaddr", "port"] {
+            let list = (values[name] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+            guard list.count > 1 else { continue }
+            let start = count % list.count
+            rotated.values[name] = (list[start...] + list[..<start]).joined(separator: ",")
+        }
+        return rotated
+    }
+
+    /// For people: user, hosts and database, and nothing else.
+    var place: String {
+        let user = values["user"].map { $0 + "@" } ?? ""
+        let ports = (values["port"] ?? "").split(separator: ",")
+        let hosts = hosts.enumerated().map { index, host in
+            guard let port = ports.count == 1 ? ports.first : ports.dropFirst(index).first else { return String(host) }
+            return "\(host):\(port)"
+        }.joined(separator: ",")
+        return "postgres://\(user)\(hosts)/\(values["dbname"] ?? "")"
+    }
+
+    func withKeywordsAndValues<Value>(
+        _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Value
+    ) -> Value {
+        let pairs = values.sorted { $0.key < $1.key }
+        let keywords = pairs.map { strdup($0.key) }
+        let texts = pairs.map { strdup($0.value) }
+        defer { for text in keywords + texts { free(text) } }
+        return body(keywords.map { UnsafePointer($0) } + [nil], texts.map { UnsafePointer($0) } + [nil])
+    }
+
+    private var hosts: [Substring] {
+        (values["host"] ?? values["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+    }
+
+    private func isLocal(_ hosts: String) -> Bool {
+        hosts.split(separator: ",").allSatisfy {
+            $0.hasPrefix("/") || $0.hasPrefix("@") || ["localhost", "127.0.0.1", "::1"].contains($0)
+        }
+    }
+
+    /// What libpq's environment variables say.
+    private static func ambient() -> [String: String] {
+        guard let options = PQconndefaults() else { return [:] }
+        defer { PQconninfoFree(options) }
+        return values(options) { option in
+            guard let compiled = option.compiled else { return true }
+            return strcmp(compiled, option.val) != 0
+        }
+    }
+
+    private static func values(
+        _ options: UnsafeMutablePointer<PQconninfoOption>, where isWanted: (PQconninfoOption) -> Bool = { _ in true }
+    ) -> [String: String] {
+        var values: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val, value.pointee != 0, isWanted(option.pointee) {
+                values[String(cString: keyword)] = String(cString: value)
+            }
+            option += 1
+        }
+        return values
+    }
+}

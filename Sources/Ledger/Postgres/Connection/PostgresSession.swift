@@ -1,0 +1,96 @@
+/// What a connection is set to before it is used, and what it found.
+struct PostgresSession: Hashable, Sendable {
+    /// The ledger that the connection is to; nil where there is none yet.
+    let ledger: LedgerIdentity?
+    let isReadOnly: Bool
+
+    /// Sets a new connection up, and reads back what promises rest on.
+    ///
+    /// - Throws: `.damaged` if a commit would not be on stable storage, `.unusable` for a server that is too old or a
+    ///   session without a schema.
+    init(_ connection: PostgresConnection, _ limits: PostgresLimits) throws(PostgresFailure) {
+        let found = try connection.run(
+            PostgresCommand(
+                Self.settings,
+                [limits.statement, limits.lock, limits.idleInTransaction].map {
+                    .text(String($0.wholeMillisecondsUp))
+                })
+        ).rows { row throws(PostgresFailure) in
+            (
+                version: try row.integer(0), schema: row.optionalText(1), commit: try row.text(2),
+                sync: try row.text(3), isReadOnly: try row.text(4) == "on", hasLedger: row.boolean(5)
+            )
+        }
+        guard let found = found.first else { throw .lost("no answer") }
+        guard found.version >= Self.oldestServer else {
+            throw .unusable("the server's version is \(found.version), older than 12")
+        }
+        guard found.schema?.isEmpty == false else {
+            throw .unusable("no schema of the search path exists, or none that this user may use")
+        }
+        guard found.commit == "on" || found.commit == "remote_apply" else {
+            throw .damaged("synchronous_commit is \(found.commit), not on")
+        }
+        guard found.sync == "on" else { throw .damaged("the server runs with fsync = \(found.sync)") }
+        isReadOnly = found.isReadOnly
+        ledger = found.hasLedger ? try LedgerIdentity(connection) : nil
+    }
+
+    private static let oldestServer: Int64 = 120_000
+
+    // The search path shrinks to one schema, so that the ledger's tables are all found there or not at all. A stronger
+    // `synchronous_commit` that the role was given stays.
+    private static let settings = PostgresStatement(
+        once: """
+            SELECT
+                current_setting('server_version_num')::bigint,
+                set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false),
+                set_config('synchronous_commit',
+                    CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
+                    false),
+                current_setting('fsync'),
+                current_setting('transaction_read_only'),
+                to_regclass(quote_ident(current_schema()) || '.ledger_schema') IS NOT NULL,
+                set_config('statement_timeout', $1, false),
+                set_config('lock_timeout', $2, false),
+                set_config('idle_in_transaction_session_timeout', $3, false),
+                set_config('default_transaction_isolation', 'read committed', false),
+                set_config('TimeZone', 'UTC', false),
+                set_config('jit', 'off', false)
+            """)
+}
+
+/// Which ledger a database holds.
+struct LedgerIdentity: Hashable, Sendable {
+    let version: Int
+    /// Made with the ledger: another one under the same name is noticed.
+    let id: String
+
+    init?(_ connection: PostgresConnection) throws(PostgresFailure) {
+        let row = try connection.run(
+            PostgresCommand(PostgresStatement(once: "SELECT version::bigint, ledger_id::text FROM ledger_schema"))
+        ).rows { row throws(PostgresFailure) in (Int(try row.integer(0)), try row.text(1)) }.first
+        guard let row else { return nil }
+        (version, id) = row
+    }
+}
+
+/// How long things may take.
+struct PostgresLimits: Hashable, Sendable {
+    var connect: Duration
+    /// A whole unit of work, retries included.
+    var operation: Duration
+    /// The server ends a statement that takes longer.
+    var statement: Duration
+    /// The server ends a wait for another transaction's lock.
+    var lock: Duration
+    /// The server ends a transaction whose worker is silent, so that one that was stopped keeps no locks.
+    var idleInTransaction: Duration
+}
+
+extension Duration {
+    /// Milliseconds, rounded up.
+    var wholeMillisecondsUp: Int64 {
+        Int64((self / .milliseconds(1)).rounded(.up))
+    }
+}

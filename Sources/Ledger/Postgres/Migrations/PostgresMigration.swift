@@ -1,0 +1,11 @@
+/// One step of PostgreSQL's schema. Steps are numbered without gaps, applied in order, and never edited once released.
+struct PostgresMigration: Sendable {
+    /// The schema version that the step leads to.
+    let version: Int
+    let sql: String
+
+    static let all = [ledger001]
+
+    /// The schema this program reads and writes.
+    static let latestVersion = all.count
+}

@@ -1,0 +1,78 @@
+import Purchases
+
+/// What a batch comes to, given what the database holds: the rows to write, and what the callers are told.
+///
+/// Pure. It is a proposal: the rows are written on the condition that the database still holds what it was made from, and
+/// it is made anew where it does not.
+struct BatchDecision: Sendable {
+    /// A submission's row.
+    struct Row: Sendable {
+        /// Claimant, fingerprint, origin and times are this settlement's.
+        let settlement: Settlement
+        var content: SubmissionContent
+    }
+
+    struct Grant: Sendable {
+        let claim: GrantClaim
+        let claimant: Claimant
+    }
+
+    /// An entry of the outbox, before it has its sequence.
+    enum Entry: Sendable {
+        case event(Event, telling: GrantKey?)
+        case copy(of: EventID)
+    }
+
+    /// One per settlement, in their order.
+    private(set) var conclusions: [Conclusion] = []
+    private(set) var newRows: [Row] = []
+    /// Rows that are written anew, all of them.
+    private(set) var changedRows: [Row] = []
+    /// Rows of which only the events change.
+    private(set) var extendedRows: [(key: SubmissionKey, events: [EventID])] = []
+    private(set) var grants: [Grant] = []
+    private(set) var entries: [Entry] = []
+    private(set) var quarantines: [Quarantine] = []
+    /// Whether something in the batch is known already, to the database or to the batch itself.
+    private(set) var hasRepeats = false
+
+    /// Decides a batch in its order.
+    ///
+    /// - Parameter claims: per settlement, its purchases' claims.
+    init(
+        _ settlements: [Settlement], claims: [[GrantClaim]], quarantines: [Quarantine], now: Timestamp, known: KnownRows
+    ) {
+        var decider = BatchDecider(known: known, now: now)
+        for (settlement, claims) in zip(settlements, claims) { decider.settle(settlement, claims) }
+        for quarantine in quarantines { decider.quarantine(quarantine) }
+        conclusions = decider.conclusions
+        grants = decider.grants
+        entries = decider.entries
+        self.quarantines = decider.quarantines
+        hasRepeats = decider.hasRepeats
+        for (key, change) in decider.changes {
+            let isNew = known.submissions[key] == nil
+            switch change {
+            case .write(let row) where isNew: newRows.append(row)
+            case .write(let row): changedRows.append(row)
+            case .extend(let events): extendedRows.append((key.key, events))
+            }
+        }
+        sortByKey()
+    }
+
+    /// All workers write in the same order, or two of them could each wait for the other.
+    private mutating func sortByKey() {
+        newRows.sort { $0.settlement.key < $1.settlement.key }
+        changedRows.sort { $0.settlement.key < $1.settlement.key }
+        extendedRows.sort { $0.key < $1.key }
+        grants.sort { $0.claim.key.text < $1.claim.key.text }
+        quarantines.sort { $0.event.id < $1.event.id }
+    }
+}
+
+extension SubmissionKey {
+    fileprivate static func < (left: SubmissionKey, right: SubmissionKey) -> Bool {
+        (left.submissionID, left.bundleID) < (right.submissionID, right.bundleID)
+    }
+}

@@ -1,0 +1,102 @@
+import Purchases
+
+/// Writes a batch: decides it on the guess that the database knows nothing of it, and where that is wrong, on what the
+/// database knows.
+struct PostgresSettling: Sendable {
+    let settlements: [Settlement]
+    /// Per settlement, its purchases' claims.
+    let claims: [[GrantClaim]]
+    let quarantines: [Quarantine]
+    let now: Timestamp
+    /// The decision for a database that holds nothing of the batch. Made before a connection is taken.
+    private let hoped: BatchDecision
+
+    /// What a batch came to.
+    struct Result: Sendable {
+        let conclusions: [Conclusion]
+        let added: [OutboxEntry]?
+    }
+
+    init(_ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp) {
+        self.settlements = settlements
+        self.quarantines = quarantines
+        self.now = now
+        claims = settlements.map { settlement -> [GrantClaim] in
+            guard case .grant(let purchases, let verifiedBy) = settlement.decision else { return [] }
+            return GrantClaim.claims(of: purchases, by: verifiedBy, claimant: settlement.claimant, at: now)
+        }
+        hoped = BatchDecision(settlements, claims: claims, quarantines: quarantines, now: now, known: .nothing)
+    }
+
+    /// - Throws: `.overtaken` if other workers changed what the batch was decided on.
+    func run(on connection: PostgresConnection) throws(PostgresFailure) -> Result {
+        if !hoped.hasRepeats {
+            do throws(PostgresFailure) {
+                return try write(hoped, on: connection, after: [PostgresCommand(.begin)])
+            } catch {
+                guard error == .overtaken else { throw error }
+                connection.rollBack()
+            }
+        }
+        let known = try read(on: connection)
+        let decision = BatchDecision(settlements, claims: claims, quarantines: quarantines, now: now, known: known)
+        return try write(decision, on: connection, after: [])
+    }
+
+    /// Reads what the database knows of the batch, in the transaction that will write.
+    private func read(on connection: PostgresConnection) throws(PostgresFailure) -> KnownRows {
+        let results = try connection.run([
+            PostgresCommand(.begin),
+            SubmissionRows.lock(settlements.map(\.key)),
+            GrantRows.holders(of: claims.flatMap { $0.map(\.key) }),
+            try OutboxRows.quarantined(quarantines),
+        ])
+        guard results.count == 4 else { throw .lost("unexpected answer") }
+        var known = KnownRows()
+        for (key, prior) in try SubmissionRows.found(results[1]) { known.submissions[key] = prior }
+        for (key, holder) in try GrantRows.found(results[2]) { known.grants[key] = holder }
+        known.quarantines = Set(try OutboxRows.found(results[3]))
+        return known
+    }
+
+    /// Writes a decision if the database still holds what it was made from, which the number of rows written tells.
+    private func write(
+        _ decision: BatchDecision, on connection: PostgresConnection, after first: [PostgresCommand]
+    ) throws(PostgresFailure) -> Result {
+        let writes = try writes(of: decision)
+        let commands = first + writes.map(\.command)
+        if !commands.isEmpty {
+            let results = try connection.run(commands).dropFirst(first.count)
+            for (result, write) in zip(results, writes) where result.affected != write.rows { throw .overtaken }
+        }
+        guard !decision.entries.isEmpty else {
+            _ = try connection.commit()
+            return Result(conclusions: decision.conclusions, added: [])
+        }
+        let appended = try connection.commit([try OutboxRows.append(decision.entries)])
+        guard let result = appended.first else { throw .lost("unexpected answer") }
+        return Result(
+            conclusions: decision.conclusions, added: try OutboxRows.added(decision.entries, result))
+    }
+
+    /// Grants before submissions, everywhere: whoever waits for another's row then never has one that the other waits for.
+    private func writes(of decision: BatchDecision) throws(PostgresFailure) -> [(command: PostgresCommand, rows: Int)] {
+        var writes: [(command: PostgresCommand, rows: Int)] = []
+        if !decision.grants.isEmpty {
+            writes.append((GrantRows.insert(decision.grants, now: now), decision.grants.count))
+        }
+        if !decision.newRows.isEmpty {
+            writes.append((try SubmissionRows.insert(decision.newRows, now: now), decision.newRows.count))
+        }
+        if !decision.changedRows.isEmpty {
+            writes.append((try SubmissionRows.replace(decision.changedRows, now: now), decision.changedRows.count))
+        }
+        if !decision.extendedRows.isEmpty {
+            writes.append((try SubmissionRows.extend(decision.extendedRows), decision.extendedRows.count))
+        }
+        if !decision.quarantines.isEmpty {
+            writes.append((try OutboxRows.insert(decision.quarantines, now: now), decision.quarantines.count))
+        }
+        return writes
+    }
+}

@@ -1,0 +1,39 @@
+import Purchases
+
+/// People's questions about submissions.
+enum SubmissionPage {
+    static func read(_ filter: SubmissionFilter, before: Int64?, limit: Int) -> PostgresCommand {
+        var conditions = PageConditions(before: before, limit: limit)
+        // Spelled out, the outcome that is asked for most finds its index.
+        if filter.outcome == .held {
+            conditions.add("outcome = 'held'")
+        } else {
+            conditions.add("outcome = $", filter.outcome?.rawValue)
+        }
+        conditions.add("bundle_id = $", filter.bundleID?.rawValue)
+        conditions.add("submission_id = $", filter.submissionID?.rawValue)
+        conditions.add("user_id = $", filter.userID?.rawValue)
+        conditions.add("order_id = $", filter.orderID?.rawValue)
+        return conditions.command(
+            """
+            SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
+                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids
+            FROM submissions
+            """)
+    }
+
+    static func row(_ row: PostgresRow) throws(PostgresFailure) -> SubmissionRow {
+        let claimant = Claimant(
+            submissionID: SubmissionID(try row.text(1)), userID: UserID(try row.text(2)),
+            bundleID: BundleID(try row.text(3)), orderID: row.optionalText(4).map { OrderID($0) },
+            traceparent: row.optionalText(5))
+        return SubmissionRow(
+            sequence: try row.integer(0), claimant: claimant, outcome: try row.word(6), reason: row.optionalText(7),
+            detail: row.optionalText(8),
+            origin: Origin(
+                topic: try row.text(9), partition: Int32(truncatingIfNeeded: try row.integer(10)),
+                offset: try row.integer(11)),
+            receivedAt: try row.time(12), settledAt: try row.time(13), attempts: Int(try row.integer(14)),
+            eventIDs: EventIDBytes.decode(row.optionalBytes(15) ?? []))
+    }
+}

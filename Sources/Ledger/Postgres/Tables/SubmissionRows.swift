@@ -1,0 +1,163 @@
+import Purchases
+
+/// Statements on submissions, one per batch.
+enum SubmissionRows {
+    private static let columns = """
+        bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, reason, detail, origin_topic,
+        origin_partition, origin_offset, received_at, attempts, event_ids, evidence
+        """
+
+    private static let arrays = """
+        unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+            $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[],
+            $17::bytea[])
+        """
+
+    private static let insertion = PostgresStatement(
+        "insert_submissions",
+        """
+        INSERT INTO submissions (settled_at, \(columns))
+        SELECT $1::bigint, * FROM \(arrays)
+        ON CONFLICT (bundle_id, submission_id) DO NOTHING
+        """)
+
+    private static let replacement = PostgresStatement(
+        "replace_submissions",
+        """
+        UPDATE submissions AS s SET
+            settled_at = $1::bigint, user_id = n.user_id, order_id = n.order_id, traceparent = n.traceparent,
+            fingerprint = n.fingerprint, outcome = n.outcome, reason = n.reason, detail = n.detail,
+            origin_topic = n.origin_topic, origin_partition = n.origin_partition, origin_offset = n.origin_offset,
+            received_at = n.received_at, attempts = n.attempts, event_ids = n.event_ids, evidence = n.evidence
+        FROM \(arrays) AS n (\(columns))
+        WHERE s.bundle_id = n.bundle_id AND s.submission_id = n.submission_id
+        """)
+
+    private static let lengthening = PostgresStatement(
+        "extend_submissions",
+        """
+        UPDATE submissions AS s SET event_ids = n.event_ids
+        FROM unnest($1::text[], $2::text[], $3::bytea[]) AS n (bundle_id, submission_id, event_ids)
+        WHERE s.bundle_id = n.bundle_id AND s.submission_id = n.submission_id
+        """)
+
+    private static let lookUp = """
+        SELECT s.bundle_id, s.submission_id, s.fingerprint, s.outcome, s.reason, s.event_ids
+        FROM unnest($1::text[], $2::text[]) AS k (bundle_id, submission_id)
+        JOIN submissions s ON s.bundle_id = k.bundle_id AND s.submission_id = k.submission_id
+        """
+
+    private static let look = PostgresStatement("look_up_submissions", lookUp)
+    private static let lock = PostgresStatement(
+        "lock_submissions", lookUp + "\nORDER BY s.submission_id, s.bundle_id FOR NO KEY UPDATE OF s")
+
+    /// Adds rows; those whose key has one are passed over.
+    static func insert(_ rows: [BatchDecision.Row], now: Timestamp) throws(PostgresFailure) -> PostgresCommand {
+        PostgresCommand(insertion, try values(rows, now))
+    }
+
+    /// Writes rows anew, all of them.
+    static func replace(_ rows: [BatchDecision.Row], now: Timestamp) throws(PostgresFailure) -> PostgresCommand {
+        PostgresCommand(replacement, try values(rows, now))
+    }
+
+    /// Replaces submissions' events by longer lists.
+    static func extend(_ rows: [(key: SubmissionKey, events: [EventID])]) throws(PostgresFailure) -> PostgresCommand {
+        var events = PostgresColumn(.bytes, count: rows.count)
+        for row in rows { events.append(try EventIDBytes.encoded(row.events)) }
+        return PostgresCommand(lengthening, keys(rows.map(\.key)) + [events.value])
+    }
+
+    /// Reads the rows that there are of some keys.
+    static func look(up keys: [SubmissionKey]) -> PostgresCommand {
+        PostgresCommand(look, Self.keys(keys))
+    }
+
+    /// Reads the rows that there are of some keys, and keeps others from changing them until the transaction ends.
+    static func lock(_ keys: [SubmissionKey]) -> PostgresCommand {
+        PostgresCommand(lock, Self.keys(keys))
+    }
+
+    /// What ``look(up:)`` and ``lock(_:)`` found.
+    static func found(_ result: PostgresResult) throws(PostgresFailure) -> [(ExactKey, PriorSubmission)] {
+        try result.rows { row throws(PostgresFailure) in
+            let outcome: RecordedOutcome = try row.word(3)
+            let key = SubmissionKey(
+                bundleID: BundleID(try row.text(0)), submissionID: SubmissionID(try row.text(1)))
+            return (
+                ExactKey(key),
+                PriorSubmission(
+                    fingerprint: try row.text(2), outcome: outcome, cause: outcome == .held ? try row.word(4) : nil,
+                    events: EventIDBytes.decode(row.optionalBytes(5) ?? []))
+            )
+        }
+    }
+
+    private static func keys(_ keys: [SubmissionKey]) -> [PostgresValue] {
+        [.texts(keys.map(\.bundleID.rawValue)), .texts(keys.map(\.submissionID.rawValue))]
+    }
+
+    private static func values(
+        _ rows: [BatchDecision.Row], _ now: Timestamp
+    ) throws(PostgresFailure) -> [PostgresValue] {
+        func texts(_ value: (BatchDecision.Row) -> String?) -> PostgresValue {
+            var column = PostgresColumn(.text, count: rows.count)
+            for row in rows { column.append(value(row)) }
+            return column.value
+        }
+        func integers(_ value: (BatchDecision.Row) -> Int64) -> PostgresValue {
+            var column = PostgresColumn(.integer, count: rows.count)
+            for row in rows { column.append(value(row)) }
+            return column.value
+        }
+        var events = PostgresColumn(.bytes, count: rows.count)
+        var evidence = PostgresColumn(.bytes, count: rows.count)
+        for row in rows {
+            events.append(try EventIDBytes.encoded(row.content.events))
+            evidence.append(row.content.evidence.map(stored))
+        }
+        return [
+            .time(now),
+            texts { $0.settlement.claimant.bundleID.rawValue },
+            texts { $0.settlement.claimant.submissionID.rawValue },
+            texts { $0.settlement.claimant.userID.rawValue },
+            texts { $0.settlement.claimant.orderID?.rawValue },
+            texts { $0.settlement.claimant.traceparent },
+            texts { $0.settlement.fingerprint },
+            texts { $0.content.outcome.rawValue },
+            texts { $0.content.reason },
+            texts { $0.content.detail },
+            texts { $0.settlement.origin.topic },
+            integers { Int64($0.settlement.origin.partition) },
+            integers { $0.settlement.origin.offset },
+            integers { $0.settlement.receivedAt.milliseconds },
+            integers { Int64($0.settlement.attempts) },
+            events.value,
+            evidence.value,
+        ]
+    }
+
+    /// Evidence under the names that the submission's message gave it; base64, a compact JWS or digits, which JSON takes as
+    /// they are.
+    private static func stored(_ evidence: Evidence) -> [UInt8] {
+        let (name, text) =
+            switch evidence {
+            case .receipt(let base64): ("receipt", base64)
+            case .signedTransaction(let text): ("signedTransaction", text)
+            case .transactionID(let id): ("transactionId", id.rawValue)
+            }
+        // An empty object is what is left of a text that cannot be written, and no text is such.
+        return Array(((try? JSONText.encode([name: text])) ?? "{}").utf8)
+    }
+}
+
+extension EventIDBytes {
+    /// ``encode(_:)-(_)`` with the failure of a connection's work.
+    static func encoded(_ ids: [EventID]) throws(PostgresFailure) -> [UInt8] {
+        do throws(LedgerError) {
+            return try encode(ids)
+        } catch {
+            throw .damaged("an event's id is no UUID")
+        }
+    }
+}

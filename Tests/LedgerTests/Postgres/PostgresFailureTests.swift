@@ -1,0 +1,241 @@
+import Dispatch
+import Foundation
+import LedgerConformance
+import PostgresTesting
+import Purchases
+import Testing
+
+@testable import Ledger
+
+/// What a worker meets when the server or the network fails under it.
+@Suite struct PostgresFailureTests {
+    private static let grant = Samples.grant("s1", Samples.purchase("1"))
+    private static let event = Samples.event(Samples.purchase("1"))
+
+    @Test func aBackendThatIsKilledBeforeTheCommitLeavesNothing() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open()
+        let gate = try await HeadGate(place)
+        async let settling = Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
+        try await gate.terminateWaiting()
+        #expect(isUnavailable(await settling))
+        await gate.open()
+        #expect(try await ledger.counts().grants == 0)
+        let again = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        #expect(again.outcomes == [.granted(events: [Self.event], created: 1)])
+        #expect(again.added?.map(\.sequence) == [1])
+        await ledger.close()
+    }
+
+    @Test func aCommitWhoseAnswerIsLostIsFoundAgain() async throws {
+        let server = try await PostgresServer.start()
+        let place = try await TemporaryPostgres(on: server)
+        let ledger = try await place.open()
+        // A commit is on the disk before it waits for a standby, and here waits for ever.
+        try await server.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try await server.query("SELECT pg_reload_conf()")
+        async let settling = Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
+        try await place.terminate(where: "wait_event = 'SyncRep'")
+        #expect(isUnavailable(await settling))
+        try await server.query("ALTER SYSTEM RESET synchronous_standby_names")
+        try await server.query("SELECT pg_reload_conf()")
+        let again = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        #expect(again.outcomes == [.answeredAgain(events: [Self.event])])
+        #expect(try await ledger.counts().grants == 1)
+        #expect(try await ledger.outbox(after: 0, limit: 10).map(\.event.id) == [Self.event, Self.event])
+        await ledger.close()
+        try await server.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func settlingGoesOnAfterTheServerRestarted(crashing: Bool) async throws {
+        let server = try await PostgresServer.start()
+        let place = try await TemporaryPostgres(on: server)
+        let ledger = try await place.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<3 {
+                group.addTask {
+                    for index in 0..<60 {
+                        let id = "\(worker)-\(index)"
+                        try await Self.untilAvailable {
+                            _ = try await ledger.settle(
+                                [Samples.grant(SubmissionID(id), Samples.purchase(TransactionID("\(worker * 1000 + index)")))],
+                                quarantines: [], now: Samples.noon)
+                        }
+                    }
+                }
+            }
+            group.addTask { try await server.restart(crashing: crashing) }
+            try await group.waitForAll()
+        }
+        let counts = try await ledger.counts()
+        #expect(counts.grants == 180)
+        #expect(counts.submissions == [.granted: 180])
+        let entries = try await ledger.outbox(after: 0, limit: 1000)
+        #expect(entries.map(\.sequence) == (1...Int64(entries.count)).map { $0 })
+        #expect(Set(entries.map(\.event.id)).count == 180)
+        await ledger.close()
+        try await server.stop()
+    }
+
+    @Test func aLockThatAnotherKeepsEndsTheCallInTime() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open { $0.lockTimeout = .milliseconds(50) }
+        let gate = try await HeadGate(place)
+        let result = await Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
+        #expect(isUnavailable(result, "55P03"))
+        await gate.open()
+        _ = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        await ledger.close()
+    }
+
+    @Test func aStatementThatTakesTooLongIsEnded() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open {
+            $0.lockTimeout = .zero
+            $0.statementTimeout = .milliseconds(50)
+        }
+        let gate = try await HeadGate(place)
+        let result = await Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
+        #expect(isUnavailable(result, "57014"))
+        await gate.open()
+        await ledger.close()
+    }
+
+    @Test func aServerThatFallsSilentIsGivenUp() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open {
+            $0.maxConnections = 1
+            $0.operationTimeout = .milliseconds(300)
+        }
+        let process = try await ledger.pool.run { connection throws(PostgresFailure) in
+            try connection.run(PostgresCommand(PostgresStatement(once: "SELECT pg_backend_pid()::bigint")))
+                .rows { row throws(PostgresFailure) in pid_t(try row.integer(0)) }[0]
+        }
+        kill(process, SIGSTOP)
+        let result = await Result.of { try await ledger.counts() }
+        kill(process, SIGCONT)
+        #expect(isUnavailable(result, "no answer in time"))
+        #expect(try await ledger.counts().grants == 0, "the next call has a new connection")
+        await ledger.close()
+    }
+
+    @Test func aTransactionThatIsStoppedHalfwayKeepsNobodyForLong() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open { $0.idleInTransactionTimeout = .milliseconds(100) }
+        let gate = try await HeadGate(place) { $0.idleInTransactionTimeout = .milliseconds(100) }
+        // Waits until the server has ended the gate's transaction.
+        _ = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        await gate.open()
+        await ledger.close()
+    }
+
+    @Test func aServerThatOnlyReadsIsUnavailable() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open(place.url + "%20-cdefault_transaction_read_only%3Don")
+        let result = await Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
+        #expect(isUnavailable(result, "25006"))
+        #expect(try await ledger.counts().grants == 0)
+        await ledger.close()
+    }
+
+    @Test func whatABatchHoldsIsInNoErrorsText() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open()
+        try await place.query("ALTER TABLE submissions ADD CHECK (user_id <> 'canary')")
+        let result = await Result.of {
+            try await ledger.settle([Samples.failure("s1", user: "canary")], quarantines: [], now: Samples.noon)
+        }
+        guard case .failure(let error) = result else {
+            Issue.record("settled")
+            return
+        }
+        #expect(!"\(error)".contains("canary"))
+        #expect("\(error)".contains("23514"))
+        await ledger.close()
+    }
+
+    private static func untilAvailable(_ body: () async throws -> Void) async throws {
+        while true {
+            do {
+                return try await body()
+            } catch LedgerError.unavailable {
+                await Task.yield()
+            }
+        }
+    }
+
+    private func isUnavailable<Value>(_ result: Result<Value, any Error>, _ text: String = "") -> Bool {
+        guard case .failure(LedgerError.unavailable(let cause)) = result else { return false }
+        return text.isEmpty || cause.contains(text)
+    }
+}
+
+/// Keeps the outbox's head from everybody until it is opened: whoever settles waits at the last moment before the commit.
+private final class HeadGate: Sendable {
+    private let ledger: PostgresLedger
+    private let place: TemporaryPostgres
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let holding: Task<Void, any Error>
+
+    init(
+        _ place: TemporaryPostgres, _ change: (inout PostgresLedgerConfiguration) -> Void = { _ in }
+    ) async throws {
+        self.place = place
+        let ledger = try await place.open(nil, change)
+        self.ledger = ledger
+        let semaphore = semaphore
+        let (taken, continuation) = AsyncStream.makeStream(of: Void.self)
+        holding = Task {
+            try await ledger.pool.run { connection throws(PostgresFailure) in
+                try connection.run([
+                    PostgresCommand(.begin),
+                    PostgresCommand(PostgresStatement(once: "SELECT FROM outbox_head FOR UPDATE")),
+                ])
+                continuation.yield()
+                // The connection's own thread waits, nobody else's.
+                semaphore.wait()
+                connection.rollBack()
+            }
+        }
+        for await _ in taken { break }
+    }
+
+    func open() async {
+        semaphore.signal()
+        _ = await holding.result
+        await ledger.close()
+    }
+
+    /// Kills the backend that waits for the head.
+    func terminateWaiting() async throws {
+        try await place.terminate(where: "wait_event_type = 'Lock'")
+    }
+}
+
+extension TemporaryPostgres {
+    /// Kills a backend of this ledger as soon as there is one that waits so.
+    fileprivate func terminate(where condition: String) async throws {
+        while true {
+            let killed = try await query(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE \(condition) AND pid <> pg_backend_pid()
+                    AND (wait_event = 'SyncRep' OR EXISTS (
+                        SELECT FROM pg_locks l WHERE l.pid = pg_stat_activity.pid AND l.relation = 'outbox_head'::regclass))
+                """)
+            if !killed.isEmpty { return }
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What a call came to.
+    static func of(_ body: () async throws -> Success) async -> Self {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import LedgerConformance
+import PostgresTesting
+import Purchases
+import Testing
+
+@testable import Ledger
+
+/// What a ledger refuses before it is used, and how it is made.
+@Suite struct PostgresOpeningTests {
+    @Test func aSchemaWithoutALedgerIsBehindUntilItIsMigrated() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        await #expect(throws: LedgerError.schemaBehind(found: 0, known: PostgresMigration.latestVersion)) {
+            try await place.open()
+        }
+        let first = try await PostgresLedger.migrate(try place.configuration())
+        #expect(first.from == 0 && first.to == PostgresMigration.latestVersion)
+        let second = try await PostgresLedger.migrate(try place.configuration())
+        #expect(second.from == second.to)
+        try await place.open().close()
+    }
+
+    @Test func olderAndNewerSchemasAreRefused() async throws {
+        let place = try await TemporaryPostgres()
+        let known = PostgresMigration.latestVersion
+        try await place.query("UPDATE ledger_schema SET version = \(known + 1)")
+        await #expect(throws: LedgerError.schemaAhead(found: known + 1, known: known)) { try await place.open() }
+        await #expect(throws: LedgerError.schemaAhead(found: known + 1, known: known)) {
+            try await PostgresLedger.migrate(try place.configuration())
+        }
+        try await place.query("UPDATE ledger_schema SET version = \(known - 1)")
+        await #expect(throws: LedgerError.schemaBehind(found: known - 1, known: known)) { try await place.open() }
+    }
+
+    @Test func manyProgramsThatMigrateAtOnceMakeOneLedger() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        let made = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 { group.addTask { try await PostgresLedger.migrate(try place.configuration()).from } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(made.sorted() == [0, 1, 1, 1])
+    }
+
+    @Test func tablesOfOthersStayAndAreNamed() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        try await place.query("CREATE TABLE grants (mine text)")
+        await #expect {
+            try await PostgresLedger.migrate(try place.configuration())
+        } throws: { error in
+            guard case LedgerError.unusable(let text) = error else { return false }
+            return text.contains("(grants)")
+        }
+        #expect(try await place.query("SELECT count(*) FROM pg_tables WHERE schemaname = '\(place.schema)'") == "1")
+    }
+
+    @Test func aDatabaseOrASchemaThatDoesNotExistIsUnusable() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        for url in [place.server.url(database: "nobody"), place.server.url(schema: "nobody")] {
+            await #expect {
+                try await place.open(url)
+            } throws: {
+                isUnusable($0)
+            }
+        }
+    }
+
+    @Test func aServerThatDoesNotAnswerIsUnavailable() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        await #expect {
+            try await place.open("postgres://postgres@127.0.0.1:1/postgres")
+        } throws: { error in
+            if case LedgerError.unavailable = error { true } else { false }
+        }
+    }
+
+    @Test func aUserWithoutRightsIsToldWhichAreMissing() async throws {
+        let place = try await TemporaryPostgres()
+        let role = "worker_\(place.schema)"
+        try await place.query("CREATE ROLE \(role) LOGIN")
+        try await place.query("GRANT USAGE ON SCHEMA \(place.schema) TO \(role)")
+        try await place.query("GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA \(place.schema) TO \(role)")
+        let url = place.server.url(schema: place.schema, user: role)
+        await #expect {
+            try await place.open(url)
+        } throws: { error in
+            error as? LedgerError == .unusable("this user lacks rights: DELETE on outbox, DELETE on withheld")
+        }
+        try await place.query("GRANT DELETE ON outbox, withheld TO \(role)")
+        let ledger = try await place.open(url)
+        try await Self.exercise(ledger)
+        await ledger.close()
+    }
+
+    @Test func anotherLedgerUnderTheSameNameIsDamage() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open { $0.maxConnections = 1 }
+        try await place.query("UPDATE ledger_schema SET ledger_id = gen_random_uuid()")
+        await #expect(throws: LedgerError.damaged("the database no longer holds the ledger that it held before")) {
+            try await ledger.counts()
+        }
+        await ledger.close()
+    }
+
+    @Test func aRoleThatIsNotToWaitForTheDiskWaitsAllTheSame() async throws {
+        let place = try await TemporaryPostgres()
+        let url = place.url + "%20-csynchronous_commit%3Doff"
+        let ledger = try await place.open(url)
+        let setting = try await ledger.pool.run { connection throws(PostgresFailure) in
+            try connection.run(PostgresCommand(PostgresStatement(once: "SELECT current_setting('synchronous_commit')")))
+                .rows { row throws(PostgresFailure) in try row.text(0) }
+        }
+        #expect(setting == ["on"])
+        await ledger.close()
+    }
+
+    // MARK: Passwords and TLS
+
+    @Test func aPasswordComesFromAFileAndIsInNoError() async throws {
+        let place = try await TemporaryPostgres()
+        try await Self.makeGuarded(place)
+        let file = "\(NSTemporaryDirectory())passwords-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "*:*:*:guarded:canary-right\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        let ledger = try await place.open(
+            place.server.networkURL(schema: place.schema, user: "guarded", "passfile=\(file)"))
+        try await Self.exercise(ledger)
+        await ledger.close()
+        await #expect {
+            try await place.open(place.server.networkURL(schema: place.schema, user: "guarded:canary-wrong"))
+        } throws: { error in
+            isUnusable(error) && "\(error)".contains("28P01") && !"\(error)".contains("canary")
+        }
+    }
+
+    @Test func aServerThatProvesItsNameIsTrusted() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open(
+            place.server.networkURL(
+                host: "localhost", schema: place.schema, "sslmode=verify-full",
+                "sslrootcert=\(place.server.authority)"))
+        let encrypted = try await ledger.pool.run { connection throws(PostgresFailure) in
+            try connection.run(
+                PostgresCommand(
+                    PostgresStatement(once: "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"))
+            ).rows { row throws(PostgresFailure) in row.boolean(0) }
+        }
+        #expect(encrypted == [true])
+        // More than one TLS record, both ways.
+        let batch = (0..<500).map { Samples.grant(SubmissionID("s\($0)"), Samples.purchase(TransactionID("\($0)"))) }
+        #expect(try await ledger.settle(batch, quarantines: [], now: Samples.noon).added?.count == 500)
+        #expect(try await ledger.outbox(after: 0, limit: 1000).count == 500)
+        await ledger.close()
+    }
+
+    @Test func aServerThatDoesNotProveItsNameIsNotUsed() async throws {
+        let place = try await TemporaryPostgres()
+        let server = place.server
+        let urls = [
+            server.networkURL(
+                host: "localhost", schema: place.schema, "sslmode=verify-full", "sslrootcert=\(server.otherAuthority)"),
+            // The certificate is for localhost.
+            server.networkURL(schema: place.schema, "sslmode=verify-full", "sslrootcert=\(server.authority)"),
+            server.networkURL(host: "localhost", schema: place.schema, "sslmode=verify-full"),
+        ]
+        for url in urls {
+            await #expect(throws: LedgerError.self) { try await place.open(url) }
+        }
+    }
+
+    private static func makeGuarded(_ place: TemporaryPostgres) async throws {
+        try await place.query(
+            """
+            DO $$ BEGIN
+                CREATE ROLE guarded LOGIN PASSWORD 'canary-right';
+            EXCEPTION WHEN duplicate_object THEN NULL;
+            END $$
+            """)
+        try await place.query("GRANT USAGE ON SCHEMA \(place.schema) TO guarded")
+        try await place.query("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(place.schema) TO guarded")
+    }
+
+    /// Everything that a worker does, once.
+    private static func exercise(_ ledger: PostgresLedger) async throws {
+        let batch = [Samples.grant("s1", Samples.purchase("1")), Samples.held("s2"), Samples.failure("s3")]
+        let quarantines = [Samples.quarantine(offset: 1)]
+        _ = try await ledger.settle(batch, quarantines: quarantines, now: Samples.noon)
+        _ = try await ledger.settle(batch, quarantines: quarantines, now: Samples.noon)
+        _ = try await ledger.settle([Samples.failure("s2")], quarantines: [], now: Samples.noon)
+        _ = try await ledger.takeRelay("w", for: .seconds(10), now: Samples.noon)
+        for note in [RelayNote(through: 3, withhold: [2]), RelayNote(through: 5, release: [2])] {
+            #expect(try await ledger.published(note, by: "w", for: .seconds(10), now: Samples.noon))
+        }
+        try await ledger.leaveRelay("w")
+        #expect(try await ledger.counts().grants == 1)
+    }
+
+    private func isUnusable(_ error: any Error) -> Bool {
+        if case LedgerError.unusable = error { true } else { false }
+    }
+}

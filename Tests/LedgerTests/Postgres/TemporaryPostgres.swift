@@ -1,0 +1,38 @@
+import Logging
+import PostgresTesting
+import Testing
+
+@testable import Ledger
+
+/// A ledger in a schema of its own, on the server that the tests share.
+struct TemporaryPostgres: Sendable {
+    let server: PostgresServer
+    let schema: String
+
+    init(on server: PostgresServer? = nil, migrated: Bool = true) async throws {
+        if let server { self.server = server } else { self.server = try await .sharedServer() }
+        schema = try await self.server.freshSchema()
+        if migrated { _ = try await PostgresLedger.migrate(try configuration()) }
+    }
+
+    var url: String { server.url(schema: schema) }
+
+    func configuration(_ url: String? = nil) throws -> PostgresLedgerConfiguration {
+        try #require(PostgresLedgerConfiguration(url: url ?? self.url))
+    }
+
+    func open(
+        _ url: String? = nil, _ change: (inout PostgresLedgerConfiguration) -> Void = { _ in }
+    ) async throws -> PostgresLedger {
+        var configuration = try configuration(url)
+        change(&configuration)
+        return try await PostgresLedger.open(
+            configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Runs SQL beside the ledger.
+    @discardableResult
+    func query(_ sql: String) async throws -> String {
+        try await server.query(sql, schema: schema)
+    }
+}
