@@ -1,11 +1,16 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas compose-check bench fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas compose-check bench chaos scale fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
 SWIFTFLAGS ?=
 # Extra flags for running the tests, such as --filter IntakeTests.
 TESTFLAGS ?=
+# How long chaos goes on, and what it draws faults and submissions from.
+MINUTES ?= 1.5
+SEED ?= 2026
+# Extra arguments of chaos and scale.
+CHAOSFLAGS ?=
 # How long each target is fuzzed.
 FUZZ_SECONDS ?= 60
 
@@ -29,7 +34,7 @@ test: build-tests ## Run all tests; installs what they need
 	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
 
 lint: ## Check the style of the Swift sources
-	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Benchmarks Fuzzing Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Benchmarks Chaos Fuzzing Package.swift
 
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
@@ -43,6 +48,18 @@ compose-check: ## Check docker-compose.yml without starting anything
 bench: setup ## Measure the worker against the simulator, end to end
 	$(SWIFT) build -c release
 	.build/release/grantor-bench --output .build/bench.json
+
+chaos: ## Prove that faults cost nothing: real processes, killed, cut off and judged (MINUTES, SEED)
+	@scripts/setup.sh --for test
+	$(SWIFT) build $(SWIFTFLAGS) --product grantor
+	$(SWIFT) build $(SWIFTFLAGS) --product kafka-mock-broker
+	$(SWIFT) build $(SWIFTFLAGS) --product grantor-chaos
+	$$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/grantor-chaos run --minutes $(MINUTES) --seed $(SEED) $(CHAOSFLAGS)
+
+scale: ## Measure how more workers share the load, and what a rebalance costs
+	@scripts/setup.sh --for test
+	$(SWIFT) build -c release
+	.build/release/grantor-chaos scale $(CHAOSFLAGS)
 
 fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute each (FUZZ_SECONDS)
 	GRANTOR_FUZZING=1 $(SWIFT) build -c release --product grantor-fuzz --scratch-path .build/fuzzing \

@@ -96,6 +96,20 @@ let package = Package(
             ],
             path: "Benchmarks"),
 
+        .executableTarget(
+            name: "grantor-chaos",
+            dependencies: [
+                "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases", "SystemTesting", argumentParser,
+                nioCore, nioPosix, logging,
+            ],
+            path: "Chaos"),
+        .testTarget(
+            name: "ChaosTests",
+            dependencies: [
+                "grantor-chaos", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", "SystemTesting", nioCore,
+                nioPosix,
+            ]),
+
         .target(
             name: "FuzzTargets", dependencies: ["Purchases", "AppStore", "Fulfillment"], path: "Fuzzing/Targets"),
         .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
@@ -106,6 +120,8 @@ let package = Package(
             name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),
         .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        // What tests of whole processes share.
+        .target(name: "SystemTesting", path: "Tests/SystemTesting"),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Purchases", "Ledger", "LedgerConformance", "PostgresTesting", grdb, logging]),
@@ -125,8 +141,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", nioCore, nioPosix,
-                logging,
+                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", "SystemTesting",
+                nioCore, nioPosix, logging,
             ]),
         .testTarget(
             name: "WorkerTests",

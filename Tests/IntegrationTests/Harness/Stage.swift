@@ -3,6 +3,7 @@ import Foundation
 import Ledger
 import Logging
 import Purchases
+import SystemTesting
 
 /// What one test plays on: a broker, an App Store, a ledger file, an apps file, and workers that are started on them.
 final class Stage: Sendable {

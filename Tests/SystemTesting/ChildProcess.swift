@@ -1,26 +1,31 @@
-import Foundation
-import Glibc
+public import Foundation
+public import Glibc
 import Synchronization
 
 /// A process of another program: its input is a pipe that this process holds, its output goes to two files.
 ///
 /// It is killed at the latest when nothing refers to it any more.
-final class ChildProcess: Sendable {
+public final class ChildProcess: Sendable {
     /// How a process ended.
-    enum Exit: Hashable, Sendable {
+    public enum Exit: Hashable, Sendable {
         case code(Int32)
         case signal(Int32)
     }
 
     /// The process could not be started, or did not do what was asked.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+
+        /// A failure in words.
+        public init(description: String) {
+            self.description = description
+        }
     }
 
-    let name: String
-    let pid: pid_t
-    let output: OutputFile
-    let errors: OutputFile
+    public let name: String
+    public let pid: pid_t
+    public let output: OutputFile
+    public let errors: OutputFile
     private let input: FileHandle
     private let exit = Mutex<Exit?>(nil)
 
@@ -29,7 +34,7 @@ final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - environment: All of it; nothing is inherited.
     ///   - folder: Where `NAME.out` and `NAME.err` are written.
-    init(
+    public init(
         _ program: URL, _ arguments: [String] = [], environment: [String: String] = [:], in folder: URL, name: String
     ) throws {
         self.name = name
@@ -54,13 +59,13 @@ final class ChildProcess: Sendable {
     }
 
     /// Sends a signal; to a process that has ended nothing happens.
-    func kill(_ signal: Int32) {
+    public func kill(_ signal: Int32) {
         guard ended == nil else { return }
         Glibc.kill(pid, signal)
     }
 
     /// How it ended; nil while it runs.
-    var ended: Exit? {
+    public var ended: Exit? {
         exit.withLock { exit in
             if let exit { return exit }
             var status: Int32 = 0
@@ -72,17 +77,17 @@ final class ChildProcess: Sendable {
     }
 
     /// Waits for its end.
-    func exit(within limit: Duration) async throws -> Exit {
+    public func exit(within limit: Duration) async throws -> Exit {
         try await eventually("\(name) ends", within: limit) { ended }
     }
 
     /// Writes a line to its standard input.
-    func write(_ line: String) throws {
+    public func write(_ line: String) throws {
         try input.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Fails the test in words when the process is gone.
-    func checkAlive() throws {
+    /// Says so in words when the process is gone.
+    public func checkAlive() throws {
         guard let ended else { return }
         throw Failure(description: "\(name) ended (\(ended)): \(errors.text.suffix(2000))")
     }
