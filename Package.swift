@@ -141,14 +141,14 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", "SystemTesting",
-                nioCore, nioPosix, logging,
+                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
+                "SystemTesting", nioCore, nioPosix, logging,
             ]),
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "Worker", "Purchases", "Ledger", "AppStore", "Fulfillment", argumentParser, crypto, hummingbird,
-                lifecycle, logging, metrics,
+                "Worker", "Purchases", "Ledger", "AppStore", "Fulfillment", "PostgresTesting", argumentParser, crypto,
+                hummingbird, lifecycle, logging, metrics,
             ]),
         .testTarget(
             name: "AppStoreSimulatorTests",

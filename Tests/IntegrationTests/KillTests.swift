@@ -10,14 +10,17 @@ extension IntegrationTests {
         static let kills = 10
         static let submissions = 2000
 
-        @Test("Ten times kill -9 at any moment lose no submission, grant nothing twice and change no event")
-        func killed() async throws {
+        @Test(
+            "Ten times kill -9 at any moment lose no submission, grant nothing twice and change no event",
+            arguments: ["SQLite", "PostgreSQL"])
+        func killed(ledger: String) async throws {
             let folder = try TemporaryFolder()
             // The mock's group waits for a dead member about two seconds longer than its session, and for ever when the
             // session is below 2.5 s.
             let stage = try await Stage(
                 folder, broker: MockBroker.start(in: folder.url),
-                properties: ["session.timeout.ms": "3000", "heartbeat.interval.ms": "1000"])
+                properties: ["session.timeout.ms": "3000", "heartbeat.interval.ms": "1000"],
+                database: ledger == "PostgreSQL" ? try await Stage.makeDatabase() : nil)
             stage.apple.takeTime(from: 20, through: 300)
             let answers = try Answers(from: stage.broker)
             let submitting = try Submitting(to: stage.broker)

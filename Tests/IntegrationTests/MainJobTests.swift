@@ -15,6 +15,16 @@ extension IntegrationTests {
             try await stage.close()
         }
 
+        @Test("On a PostgreSQL ledger every submission gets its answer, and a second start does nothing over again")
+        func postgres() async throws {
+            let folder = try TemporaryFolder()
+            let stage = try await Stage(
+                folder, broker: MockBroker.start(in: folder.url), database: try await Stage.makeDatabase())
+            let (played, answered) = try await MainJob.play(on: stage)
+            try await MainJob.expectNothingNew(on: stage, played, answered)
+            try await stage.close()
+        }
+
         @Test("On Tansu, another implementation of a broker, every submission gets its answer")
         func tansu() async throws {
             let folder = try TemporaryFolder()

@@ -40,7 +40,7 @@ enum Judgement {
         #expect(altered.map(\.id) == [], "topic and ledger differ", sourceLocation: sourceLocation)
     }
 
-    private static func allEvents(_ ledger: SQLiteLedger) async throws -> [Event] {
+    private static func allEvents(_ ledger: any LedgerReader) async throws -> [Event] {
         var events: [Event] = []
         var last: Int64 = 0
         while true {

@@ -2,27 +2,32 @@ import AppStoreSimulator
 import Foundation
 import Ledger
 import Logging
+import PostgresTesting
 import Purchases
 import SystemTesting
+import Testing
 
-/// What one test plays on: a broker, an App Store, a ledger file, an apps file, and workers that are started on them.
+/// What one test plays on: a broker, an App Store, a ledger, an apps file, and workers that are started on them.
 final class Stage: Sendable {
     let folder: TemporaryFolder
     let broker: any Broker
     let apple: Apple
     private let environment: [String: String]
     private let starts = Counter()
+    private let database: PostgresLedgerConfiguration?
 
     var ledgerPath: String { folder.url.appending(path: "ledger.db").path }
 
     /// - Parameters:
     ///   - properties: librdkafka properties of the worker, over those of the broker.
     ///   - environment: variables of the worker, over those that every test needs.
+    ///   - database: URL of a PostgreSQL ledger; the ledger is a file of the stage's own without it.
     init(
         _ folder: TemporaryFolder, broker: any Broker, properties: [String: String] = [:],
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], database: String? = nil
     ) async throws {
         self.folder = folder
+        self.database = try database.map { try #require(PostgresLedgerConfiguration(url: $0)) }
         self.broker = broker
         apple = try await Apple.start(in: folder.url)
         let merged = broker.properties.merging(properties) { $1 }
@@ -31,7 +36,7 @@ final class Stage: Sendable {
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers,
             "GRANTOR_KAFKA_PROPERTIES_FILE": try folder.write(
                 lines.joined(separator: "\n") + "\n", to: "kafka.properties"),
-            "GRANTOR_LEDGER_URL": "sqlite:\(folder.url.appending(path: "ledger.db").path)",
+            "GRANTOR_LEDGER_URL": database ?? "sqlite:\(folder.url.appending(path: "ledger.db").path)",
             "GRANTOR_APPS_FILE": try AppsFile.write(in: folder),
             "GRANTOR_HTTP_BIND": "127.0.0.1:0",
             "GRANTOR_LOG_FORMAT": "json",
@@ -49,7 +54,13 @@ final class Stage: Sendable {
     }
 
     /// Looks into the ledger while a worker may be writing to it.
-    func withLedger<Result>(_ body: (SQLiteLedger) async throws -> Result) async throws -> Result {
+    func withLedger<Result>(_ body: (any LedgerStore & LedgerReader) async throws -> Result) async throws -> Result {
+        if let database {
+            let ledger = try await PostgresLedger.open(database, logger: .silent)
+            let result = try await body(ledger)
+            await ledger.close()
+            return result
+        }
         let ledger = try await SQLiteLedger.open(
             SQLiteLedgerConfiguration(path: ledgerPath, migrate: false), logger: .silent)
         let result = try await body(ledger)
@@ -74,6 +85,16 @@ final class Stage: Sendable {
                 throw DeadlineMissed(description: "\(missed), only \(last.map { "\($0)" } ?? "nothing")")
             }
         }
+    }
+
+    /// Makes a ledger on the PostgreSQL server that tests share.
+    ///
+    /// - Returns: its URL.
+    static func makeDatabase() async throws -> String {
+        let server = try await PostgresServer.sharedServer()
+        let url = server.url(schema: try await server.freshSchema())
+        _ = try await PostgresLedger.migrate(try #require(PostgresLedgerConfiguration(url: url)))
+        return url
     }
 
     /// Ends the App Store.

@@ -25,7 +25,7 @@ struct PostgresSession: Hashable, Sendable {
         guard found.version >= Self.oldestServer else {
             throw .unusable("the server's version is \(found.version), older than 12")
         }
-        guard found.schema?.isEmpty == false else {
+        guard found.schema != nil else {
             throw .unusable("no schema of the search path exists, or none that this user may use")
         }
         guard found.commit == "on" || found.commit == "remote_apply" else {
@@ -44,7 +44,7 @@ struct PostgresSession: Hashable, Sendable {
         once: """
             SELECT
                 current_setting('server_version_num')::bigint,
-                set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false),
+                current_schema()::text,
                 set_config('synchronous_commit',
                     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
                     false),
@@ -56,7 +56,8 @@ struct PostgresSession: Hashable, Sendable {
                 set_config('idle_in_transaction_session_timeout', $3, false),
                 set_config('default_transaction_isolation', 'read committed', false),
                 set_config('TimeZone', 'UTC', false),
-                set_config('jit', 'off', false)
+                set_config('jit', 'off', false),
+                set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false)
             """)
 }
 

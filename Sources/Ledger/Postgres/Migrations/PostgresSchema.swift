@@ -43,17 +43,24 @@ struct PostgresSchema {
     }
 
     private func version() throws(PostgresFailure) -> Int {
-        let exists = try connection.run(
-            PostgresCommand(
-                PostgresStatement(
-                    once: "SELECT to_regclass(quote_ident(current_schema()) || '.ledger_schema') IS NOT NULL"))
-        ).rows { row throws(PostgresFailure) in row.boolean(0) }.first ?? false
-        return exists ? try LedgerIdentity(connection)?.version ?? 0 : 0
+        // `to_regclass` might remember the schema as it was before the lock was waited for.
+        let isThere = try tables(of: ["ledger_schema"]).count == 1
+        return isThere ? try LedgerIdentity(connection)?.version ?? 0 : 0
     }
 
     /// Refuses a schema in which somebody else's tables have the ledger's names, before one statement fails halfway.
     private func checkNames() throws(PostgresFailure) {
-        let taken = try connection.run(
+        let taken = try tables(of: Self.tables)
+        guard taken.isEmpty else {
+            throw .unusable(
+                "the schema holds other tables with the ledger's names (\(taken.joined(separator: ", "))); "
+                    + "give the ledger a database or a schema of its own")
+        }
+    }
+
+    /// Those of some names that the schema has, views and indexes among them.
+    private func tables(of names: [String]) throws(PostgresFailure) -> [String] {
+        try connection.run(
             PostgresCommand(
                 PostgresStatement(
                     once: """
@@ -61,13 +68,8 @@ struct PostgresSchema {
                         WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
                             AND relname = ANY($1::text[])
                         ORDER BY 1
-                        """), [.texts(Self.tables)])
+                        """), [.texts(names)])
         ).rows { row throws(PostgresFailure) in try row.text(0) }
-        guard taken.isEmpty else {
-            throw .unusable(
-                "the schema holds other tables with the ledger's names (\(taken.joined(separator: ", "))); "
-                    + "give the ledger a database or a schema of its own")
-        }
     }
 
     private static let tables = [
