@@ -1,5 +1,7 @@
+import AppStoreSimulator
 import Foundation
 import Ledger
+import Purchases
 import SystemTesting
 
 /// How much faster more workers are, and what a rebalance costs those who keep their partitions.
