@@ -23,7 +23,7 @@ struct Schedule: Hashable, Sendable {
     }
 
     /// How far apart faults begin, in milliseconds.
-    static let gap = 2500...5500
+    static let gap = 2000...4000
     /// After its end a place is left alone for so many milliseconds.
     static let rest = 2000
     /// Faults at a time, at most, so that a run is more than an outage.

@@ -47,7 +47,7 @@ struct ScaleRun: Sendable {
         }
         let passages = try await settlements(stage)
         let logs = (0..<workers).map { place in
-            AssignmentLog(OutputFile(folder.appending(path: "worker-\(place + 1)-1.out")).lines)
+            AssignmentLog(Self.log(of: place, in: folder).lines)
         }
         let kept = logs.reduce(into: Set<Int32>()) { kept, log in
             kept.formUnion(log.partitions(at: joined).intersection(log.partitions(at: end)))
@@ -107,11 +107,16 @@ struct ScaleRun: Sendable {
 
     /// Waits until the partitions are dealt out.
     private func ready(_ stage: ChaosStage, workers: Int) async throws {
-        let files = (0..<workers).map { OutputFile(folder.appending(path: "worker-\($0 + 1)-1.out")) }
+        let files = (0..<workers).map { Self.log(of: $0, in: folder) }
         try await eventually("all partitions are assigned", within: .seconds(60)) {
             let owned = files.map { AssignmentLog($0.lines).partitions(at: .max).count }
             return owned.allSatisfy { $0 > 0 } && owned.reduce(0, +) == options.partitions ? true : nil
         }
+    }
+
+    /// What the first process in a place writes.
+    private static func log(of place: Int, in folder: URL) -> OutputFile {
+        OutputFile(folder.appending(path: "worker-\(place + 1)-1.err"))
     }
 
     /// When each submission was settled, by its worker's clock, which is this machine's. All arrive long before.

@@ -45,7 +45,6 @@ struct FaultProxyTests {
         #expect(line.text == "")
         #expect(line.isOpen)
         try await bench.proxy.set(.passing)
-        try await line.send("more")
         try await line.expectEnd()
         #expect(line.text == "")
         try await bench.close()
