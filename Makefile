@@ -45,9 +45,11 @@ compose-check: ## Check docker-compose.yml without starting anything
 	docker-compose --file docker-compose.yml config --quiet
 	docker-compose --file docker-compose.yml --profile demo config --quiet
 
-bench: setup ## Measure the worker against the simulator, end to end
+bench: ## Measure the worker against the simulator, end to end, and the PostgreSQL ledger
+	@scripts/setup.sh --for test
 	$(SWIFT) build -c release
 	.build/release/grantor-bench --output .build/bench.json
+	.build/release/grantor-bench ledger
 
 chaos: ## Prove that faults cost nothing: real processes, killed, cut off and judged (MINUTES, SEED)
 	@scripts/setup.sh --for test

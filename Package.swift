@@ -136,7 +136,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "FulfillmentTests",
-            dependencies: ["Fulfillment", "Purchases", "Ledger", "AppStore", "AppStoreSimulator", logging]),
+            dependencies: [
+                "Fulfillment", "Purchases", "Ledger", "AppStore", "AppStoreSimulator", "Kafka", logging,
+            ]),
         // Depends on the executables so that they are built beside it; it runs them as processes of their own.
         .testTarget(
             name: "IntegrationTests",

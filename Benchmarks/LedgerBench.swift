@@ -15,7 +15,9 @@ struct LedgerBench: Sendable {
         if let url { return LedgerMeasurement(settling: try await settle(at: url), bare: nil) }
         let server = try await PostgresServer.start()
         let (filled, bare) = (try await server.freshSchema(), try await server.freshSchema())
-        for schema in [filled, bare] { _ = try await PostgresLedger.migrate(try configuration(server.url(schema: schema))) }
+        for schema in [filled, bare] {
+            _ = try await PostgresLedger.migrate(try configuration(server.url(schema: schema)))
+        }
         let settling = try await settle(at: server.url(schema: filled))
         let inserts = BareInserts(url: server.url(schema: bare), concurrency: concurrency)
         let statements = try inserts.statements(from: server.url(schema: filled), batch: batch)

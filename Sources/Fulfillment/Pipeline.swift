@@ -4,9 +4,9 @@ import Purchases
 
 /// The way of a submission, and the only place that knows its order:
 ///
-///     source -> intake -> verification -> settlement -> publishing
-///                                              |
-///                                              +-> offsets
+///     source -> intake -> repeats -> verification -> settlement -> publishing
+///                                                         |
+///                                                         +-> offsets
 ///
 /// An offset is committed only past records whose outcome is in the ledger. Publishing may lag behind; the outbox
 /// makes it certain. Whatever instant the process dies at, a restart reads again what has no outcome, and the
@@ -14,7 +14,10 @@ import Purchases
 public final class Pipeline: Sendable {
     private let parts: PipelineParts
     private let intake: IntakeStage
+    private let repeats: RepeatStage
+    private let watch: WatchStage
     private let verification: VerificationStage
+    private let due: DueStage
     private let settlement: SettlementStage
     private let publisher: Publisher
     private let source: any SubmissionSource
@@ -23,25 +26,35 @@ public final class Pipeline: Sendable {
     ///
     /// - Parameter worker: a name that no other pipeline has, ever.
     public init(
-        source: any SubmissionSource, sink: any EventSink, ledger: any LedgerStore, appStore: any AppStoreEndpoint,
+        source: any SubmissionSource, sink: any EventSink, ledger: any PipelineLedger, appStore: any AppStoreEndpoint,
         worker: WorkerID, apps: AppRegistry, signatures: SignatureVerifiers, clock: any WorkerClock,
         randomness: any Randomness,
         configuration: PipelineConfiguration = PipelineConfiguration(), logger: Logger
     ) {
         let metrics = PipelineMetrics()
+        let window = WindowGate(
+            Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes))
+        let apple = AppleAvailability(
+            targets: CallTarget.all(for: apps), policy: configuration.availability,
+            mostCalls: configuration.maxInFlight, clock: clock, randomness: randomness, metrics: metrics.availability,
+            logger: logger,
+            onIntake: { isHeld in window.lower(to: isHeld ? configuration.outageWindowCount : nil) })
         parts = PipelineParts(
             configuration: configuration, clock: clock, randomness: randomness, metrics: metrics, logger: logger,
             stopping: Signal(),
-            window: WindowGate(
-                Window(maxCount: configuration.maxWindowCount, maxBytes: configuration.maxWindowBytes)),
-            doubts: configuration.waitBudget, holds: configuration.waitBudget, progress: ProgressTracker())
+            window: window,
+            ledgerAnswers: Flag(true, onChange: { apple.ledger(answers: $0) }), apple: apple,
+            progress: ProgressTracker())
         self.source = source
-        intake = IntakeStage(parts: parts, source: source, ledger: ledger)
+        intake = IntakeStage(parts: parts, source: source)
+        repeats = RepeatStage(parts: parts, ledger: ledger)
+        watch = WatchStage(parts: parts, source: source)
         verification = VerificationStage(
             parts: parts,
             verifier: Verifier(
-                apps: apps, signatures: signatures, endpoint: appStore, clock: clock, metrics: metrics,
+                apps: apps, signatures: signatures, endpoint: appStore, apple: apple, clock: clock, metrics: metrics,
                 alerts: parts.alerts, logger: logger))
+        due = DueStage(parts: parts, ledger: ledger, worker: worker, verification: verification)
         settlement = SettlementStage(
             parts: parts,
             settler: Settler(
@@ -77,11 +90,13 @@ public final class Pipeline: Sendable {
     /// What the pipeline holds now, for health and progress displays.
     public var status: PipelineStatus {
         let held = parts.window.held
+        let apple = parts.apple.status
         return parts.progress.withProgress { progress in
             PipelineStatus(
                 partitions: progress.partitions, heldSubmissions: held.count, heldBytes: held.bytes,
-                inDoubt: parts.doubts.held, onHold: parts.holds.held, ledgerAnswers: parts.ledgerAnswers.isSet,
-                settledRecords: parts.settledCount.value,
+                ledgerAnswers: parts.ledgerAnswers.isSet,
+                waitingForApple: apple.waiting, appleIsAway: apple.holdsIntake,
+                sourceIsAlive: parts.sourceIsAlive.isSet, settledRecords: parts.settledCount.value,
                 isStopping: parts.stopping.isRaised)
         }
     }
@@ -90,6 +105,7 @@ public final class Pipeline: Sendable {
     private static let closeLimit: Duration = .seconds(5)
 
     private enum Ended { case stages, limit }
+    private enum Part { case line, beside }
 
     private func runStages() async throws {
         try await withThrowingTaskGroup(of: Ended.self) { group in
@@ -113,16 +129,37 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// Each stage ends when the one before it has ended and its own work is done.
+    /// Intake serves the group's rebalances until the rest of the line has ended, so that a worker that takes its time
+    /// to stop keeps nobody waiting.
     private func runInOrder() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Part.self) { group in
             group.addTask {
-                defer { self.parts.admitted.finish() }
                 try await self.intake.run()
+                return .beside
             }
             group.addTask {
+                await self.watch.run()
+                return .beside
+            }
+            group.addTask {
+                try await self.runLine()
+                return .line
+            }
+            while let ended = try await group.next() {
+                if ended == .line { group.cancelAll() }
+            }
+        }
+    }
+
+    /// Each stage ends when the one before it has ended and its own work is done.
+    private func runLine() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.repeats.run() }
+            group.addTask {
                 defer { self.parts.settled.finish() }
+                async let due: Void = self.due.run()
                 await self.verification.run()
+                try await due
             }
             group.addTask {
                 defer { self.parts.added.finish() }
@@ -142,12 +179,14 @@ public struct PipelineStatus: Hashable, Sendable {
     public let heldSubmissions: Int
     /// Their records' bytes.
     public let heldBytes: Int
-    /// Those of them that wait for a doubt to be settled.
-    public let inDoubt: Int
-    /// Those of them that wait for our side to be mended.
-    public let onHold: Int
     /// Whether the ledger took what it was last given.
     public let ledgerAnswers: Bool
+    /// Calls to Apple that wait for their turn.
+    public let waitingForApple: Int
+    /// Whether all that is asked of Apple's production waits until Apple answers again.
+    public let appleIsAway: Bool
+    /// Whether the source shows signs of life; if not, only a restart helps.
+    public let sourceIsAlive: Bool
     /// Records whose fate came into the ledger since the start.
     public let settledRecords: Int
     /// Whether it was asked to end.

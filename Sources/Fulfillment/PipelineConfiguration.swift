@@ -10,8 +10,13 @@ public struct PipelineConfiguration: Sendable {
     /// Most bytes of records read and not yet settled.
     public var maxWindowBytes: Int
     public var retry: RetryPolicy
+    /// When Apple is in trouble.
+    public var availability = AvailabilityPolicy()
     /// How long a stop waits for calls in flight, settlement and publishing, all in all.
     public var stopLimit: Duration
+
+    /// How old the oldest unfinished record of a partition may be before the partition is reported to be without progress.
+    public var stallLimit: Duration = .seconds(300)
 
     /// Tasks that open submissions, which is to check signatures for the most part: one for each core.
     public var openers = max(1, ProcessInfo.processInfo.activeProcessorCount)
@@ -21,12 +26,8 @@ public struct PipelineConfiguration: Sendable {
     /// Largest number of bytes taken from the source at once.
     static let maxReadBytes = 4 << 20
 
-    /// A new budget for one of the reasons to wait.
-    var waitBudget: WaitBudget {
-        WaitBudget(
-            maxCount: Int(Double(maxWindowCount) * retry.waitShare),
-            maxBytes: Int(Double(maxWindowBytes) * retry.waitShare))
-    }
+    /// Submissions in the window while more would only wait for Apple.
+    var outageWindowCount: Int { max(1, Int(Double(maxWindowCount) * availability.windowShare)) }
 
     /// A configuration; the window holds four times what is in flight, so that submissions that wait for another
     /// try do not idle the slots.

@@ -5,6 +5,7 @@ import Purchases
 
 /// What the pipeline counts and measures. Labels come from closed enums only, so the number of series is fixed.
 struct PipelineMetrics: Sendable {
+    let availability = AvailabilityMetrics()
     /// Records read from the input topic.
     let read = Counter(label: "grantor_records_read_total")
     /// Submissions that were in the ledger already when they were read.
@@ -20,10 +21,19 @@ struct PipelineMetrics: Sendable {
     /// Submissions in the window, and their bytes.
     let windowCount = Gauge(label: "grantor_window_submissions")
     let windowBytes = Gauge(label: "grantor_window_bytes")
-    /// Submissions that wait for a doubt to be settled.
-    let inDoubt = Gauge(label: "grantor_submissions_in_doubt")
-    /// Submissions that wait for our side to be mended. Alert on any.
-    let onHold = Gauge(label: "grantor_submissions_on_hold")
+    /// Submissions that wait in the ledger, of all workers. Alert on any that are held.
+    private let waitingNow = Self.byCause { outcome, cause in
+        Gauge(
+            label: "grantor_submissions_waiting", dimensions: [("outcome", outcome.rawValue), ("cause", cause)])
+    }
+    /// How long the first of them has been due. Alert if it grows.
+    private let overdue = Gauge(label: "grantor_waiting_overdue_seconds")
+    /// Partitions that are this worker's.
+    let partitions = Gauge(label: "grantor_partitions_assigned")
+    /// Offsets that did not rise within an assignment.
+    let wentBack = Counter(label: "grantor_partition_offsets_went_back_total")
+    /// Partitions whose oldest record has had no outcome for long. Alert on any.
+    let stalledPartitions = Gauge(label: "grantor_partitions_stalled")
     let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
     /// Events that the broker refused, and those that wait behind them. Alert on any that stay.
@@ -33,7 +43,10 @@ struct PipelineMetrics: Sendable {
     private let failed = Self.byCase(FailureReason.self) {
         Counter(label: "grantor_submissions_failed_total", dimensions: [("reason", $0.rawValue)])
     }
-    private let held = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "held")])
+    private let waiting = Dictionary(
+        uniqueKeysWithValues: [RecordedOutcome.parked, .held].map {
+            ($0, Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", $0.rawValue)]))
+        })
     private let answeredAgain = Counter(
         label: "grantor_submissions_settled_total", dimensions: [("outcome", "answered_again")])
     private let failedTotal = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "failed")])
@@ -63,7 +76,7 @@ struct PipelineMetrics: Sendable {
             case .failed(_, let reason):
                 failedTotal.increment()
                 failed[reason]?.increment()
-            case .held: held.increment()
+            case .waiting(let cause): waiting[cause.outcome]?.increment()
             case .answeredAgain: answeredAgain.increment()
             }
         }
@@ -78,6 +91,19 @@ struct PipelineMetrics: Sendable {
     func called(_ environment: Environment, _ reply: AppStoreReply, took duration: Duration) {
         callTime[environment]?.record(duration: duration)
         if case .failed = reply { unanswered.increment() }
+    }
+
+    /// Brings the gauges of what waits in the ledger up to date.
+    func waits(_ counts: [WaitingCount], now: Timestamp) {
+        let known = Dictionary(counts.map { ($0.cause, $0.count) }, uniquingKeysWith: +)
+        for (cause, gauge) in waitingNow { gauge.record(known[cause] ?? 0) }
+        let first = counts.map(\.firstDueAt).min() ?? now
+        overdue.record(max(0, now.milliseconds - first.milliseconds) / 1000)
+    }
+
+    private static func byCause<Metric>(_ make: (RecordedOutcome, String) -> Metric) -> [WaitingCause: Metric] {
+        let causes = RetryCause.allCases.map(WaitingCause.parked) + HoldCause.allCases.map(WaitingCause.held)
+        return Dictionary(uniqueKeysWithValues: causes.map { ($0, make($0.outcome, $0.word)) })
     }
 
     private static func byCase<Label: CaseIterable & Hashable, Metric>(

@@ -14,30 +14,24 @@ struct PipelineParts: Sendable {
     /// Raised once, when the worker is asked to stop.
     let stopping: Signal
     let window: WindowGate
-    /// Submissions that wait for a doubt to be settled.
-    let doubts: WaitBudget
-    /// Submissions that wait for our side to be mended.
-    let holds: WaitBudget
     let alerts = AlertThrottle()
     /// Whether the ledger took what it was last given.
-    let ledgerAnswers = Flag(true)
+    let ledgerAnswers: Flag
+    /// Every call to Apple asks here first.
+    let apple: AppleAvailability
     let progress: ProgressTracker
     /// Records whose fate is in the ledger since the start.
     let settledCount = Tally()
-    /// From intake to verification.
+    /// Whether the source shows signs of life.
+    let sourceIsAlive = Flag(true)
+    /// From intake to the look into the ledger.
+    let read = BatchChannel<AdmittedSubmission>()
+    /// From there to verification.
     let admitted = BatchChannel<AdmittedSubmission>()
     /// From intake and verification to settlement.
     let settled = BatchChannel<Settled>()
     /// From settlement to publishing: what was added to the outbox.
     let added = Handover()
-
-    /// The budget of a reason to wait.
-    func budget(_ wait: RetryState.Wait) -> WaitBudget {
-        switch wait {
-        case .doubt: doubts
-        case .hold: holds
-        }
-    }
 
     /// Brings the gauges up to date. Called where submissions come in and where they go out, so that they are right
     /// when nothing moves any more.
@@ -45,8 +39,7 @@ struct PipelineParts: Sendable {
         let held = window.held
         metrics.windowCount.record(held.count)
         metrics.windowBytes.record(held.bytes)
-        metrics.inDoubt.record(doubts.held)
-        metrics.onHold.record(holds.held)
+        apple.report()
     }
 
     /// Waits before another try of something that failed so many times.
@@ -74,15 +67,22 @@ final class Tally: Sendable {
     func add(_ more: Int) { count.add(more, ordering: .relaxed) }
 }
 
-/// Something that is true or not, shared between tasks.
+/// Something that is true or not, shared between tasks; one of them sets it.
 final class Flag: Sendable {
     private let state: Atomic<Bool>
+    private let onChange: @Sendable (Bool) -> Void
 
-    init(_ value: Bool) { state = Atomic(value) }
+    /// - Parameter onChange: called by who sets it, when that changes it.
+    init(_ value: Bool, onChange: @escaping @Sendable (Bool) -> Void = { _ in }) {
+        state = Atomic(value)
+        self.onChange = onChange
+    }
 
     var isSet: Bool { state.load(ordering: .relaxed) }
 
-    func set(_ value: Bool) { state.store(value, ordering: .relaxed) }
+    func set(_ value: Bool) {
+        if state.exchange(value, ordering: .relaxed) != value { onChange(value) }
+    }
 }
 
 /// A submission on its way to verification.
@@ -90,7 +90,8 @@ struct AdmittedSubmission: Sendable {
     let read: ReadSubmission
     let origin: Origin
     let receivedAt: Timestamp
-    let ticket: Ticket
+    /// Nil for one that came from the ledger.
+    let ticket: Ticket?
     let weight: Int
 
     /// The same without the evidence, for what only answers for it.
@@ -102,12 +103,12 @@ struct AdmittedSubmission: Sendable {
     }
 
     /// The submission with its fate.
-    func settled(_ decision: Decision, attempts: Int) -> Settled {
+    func settled(_ decision: Decision, attempts: Int, history: AttemptHistory = AttemptHistory()) -> Settled {
         Settled(
             ticket: ticket, weight: weight,
             fate: .submission(
                 Settlement(
                     claimant: read.claimant, fingerprint: read.fingerprint, origin: origin, receivedAt: receivedAt,
-                    attempts: attempts, decision: decision)))
+                    attempts: attempts, history: history, decision: decision)))
     }
 }

@@ -3,6 +3,12 @@ public import Purchases
 /// Which submissions an operator asks for; nil members do not narrow.
 public struct SubmissionFilter: Hashable, Sendable {
     public var outcome: RecordedOutcome?
+    /// Why it failed or waits, in one word.
+    public var reason: String?
+    /// The transaction that it was granted, failed for, or waits for.
+    public var transactionID: TransactionID?
+    /// Received at this moment or before.
+    public var receivedUntil: Timestamp?
     public var bundleID: BundleID?
     public var submissionID: SubmissionID?
     public var userID: UserID?
@@ -11,9 +17,13 @@ public struct SubmissionFilter: Hashable, Sendable {
     /// A filter that lets everything through until members are set.
     public init(
         outcome: RecordedOutcome? = nil, bundleID: BundleID? = nil, submissionID: SubmissionID? = nil,
-        userID: UserID? = nil, orderID: OrderID? = nil
+        userID: UserID? = nil, orderID: OrderID? = nil, reason: String? = nil, transactionID: TransactionID? = nil,
+        receivedUntil: Timestamp? = nil
     ) {
         self.outcome = outcome
+        self.reason = reason
+        self.transactionID = transactionID
+        self.receivedUntil = receivedUntil
         self.bundleID = bundleID
         self.submissionID = submissionID
         self.userID = userID
@@ -34,13 +44,16 @@ public struct SubmissionRow: Hashable, Sendable {
     public let receivedAt: Timestamp
     public let settledAt: Timestamp
     public let attempts: Int
+    /// The tries that decided nothing.
+    public let history: AttemptHistory
     /// The events that answer it.
     public let eventIDs: [EventID]
 
     /// A row of the ledger.
     public init(
         sequence: Int64, claimant: Claimant, outcome: RecordedOutcome, reason: String?, detail: String?,
-        origin: Origin, receivedAt: Timestamp, settledAt: Timestamp, attempts: Int, eventIDs: [EventID]
+        origin: Origin, receivedAt: Timestamp, settledAt: Timestamp, attempts: Int,
+        history: AttemptHistory = AttemptHistory(), eventIDs: [EventID]
     ) {
         self.sequence = sequence
         self.claimant = claimant
@@ -51,6 +64,7 @@ public struct SubmissionRow: Hashable, Sendable {
         self.receivedAt = receivedAt
         self.settledAt = settledAt
         self.attempts = attempts
+        self.history = history
         self.eventIDs = eventIDs
     }
 }
@@ -158,4 +172,10 @@ public protocol LedgerReader: Sendable {
 
     /// How many rows of each kind there are.
     func counts() async throws(LedgerError) -> LedgerCounts
+
+    /// How a waiting submission stands; nil if it does not wait, or waits without a next try.
+    func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState?
+
+    /// What people did to a submission, in order.
+    func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction]
 }

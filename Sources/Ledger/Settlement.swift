@@ -17,8 +17,8 @@ public enum Decision: Hashable, Sendable {
     /// Grant these, each at most once; the ledger's unique key has the last word.
     case grant([GrantablePurchase], by: VerifiedBy)
     case fail(Rejection)
-    /// Keep it, evidence included, for whoever mends our side.
-    case hold(HoldCause, detail: String, evidence: Evidence)
+    /// Keep it, evidence included, and try it again when it is due.
+    case wait(Waiting)
     /// Its outcome is in the ledger already: publish the answer again.
     case answerAgain
 }
@@ -33,18 +33,21 @@ public struct Settlement: Hashable, Sendable {
     public let receivedAt: Timestamp
     /// How often verification was tried; 0 when it was decided before it.
     public let attempts: Int
+    /// The tries that decided nothing.
+    public let history: AttemptHistory
     public let decision: Decision
 
     /// A decided submission.
     public init(
         claimant: Claimant, fingerprint: String, origin: Origin, receivedAt: Timestamp, attempts: Int,
-        decision: Decision
+        history: AttemptHistory = AttemptHistory(), decision: Decision
     ) {
         self.claimant = claimant
         self.fingerprint = fingerprint
         self.origin = origin
         self.receivedAt = receivedAt
         self.attempts = attempts
+        self.history = history
         self.decision = decision
     }
 
@@ -74,7 +77,8 @@ public enum SettledOutcome: Hashable, Sendable {
     /// At least one purchase is the user's. `created` of the events' grants are new, the others were theirs before.
     case granted(events: [EventID], created: Int)
     case failed(event: EventID, reason: FailureReason)
-    case held(HoldCause)
+    /// It is kept, and will be tried again.
+    case waiting(WaitingCause)
     /// The recorded answer is published again; nothing new was decided.
     case answeredAgain(events: [EventID])
 }
@@ -95,8 +99,14 @@ public struct RecordedSubmission: Hashable, Sendable {
 public enum RecordedOutcome: String, Sendable, CaseIterable {
     case granted
     case failed
+    case parked
     case held
 
     /// Whether the outcome stands for good: a repeat of the submission is answered with it.
-    public var isFinal: Bool { self != .held }
+    public var isFinal: Bool {
+        switch self {
+        case .granted, .failed: true
+        case .parked, .held: false
+        }
+    }
 }

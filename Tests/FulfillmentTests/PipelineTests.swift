@@ -73,8 +73,10 @@ struct PipelineTests {
         bench.source.write([
             PipelineBench.message("s", receipt: try bench.appStore.receipt(first: [refused, refused, refused]).base64)
         ])
-        try await bench.run(untilSettled: 1)
-        #expect(try await bench.ledger.counts().grants == 1)
+        try await bench.run { try await $0.ledger.counts().grants == 1 }
+        let row = try await bench.ledger.submissions(SubmissionFilter(), before: nil, limit: 1)[0]
+        #expect(row.history.attempts.map(\.cause) == Array(repeating: "sharedSecretRefused", count: 3))
+        #expect(row.attempts == 4)
     }
 
     @Test("goes on with other purchases while one trouble after another would fill the window")

@@ -6,7 +6,7 @@ extension LedgerConformance {
         ConformanceRule("a held submission has no event and says why it waits") { ledger in
             let subject = Subject(ledger)
             let outcomes = try await subject.settle(Samples.held("s1"))
-            try expect(outcomes, [.held(.sharedSecretRefused)], "outcome")
+            try expect(outcomes, [.waiting(.held(.sharedSecretRefused))], "outcome")
             try expect(try await subject.copies(), [:], "outbox")
             let row = try await subject.row("s1")
             try expect(row?.reason, HoldCause.sharedSecretRefused.rawValue, "cause")
@@ -44,7 +44,7 @@ extension LedgerConformance {
             let outcomes = try await subject.settle(
                 Samples.settlement("s1", offset: 42, .answerAgain),
                 Samples.settlement("s2", .grant([], by: .verifyReceipt)))
-            try expect(outcomes, [.held(.incompleteAnswer), .held(.incompleteAnswer)], "outcomes")
+            try expect(outcomes, [.waiting(.held(.incompleteAnswer)), .waiting(.held(.incompleteAnswer))], "outcomes")
             try expect(try await subject.row("s1")?.origin.offset, 42, "where its record is")
             let decided = try await subject.settle(Samples.grant("s1", Samples.purchase("1")))
             try expect(
@@ -56,7 +56,7 @@ extension LedgerConformance {
             let row = try await subject.row("s1")
             let outcomes = try await subject.settle(
                 Samples.settlement("s1", .answerAgain), now: Samples.noon.advanced(by: .seconds(1)))
-            try expect(outcomes, [.held(.sharedSecretRefused)], "outcome")
+            try expect(outcomes, [.waiting(.held(.sharedSecretRefused))], "outcome")
             try expect(try await subject.row("s1"), row, "row")
         },
     ]

@@ -3,7 +3,7 @@ import Purchases
 
 /// A rule that every ledger keeps, as a check against a new, empty one.
 public struct ConformanceRule: Sendable, CustomStringConvertible {
-    public typealias AnyLedger = any LedgerStore & LedgerReader
+    public typealias AnyLedger = any LedgerStore & LedgerReader & WaitingRoom & LedgerOperations
 
     /// The rule in words.
     public let description: String
@@ -23,7 +23,7 @@ public struct Violation: Error, CustomStringConvertible {
 
 /// All rules.
 public enum LedgerConformance {
-    public static let rules = grantRules + repeatRules + holdRules + outboxRules + readerRules
+    public static let rules = grantRules + repeatRules + holdRules + outboxRules + waitingRules + readerRules
 
     static func expect<Value: Equatable>(
         _ found: Value, _ wanted: Value, _ what: String, line: Int = #line

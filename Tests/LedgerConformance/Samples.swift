@@ -55,7 +55,32 @@ public enum Samples {
     public static func held(_ id: SubmissionID, content: String = "first") -> Settlement {
         settlement(
             id, content: content,
-            .hold(.sharedSecretRefused, detail: "No secret fits.", evidence: .receipt(base64: "c2VjcmV0")))
+            .wait(waiting(id, .held(.sharedSecretRefused), detail: "No secret fits.")))
+    }
+
+    /// A submission that is parked.
+    public static func parked(
+        _ id: SubmissionID, content: String = "first", cause: RetryCause = .noAnswer, after delay: Duration = .seconds(60),
+        attempts: Int = 3, history: [Attempt] = []
+    ) -> Settlement {
+        Settlement(
+            claimant: Claimant(submissionID: id, userID: "alice", bundleID: bundle), fingerprint: content,
+            origin: Origin(topic: "receipts.submitted", partition: 1, offset: 7),
+            receivedAt: Timestamp(milliseconds: 1_794_000_000_000), attempts: attempts,
+            history: AttemptHistory(history), decision: .wait(waiting(id, .parked(cause), detail: "HTTP 503.", after: delay)))
+    }
+
+    /// What a submission made here waits for.
+    public static func waiting(
+        _ id: SubmissionID, _ cause: WaitingCause, detail: String, after delay: Duration = .seconds(60)
+    ) -> Waiting {
+        Waiting(
+            cause, detail: detail,
+            submission: Submission(
+                id: id, userID: "alice", bundleID: bundle, evidence: .receipt(base64: "c2VjcmV0"),
+                transactionID: "77", productID: "com.example.game.gems100", appAccountToken: "a-token",
+                environment: .sandbox, submittedAt: noon),
+            delay: delay, doubtSince: noon)
     }
 
     /// An unreadable record.

@@ -11,7 +11,7 @@ struct NaiveLedger {
     struct Submission: Equatable {
         var fingerprint: String
         var isHeld: Bool
-        var cause: HoldCause?
+        var cause: WaitingCause?
         var granted: [EventID]
         var hasFailed: Bool
     }
@@ -30,10 +30,10 @@ struct NaiveLedger {
         switch settlement.decision {
         case .grant(let purchases, _): return grant(purchases, settlement, old)
         case .fail(let rejection): return fail(rejection.reason, settlement, old)
-        case .hold(let cause, _, _): return hold(cause, settlement, old)
+        case .wait(let waiting): return hold(waiting.cause, settlement, old)
         case .answerAgain:
-            if let old { return .held(old.cause ?? .incompleteAnswer) }
-            return hold(.incompleteAnswer, settlement, nil)
+            if let old { return .waiting(old.cause ?? .held(.incompleteAnswer)) }
+            return hold(.held(.incompleteAnswer), settlement, nil)
         }
     }
 
@@ -93,11 +93,11 @@ struct NaiveLedger {
         return .failed(event: Self.failed(id), reason: reason)
     }
 
-    private mutating func hold(_ cause: HoldCause, _ settlement: Settlement, _ old: Submission?) -> SettledOutcome {
+    private mutating func hold(_ cause: WaitingCause, _ settlement: Settlement, _ old: Submission?) -> SettledOutcome {
         submissions[settlement.claimant.submissionID] = Submission(
             fingerprint: settlement.fingerprint, isHeld: true, cause: cause, granted: old?.granted ?? [],
             hasFailed: old?.hasFailed ?? false)
-        return .held(cause)
+        return .waiting(cause)
     }
 
     private mutating func repeatAnswer(_ submission: Submission, _ id: SubmissionID) -> SettledOutcome {

@@ -35,7 +35,7 @@ struct SettlementWorkload {
         case 14..<17:
             return .fail(Rejection(FailureReason.allCases.randomElement(using: &generator) ?? .unknownApp, "No."))
         case 17..<19:
-            return .hold(.unknownAnswer, detail: "Status 21999.", evidence: .receipt(base64: "AAAA"))
+            return .wait(Samples.waiting("s", .held(.unknownAnswer), detail: "Status 21999."))
         default:
             return .answerAgain
         }

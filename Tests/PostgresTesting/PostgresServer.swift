@@ -34,7 +34,8 @@ public final class PostgresServer: Sendable {
         port = try Self.freePort()
         let tools = try PostgresTools()
         try tools.run("/usr/bin/install", ["-d", "-m", "0700"] + tools.ownership + [folder])
-        try tools.runAsServer("initdb", ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"])
+        let options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+        try tools.runAsServer("initdb", ["-D", "\(folder)/data"] + options)
         try ServerCertificates.make(in: folder, tools)
         let access = """
             local all all trust

@@ -8,7 +8,8 @@ struct PostgresTools: Sendable {
         let root = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
         guard let newest = versions.max() else {
-            throw PostgresServer.Failure(description: "PostgreSQL is not installed; scripts/setup.sh --for test installs it")
+            throw PostgresServer.Failure(
+                description: "PostgreSQL is not installed; scripts/setup.sh --for test installs it")
         }
         programs = "\(root)/\(newest)/bin"
     }
@@ -69,7 +70,8 @@ struct PostgresTools: Sendable {
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw PostgresServer.Failure(
-                description: "\(program) \(arguments.first ?? "") ended with \(process.terminationStatus): \(complaint)")
+                description: "\(program) \(arguments.first ?? "") ended with \(process.terminationStatus): \(complaint)"
+            )
         }
         return text.last == "\n" ? String(text.dropLast()) : text
     }

@@ -52,10 +52,12 @@ final class Supervisor: Sendable {
 
     /// Ends the server as if it crashed, or in order, and waits for its end.
     func end(crashing: Bool) throws {
-        guard let ending = running.withLock({ running in
-            defer { running = nil }
-            return running
-        }) else { return }
+        guard
+            let ending = running.withLock({ running in
+                defer { running = nil }
+                return running
+            })
+        else { return }
         try ending.pipe.fileHandleForWriting.write(contentsOf: Data((crashing ? "QUIT\n" : "INT\n").utf8))
         ending.shell.waitUntilExit()
     }

@@ -11,37 +11,65 @@ public struct KafkaSubmissionSource: SubmissionSource {
     }
 
     public func next(maxRecords: Int, maxBytes: Int) async throws(SourceError) -> SourceEvent? {
-        while true {
-            do {
-                return try await consumer.next(maxRecords: maxRecords, maxBytes: maxBytes).map(Self.event)
-            } catch {
-                switch error.disposition {
-                // The only passing error of `next` is the task's own cancellation.
-                case .retry, .usage: if Task.isCancelled || error == .closed { return nil }
-                case .recreate, .configuration, .reject: break
-                }
-                throw .fatal("\(error)")
+        do {
+            return try await consumer.next(maxRecords: maxRecords, maxBytes: maxBytes).map(Self.event)
+        } catch {
+            switch error.disposition {
+            // The only passing error of `next` is the task's own cancellation.
+            case .retry, .usage: if Task.isCancelled || error == .closed { return nil }
+            case .recreate, .configuration, .reject: break
             }
+            throw .fatal(Self.cause(error))
         }
     }
 
-    public func store(_ offsets: [TopicPartition: Int64]) async throws(SourceError) {
-        let offsets = Dictionary(uniqueKeysWithValues: offsets.map { (KafkaPartition($0.key), $0.value) })
-        do {
-            try await consumer.storeOffsets(offsets)
-        } catch {
-            throw .fatal("\(error)")
+    public func store(_ offsets: [TopicPartition: Watermark]) async throws(SourceError) {
+        let marks = offsets.map { (KafkaPartition($0.key), $0.value) }
+        try await perform { consumer throws(KafkaError) in
+            _ = try await consumer.storeOffsets(
+                Dictionary(uniqueKeysWithValues: marks.map { ($0.0, $0.1.offset) }),
+                readUnder: Dictionary(uniqueKeysWithValues: marks.map { ($0.0, $0.1.epoch) }))
         }
+    }
+
+    public func pause() async throws(SourceError) {
+        try await perform { consumer throws(KafkaError) in try await consumer.pause() }
+    }
+
+    public func resume() async throws(SourceError) {
+        try await perform { consumer throws(KafkaError) in try await consumer.resume() }
+    }
+
+    public var signsOfLife: [UInt64] {
+        let signs = consumer.signsOfLife
+        return [signs.turns] + (signs.reports.map { [$0] } ?? [])
     }
 
     public func close(within limit: Duration) async {
         await consumer.close(deadline: limit)
     }
 
+    private func perform(
+        _ operation: (KafkaConsumer) async throws(KafkaError) -> Void
+    ) async throws(SourceError) {
+        do throws(KafkaError) {
+            try await operation(consumer)
+        } catch {
+            throw .fatal(Self.cause(error))
+        }
+    }
+
+    /// One line for people.
+    private static func cause(_ error: KafkaError) -> String {
+        guard let failure = error.failure else { return "\(error)" }
+        guard error.isFenced else { return "\(failure)" }
+        return "another member has joined the group under the same group instance id; each worker needs its own"
+    }
+
     private static func event(_ event: KafkaConsumerEvent) -> SourceEvent {
         switch event {
         case .records(let records): .records(records.map(SubmissionRecord.init))
-        case .assigned(let partitions): .assigned(partitions.map(TopicPartition.init))
+        case .assigned(let partitions, let epoch): .assigned(partitions.map(TopicPartition.init), epoch: epoch)
         case .revoking(let revocation):
             .revoking(revocation.partitions.map(TopicPartition.init), lost: revocation.lost) { offsets in
                 revocation.complete(

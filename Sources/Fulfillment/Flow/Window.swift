@@ -7,6 +7,8 @@ struct Window: Sendable {
     let maxCount: Int
     /// Most bytes of records held at once; one record is always let in, however large.
     let maxBytes: Int
+    /// Fewer submissions than ``maxCount`` while more of them would only wait; nil while they would not.
+    private(set) var ceiling: Int?
     private(set) var count = 0
     private(set) var bytes = 0
 
@@ -17,9 +19,11 @@ struct Window: Sendable {
 
     /// What may be asked of the source now; nil while the window is full.
     var room: (count: Int, bytes: Int)? {
-        guard count < maxCount, bytes < maxBytes else { return nil }
-        return (maxCount - count, maxBytes - bytes)
+        guard count < limit, bytes < maxBytes else { return nil }
+        return (limit - count, maxBytes - bytes)
     }
+
+    private var limit: Int { min(ceiling ?? maxCount, maxCount) }
 
     mutating func admit(bytes admitted: Int) {
         count += 1
@@ -37,7 +41,16 @@ struct Window: Sendable {
         return !before && isRoomy
     }
 
+    /// Lowers the limit for as long as more submissions would only wait, or lifts it again.
+    ///
+    /// - Returns: whether this made room for a reader that was waiting.
+    mutating func lower(to ceiling: Int?) -> Bool {
+        let hadRoom = room != nil
+        self.ceiling = ceiling.map { max(1, $0) }
+        return !hadRoom && room != nil
+    }
+
     private var isRoomy: Bool {
-        count <= maxCount - max(1, maxCount / 8) && bytes <= maxBytes - max(1, maxBytes / 8)
+        count <= limit - max(1, limit / 8) && bytes <= maxBytes - max(1, maxBytes / 8)
     }
 }

@@ -29,6 +29,14 @@ final class WindowGate: Sendable {
         waiter?.resume()
     }
 
+    /// Lets no more in than so many, for as long as they would only wait; nil lets in what there is room for.
+    func lower(to ceiling: Int?) {
+        let waiter = state.withLock { state in
+            state.window.lower(to: ceiling) ? state.waiter.take() : nil
+        }
+        waiter?.resume()
+    }
+
     /// Returns when there is room worth reading for, or the task is cancelled. One task at a time waits.
     func waitForRoom() async {
         await withTaskCancellationHandler {

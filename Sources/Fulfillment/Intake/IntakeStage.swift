@@ -3,113 +3,108 @@ import Logging
 import Metrics
 import Purchases
 
-/// Takes records from the source as there is room for them, reads them, and sends each on its way.
+/// Serves the source: answers changes of the assignment whenever they come, takes records as there is room for them,
+/// reads them, and sends each on its way.
+///
+/// It waits for nothing but the source, so that a rebalance is answered at once whatever else is away or full.
 struct IntakeStage: Sendable {
     let parts: PipelineParts
     let source: any SubmissionSource
-    let ledger: any LedgerStore
     private let reader = SubmissionReader()
 
-    init(parts: PipelineParts, source: any SubmissionSource, ledger: any LedgerStore) {
+    init(parts: PipelineParts, source: any SubmissionSource) {
         self.parts = parts
         self.source = source
-        self.ledger = ledger
     }
 
-    /// Runs until the worker stops or the source is closed.
+    /// What ended a wait for the source.
+    private enum Turn {
+        /// Nil: it is closed, or the task is cancelled.
+        case source(SourceEvent?)
+        /// What is to be asked of it has changed.
+        case demand
+    }
+
+    /// Runs until the source is closed or the task is cancelled. Once the worker stops nothing more is read, and the
+    /// partitions are still given up when the group wants them.
     func run() async throws {
-        while !parts.stopping.isRaised, let event = try await nextEvent() {
-            switch event {
-            case .assigned(let partitions): assigned(partitions)
-            case .revoking(let partitions, let lost, let complete): complete(revoked(partitions, lost: lost))
-            case .records(let records): try await take(records)
+        defer { parts.read.finish() }
+        while true {
+            let isStopping = parts.stopping.isRaised
+            if isStopping { parts.read.finish() }
+            switch try await turn(room: isStopping ? nil : parts.window.room, isStopping: isStopping) {
+            case .demand: break
+            case .source(nil): return
+            case .source(.assigned(let partitions, let epoch)): assigned(partitions, epoch)
+            case .source(.revoking(let partitions, let lost, let complete)): complete(revoked(partitions, lost: lost))
+            case .source(.records(let records)): take(records)
             }
         }
     }
 
-    /// Asks for records if there is room. Changes of the assignment come through even while there is none.
-    private func nextEvent() async throws -> SourceEvent? {
-        while true {
-            if let room = parts.window.room {
-                return try await untilStopping {
+    /// Asks for records if there is room, and for changes of the assignment in any case.
+    private func turn(room: (count: Int, bytes: Int)?, isStopping: Bool) async throws -> Turn {
+        try await withThrowingTaskGroup(of: Turn.self) { group in
+            group.addTask {
+                .source(
                     try await source.next(
-                        maxRecords: min(room.count, PipelineConfiguration.maxReadCount),
-                        maxBytes: min(room.bytes, PipelineConfiguration.maxReadBytes))
+                        maxRecords: min(room?.count ?? 0, PipelineConfiguration.maxReadCount),
+                        maxBytes: min(room?.bytes ?? 0, PipelineConfiguration.maxReadBytes)))
+            }
+            if !isStopping {
+                group.addTask {
+                    await parts.stopping.wait()
+                    return .demand
+                }
+                if room == nil {
+                    group.addTask {
+                        await parts.window.waitForRoom()
+                        return .demand
+                    }
                 }
             }
-            if let event = try await eventBeforeRoom() { return event }
-            if parts.stopping.isRaised || Task.isCancelled { return nil }
-        }
-    }
-
-    /// - Returns: a change of the assignment; nil when there is room again, or the worker stops.
-    private func eventBeforeRoom() async throws -> SourceEvent? {
-        try await withThrowingTaskGroup(of: SourceEvent?.self) { group in
-            group.addTask { try await source.next(maxRecords: 0, maxBytes: 0) }
-            group.addTask {
-                await parts.window.waitForRoom()
-                return nil
-            }
-            group.addTask {
-                await parts.stopping.wait()
-                return nil
-            }
-            // Both may have something by the time the others are cancelled; the event must not be lost.
-            var found: SourceEvent?
-            while let event = try await group.next() {
-                found = found ?? event
+            var first: Turn?
+            while let turn = try await group.next() {
+                // Both may have something by the time the others are cancelled; the event must not be lost.
+                if case .source(.some) = turn { first = turn } else { first = first ?? turn }
                 group.cancelAll()
             }
-            return found
+            return first ?? .source(nil)
         }
     }
 
-    private func untilStopping(
-        _ operation: @escaping @Sendable () async throws -> SourceEvent?
-    ) async throws -> SourceEvent? {
-        try await withThrowingTaskGroup(of: SourceEvent?.self) { group in
-            group.addTask(operation: operation)
-            group.addTask {
-                await parts.stopping.wait()
-                return nil
-            }
-            var found: SourceEvent?
-            while let event = try await group.next() {
-                found = found ?? event
-                group.cancelAll()
-            }
-            return found
+    private func assigned(_ partitions: [TopicPartition], _ epoch: UInt64) {
+        let count = parts.progress.withProgress { progress in
+            for partition in partitions { progress.assigned(partition, epoch: epoch) }
+            return progress.partitions.count
         }
-    }
-
-    private func assigned(_ partitions: [TopicPartition]) {
-        parts.progress.withProgress { progress in
-            for partition in partitions { progress.assigned(partition) }
-        }
+        parts.metrics.partitions.record(count)
         parts.logger.info("Partitions assigned", metadata: ["partitions": "\(partitions.map(\.partition))"])
     }
 
     private func revoked(_ partitions: [TopicPartition], lost: Bool) -> [TopicPartition: Int64] {
-        let offsets = parts.progress.withProgress { progress in
+        let (offsets, count) = parts.progress.withProgress { progress in
             var offsets: [TopicPartition: Int64] = [:]
             for partition in partitions { offsets[partition] = progress.revoked(partition) }
-            return offsets
+            return (offsets, progress.partitions.count)
         }
+        parts.metrics.partitions.record(count)
         parts.logger.info(
             "Partitions revoked", metadata: ["partitions": "\(partitions.map(\.partition))", "lost": "\(lost)"])
         return lost ? [:] : offsets
     }
 
-    private func take(_ records: [SubmissionRecord]) async throws {
+    private func take(_ records: [SubmissionRecord]) {
         parts.metrics.read.increment(by: records.count)
         let now = parts.clock.now()
+        let elapsed = parts.clock.elapsed()
         var submissions: [AdmittedSubmission] = []
         var settled: [Settled] = []
         for record in records {
-            guard let ticket = parts.progress.withProgress({ $0.admit(record.offset, of: record.partition) }) else {
-                // Of a partition that went meanwhile: its next owner reads it.
-                continue
-            }
+            let admission = parts.progress.withProgress { $0.admit(record.offset, of: record.partition, at: elapsed) }
+            // Of a partition that went meanwhile: its next owner reads it.
+            guard let admission else { continue }
+            if admission.wentBack { noteWentBack(record.origin) }
             parts.window.admit(bytes: record.weight)
             // A producer's clock may have written it, and one that is ahead must not make a subscription seem over.
             let receivedAt = min(record.timestamp ?? now, now)
@@ -117,23 +112,45 @@ struct IntakeStage: Sendable {
             case .submission(let read):
                 submissions.append(
                     AdmittedSubmission(
-                        read: read, origin: record.origin, receivedAt: receivedAt, ticket: ticket,
+                        read: read, origin: record.origin, receivedAt: receivedAt, ticket: admission.ticket,
                         weight: record.weight))
             case .malformed(let claimant, let fingerprint, let rejection):
                 let settlement = Settlement(
                     claimant: claimant, fingerprint: fingerprint, origin: record.origin, receivedAt: receivedAt,
                     attempts: 0, decision: .fail(rejection))
-                settled.append(Settled(ticket: ticket, weight: record.weight, fate: .submission(settlement)))
+                settled.append(
+                    Settled(ticket: admission.ticket, weight: record.weight, fate: .submission(settlement)))
             case .unreadable(let reason):
                 note(record.origin, reason)
                 let quarantine = quarantine(record, reason, now)
-                settled.append(Settled(ticket: ticket, weight: record.weight, fate: .quarantine(quarantine)))
+                settled.append(Settled(ticket: admission.ticket, weight: record.weight, fate: .quarantine(quarantine)))
             }
         }
-        let (new, repeated) = try await sortOut(submissions)
-        parts.settled.put(settled + repeated)
-        parts.admitted.put(new)
+        noteAges(of: records, now)
+        parts.settled.put(settled)
+        parts.read.put(submissions)
         parts.reportHeld()
+    }
+
+    /// Once for each partition: the records of one are in order, so the last is the newest.
+    private func noteAges(of records: [SubmissionRecord], _ now: Timestamp) {
+        var newest: [TopicPartition: Timestamp] = [:]
+        for record in records { newest[record.partition] = record.timestamp }
+        let ages = newest.mapValues { max(.zero, now.since($0)) }
+        parts.progress.withProgress { progress in
+            for (partition, age) in ages { progress.noteAge(age, of: partition) }
+        }
+    }
+
+    private func noteWentBack(_ origin: Origin) {
+        parts.metrics.wentBack.increment()
+        guard let count = parts.alerts.count("wentBack.\(origin.topic)", at: parts.clock.elapsed()) else { return }
+        parts.logger.warning(
+            "Offsets went back: the topic was made anew, lost its end, or is read again; its records count as new",
+            metadata: [
+                "topic": "\(origin.topic)", "partition": "\(origin.partition)", "offset": "\(origin.offset)",
+                "times": "\(count)",
+            ])
     }
 
     private func note(_ origin: Origin, _ reason: String) {
@@ -152,42 +169,5 @@ struct IntakeStage: Sendable {
             event: QuarantinedEvent.event(
                 from: record.origin, key: record.key, value: record.value, headers: record.headers, reason: reason,
                 at: now))
-    }
-
-    /// Separates what is new from what has its outcome in the ledger: a replay costs one query, not a call each.
-    private func sortOut(
-        _ submissions: [AdmittedSubmission]
-    ) async throws -> (new: [AdmittedSubmission], repeated: [Settled]) {
-        guard !submissions.isEmpty else { return ([], []) }
-        let recorded = try await recorded(submissions.map(\.read.key))
-        guard !recorded.isEmpty else { return (submissions, []) }
-        var new: [AdmittedSubmission] = []
-        var repeated: [Settled] = []
-        for submission in submissions {
-            if let known = recorded[submission.read.key], known.outcome.isFinal,
-                known.fingerprint == submission.read.fingerprint
-            {
-                repeated.append(submission.settled(.answerAgain, attempts: 0))
-            } else {
-                new.append(submission)
-            }
-        }
-        parts.metrics.repeated.increment(by: repeated.count)
-        return (new, repeated)
-    }
-
-    private func recorded(_ keys: [SubmissionKey]) async throws -> [SubmissionKey: RecordedSubmission] {
-        var failures = 0
-        while true {
-            do throws(LedgerError) {
-                return try await ledger.recorded(keys)
-            } catch {
-                guard case .unavailable(let cause) = error else { throw error }
-                failures += 1
-                parts.metrics.ledgerUnavailable.increment()
-                parts.logger.warning("The ledger is unavailable; intake waits", metadata: ["cause": "\(cause)"])
-                try await parts.pause(afterFailures: failures)
-            }
-        }
     }
 }

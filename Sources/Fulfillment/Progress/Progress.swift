@@ -3,6 +3,8 @@ struct Ticket: Hashable, Sendable {
     let partition: TopicPartition
     /// Which assignment of the partition the record was read under.
     let epoch: UInt64
+    /// Which pass over the partition it was read in.
+    let pass: UInt64
     let offset: Int64
 }
 
@@ -11,14 +13,21 @@ struct Ticket: Hashable, Sendable {
 /// A partition that goes and comes back starts anew under another epoch: results of work begun before count in the
 /// ledger, and never move an offset that may be another worker's by now.
 struct Progress: Sendable {
+    /// A record that was taken in.
+    struct Admission: Hashable, Sendable {
+        let ticket: Ticket
+        /// Whether its offset is not above the one before: see ``PartitionProgress/admit(_:at:)``.
+        let wentBack: Bool
+    }
+
     private struct Assignment {
         let epoch: UInt64
         var progress = PartitionProgress()
+        var readAge: Duration?
     }
 
     private var assignments: [TopicPartition: Assignment] = [:]
     private var moved: Set<TopicPartition> = []
-    private var lastEpoch: UInt64 = 0
 
     /// Partitions that are ours, in order.
     var partitions: [TopicPartition] { assignments.keys.sorted() }
@@ -27,9 +36,9 @@ struct Progress: Sendable {
     var unfinished: Int { assignments.values.reduce(0) { $0 + $1.progress.unfinished } }
 
     /// The partition is ours from now on.
-    mutating func assigned(_ partition: TopicPartition) {
-        lastEpoch += 1
-        assignments[partition] = Assignment(epoch: lastEpoch)
+    mutating func assigned(_ partition: TopicPartition, epoch: UInt64) {
+        assignments[partition] = Assignment(epoch: epoch)
+        moved.remove(partition)
     }
 
     /// The partition goes.
@@ -40,28 +49,52 @@ struct Progress: Sendable {
         return assignments.removeValue(forKey: partition)?.progress.watermark
     }
 
-    /// A record was read; nil if its partition is not ours or the record was read before.
-    mutating func admit(_ offset: Int64, of partition: TopicPartition) -> Ticket? {
+    /// A record was read; nil if its partition is not ours.
+    mutating func admit(_ offset: Int64, of partition: TopicPartition, at now: Duration = .zero) -> Admission? {
         // Changed in place: taken out and put back, the whole list would be copied each time.
-        guard let epoch = assignments[partition]?.epoch, assignments[partition]?.progress.admit(offset) == true else {
-            return nil
-        }
-        return Ticket(partition: partition, epoch: epoch, offset: offset)
+        guard let epoch = assignments[partition]?.epoch,
+            let admission = assignments[partition]?.progress.admit(offset, at: now)
+        else { return nil }
+        if admission.wentBack { moved.insert(partition) }
+        return Admission(
+            ticket: Ticket(partition: partition, epoch: epoch, pass: admission.pass, offset: offset),
+            wentBack: admission.wentBack)
+    }
+
+    /// The newest record of a partition was so old when it was read.
+    mutating func noteAge(_ age: Duration, of partition: TopicPartition) {
+        assignments[partition]?.readAge = age
     }
 
     /// A record's outcome is in the ledger.
     mutating func complete(_ ticket: Ticket) {
         guard assignments[ticket.partition]?.epoch == ticket.epoch else { return }
-        if assignments[ticket.partition]?.progress.complete(ticket.offset) == true {
+        if assignments[ticket.partition]?.progress.complete(ticket.offset, pass: ticket.pass) == true {
             moved.insert(ticket.partition)
         }
     }
 
     /// The offsets that moved since they were last taken.
-    mutating func takeMoved() -> [TopicPartition: Int64] {
-        var offsets: [TopicPartition: Int64] = [:]
-        for partition in moved { offsets[partition] = assignments[partition]?.progress.watermark }
+    mutating func takeMoved() -> [TopicPartition: Watermark] {
+        var offsets: [TopicPartition: Watermark] = [:]
+        for partition in moved {
+            guard let assignment = assignments[partition], let offset = assignment.progress.watermark else { continue }
+            offsets[partition] = Watermark(offset: offset, epoch: assignment.epoch)
+        }
         moved = []
         return offsets
+    }
+
+    /// How each partition that is ours stands, in order.
+    var standings: [PartitionStanding] {
+        assignments.sorted { $0.key < $1.key }.map { partition, assignment in
+            let progress = assignment.progress
+            return PartitionStanding(
+                partition: partition, unfinished: progress.unfinished,
+                oldest: progress.oldestUnfinished.flatMap { offset in
+                    progress.oldestAdmittedAt.map { .init(offset: offset, admittedAt: $0) }
+                },
+                lastRead: progress.lastAdmitted, readAge: assignment.readAge)
+        }
     }
 }

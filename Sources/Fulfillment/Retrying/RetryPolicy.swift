@@ -1,32 +1,26 @@
 /// How submissions without an answer are tried again.
 public struct RetryPolicy: Hashable, Sendable {
-    /// Between tries while Apple gives no answer.
-    public let backoff: Backoff
-    /// Between tries while our own side is at fault: slower, because only a person can mend it.
-    public let holdBackoff: Backoff
+    /// First tier, in memory: between tries while Apple gives no answer.
+    public var backoff = Backoff(base: .milliseconds(200), cap: .seconds(30))
+    /// Tries in memory, while Apple answers others, after which a submission is parked in the ledger.
+    public var memoryTries = 4
+    /// Longest wait in memory for a moment that is known; for a later one the submission is parked.
+    public var memoryWait: Duration = .seconds(5)
+    /// Third tier, in the ledger: until a parked submission is due again.
+    public var parkedBackoff = Backoff(base: .seconds(2), cap: .seconds(15 * 60))
+    /// Until one is due again that waits for our own side to be mended: slower at first, because only a person can.
+    public var heldBackoff = Backoff(base: .seconds(60), cap: .seconds(5 * 60))
     /// Least time before Apple is asked again whether its "not authentic" was meant: a fault of a moment is over then.
-    public let recheckGap: Duration
+    public var recheckGap: Duration = .seconds(3)
     /// How long "not found yet" and "perhaps malformed" may last, from when the doubt came up.
-    public let doubtWindow: Duration
-    /// Share of the window, by count and by bytes, that submissions in doubt may hold, and as much again those that wait
-    /// for our side to be mended. Beyond it they go to the ledger: neither made-up claims nor one app's mistake may fill the
-    /// window and stop everybody's purchases.
-    public let waitShare: Double
-    /// Fewest tries before that.
-    public let crowdedTries: Int
+    public var doubtWindow: Duration
+    /// How old a parked submission may become before it is given up; nil for never. One that waits for our own side is
+    /// never given up.
+    public var maxAge: Duration?
 
     /// A policy; the defaults are those of the worker.
-    public init(
-        backoff: Backoff = Backoff(base: .milliseconds(200), cap: .seconds(30)),
-        holdBackoff: Backoff = Backoff(base: .seconds(5), cap: .seconds(60)),
-        recheckGap: Duration = .seconds(3), doubtWindow: Duration = .seconds(6 * 3600), waitShare: Double = 0.25,
-        crowdedTries: Int = 5
-    ) {
-        self.backoff = backoff
-        self.holdBackoff = holdBackoff
-        self.recheckGap = recheckGap
+    public init(doubtWindow: Duration = .seconds(6 * 3600), maxAge: Duration? = nil) {
         self.doubtWindow = doubtWindow
-        self.waitShare = waitShare
-        self.crowdedTries = crowdedTries
+        self.maxAge = maxAge
     }
 }

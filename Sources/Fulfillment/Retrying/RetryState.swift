@@ -3,81 +3,138 @@ import Purchases
 
 /// One submission's tries so far: takes verdicts and says what to do next.
 ///
-/// First tier of retrying: in memory, while the record's offset is held. Knows no clock and no randomness of its own.
+/// First tier: a few tries in memory, while the record's offset is held. Third tier: a row in the ledger, which comes back
+/// when it is due. (The second, Apple being away, is the breaker's: tries that it cuts short do not count.) Knows no clock
+/// and no randomness of its own.
 struct RetryState: Sendable {
     /// What to do after a verdict.
     enum Step: Hashable, Sendable {
         case settle(Decision)
-        /// Verify again after a while. `isHeld` says that our own side is at fault and people should know.
-        case tryAgain(after: Duration, isHeld: Bool)
+        /// Verify again after a while.
+        case tryAgain(after: Duration)
+        /// Keep it in the ledger until it is due.
+        case wait(WaitingCause, detail: String, after: Duration)
     }
 
-    /// Verdicts received.
-    private(set) var attempts = 0
-    /// When the doubt came up that the last verdict repeated.
-    private var doubtSince: Duration?
+    /// Tries that count: in which Apple was asked while it answered others, or the evidence judged.
+    private(set) var attempts: Int
+    /// The counted tries that decided nothing.
+    private(set) var history: AttemptHistory
+    /// Since when Apple has said a "no" that may not be its last word.
+    private(set) var doubtSince: Timestamp?
+
+    private let isParked: Bool
+    /// Tries that counted since the submission was last in the ledger.
+    private var triesHere = 0
+    /// Verdicts since then: what the delays in memory grow by.
+    private var verdicts = 0
     private var lastCause: RetryCause?
     private var sameCause = 0
-    private var holds = 0
+
+    /// The state of a submission that comes from the input topic.
+    init() {
+        attempts = 0
+        history = AttemptHistory()
+        isParked = false
+    }
+
+    /// The state of a submission that comes from the ledger.
+    init(_ due: DueSubmission) {
+        attempts = due.attempts
+        history = due.history
+        doubtSince = due.doubtSince
+        isParked = true
+    }
 
     /// Takes the verdict of a try.
     ///
     /// - Parameters:
-    ///   - evidence: kept in the ledger if the submission is held there.
-    ///   - elapsed: monotonic time, to measure the doubt window.
-    ///   - now: wall-clock time, to honour a moment that Apple named.
-    ///   - isCrowded: whether as many submissions as may wait for such a reason already.
+    ///   - receivedAt: the submission's own age is counted from here.
+    ///   - now: wall-clock time.
+    ///   - unit: a random number in `0..<1`.
+    ///   - isAway: whether what was asked is in trouble with everybody's calls; then the try says nothing about this
+    ///     submission.
     mutating func received(
-        _ verdict: Verdict, evidence: @autoclosure () -> Evidence, policy: RetryPolicy, elapsed: Duration,
-        now: Timestamp, unit: Double, isCrowded: (Wait) -> Bool
+        _ verdict: Verdict, policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, unit: Double, isAway: Bool
     ) -> Step {
-        attempts += 1
+        verdicts += 1
         switch verdict {
-        case .verified(let purchases, let verifiedBy): return .settle(.grant(purchases, by: verifiedBy))
-        case .rejected(let rejection): return .settle(.fail(rejection))
+        case .verified(let purchases, let verifiedBy):
+            attempts += 1
+            return .settle(.grant(purchases, by: verifiedBy))
+        case .rejected(let rejection):
+            attempts += 1
+            return .settle(.fail(rejection))
         case .hold(let cause, let detail):
+            count(cause.rawValue, detail, now)
             lastCause = nil
-            holds += 1
-            if holds >= policy.crowdedTries, isCrowded(.hold) {
-                return .settle(.hold(cause, detail: detail, evidence: evidence()))
-            }
-            return .tryAgain(after: policy.holdBackoff.delay(afterFailures: holds, unit: unit), isHeld: true)
+            return .wait(.held(cause), detail: detail, after: policy.heldBackoff.delay(afterFailures: attempts, unit: unit))
         case .retry(let cause, let notBefore, let patience):
-            holds = 0
+            let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
+            let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)
+            if isAway, cause.isAboutApple { return .tryAgain(after: inMemory) }
+            if cause != .budgetSpent { count(cause.rawValue, cause.sentence, now) }
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
-            var delay = policy.backoff.delay(afterFailures: attempts, unit: unit)
             switch patience {
             case .unlimited: break
             case .tries(let limit, let rejection):
                 if sameCause >= limit { return .settle(.fail(rejection)) }
-                delay = max(delay, policy.recheckGap)
+                return .tryAgain(after: max(inMemory, policy.recheckGap))
             case .window(let rejection):
                 // Only the time in doubt counts: what came before it, such as an outage, says nothing against the claim.
-                let since = doubtSince ?? elapsed
+                let since = doubtSince ?? now
                 doubtSince = since
-                if elapsed - since >= policy.doubtWindow { return .settle(.fail(rejection)) }
-                if sameCause >= policy.crowdedTries, isCrowded(.doubt) {
-                    return .settle(.hold(.inDoubt, detail: rejection.detail, evidence: evidence()))
-                }
+                if now.since(since) >= policy.doubtWindow { return .settle(.fail(rejection)) }
             }
-            guard let notBefore else { return .tryAgain(after: delay, isHeld: false) }
-            // The jitter comes on top: nobody may be early, and not everybody at the same moment.
-            return .tryAgain(after: max(.zero, notBefore.since(now)) + delay, isHeld: false)
+            guard triesHere >= (isParked ? 1 : policy.memoryTries) || early > policy.memoryWait else {
+                return .tryAgain(after: inMemory)
+            }
+            return park(cause, policy, receivedAt: receivedAt, now: now, early: early, unit: unit)
         }
     }
 
-    /// A reason to wait that may not fill the window.
-    enum Wait: Hashable, Sendable {
-        /// Whether Apple's "no" is its last word.
-        case doubt
-        /// Our own side is at fault.
-        case hold
+    private func park(
+        _ cause: RetryCause, _ policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, early: Duration, unit: Double
+    ) -> Step {
+        if let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
+            return .settle(
+                .fail(Rejection(.abandonedByOperator, "Older than the configured maximum age. \(cause.sentence)")))
+        }
+        let failures = max(1, attempts - policy.memoryTries + 1)
+        // The jitter comes on top of a moment that Apple named: nobody may be early, and not everybody at once.
+        let delay = early + policy.parkedBackoff.delay(afterFailures: failures, unit: unit)
+        return .wait(.parked(cause), detail: cause.sentence, after: delay)
     }
 
-    /// What the submission waits for, if it is one of these.
-    var wait: Wait? {
-        if holds > 0 { return .hold }
-        return lastCause == .notFoundYet || lastCause == .perhapsMalformed ? .doubt : nil
+    private mutating func count(_ cause: String, _ detail: String, _ now: Timestamp) {
+        attempts += 1
+        triesHere += 1
+        history.add(Attempt(at: now, cause: cause, detail: detail))
+    }
+}
+
+extension RetryCause {
+    /// Whether it says something about Apple and nothing about the submission, so that an outage explains it.
+    fileprivate var isAboutApple: Bool {
+        switch self {
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .budgetSpent: true
+        case .perhapsMalformed, .perhapsNotAuthentic, .notFoundYet, .signedAhead: false
+        }
+    }
+
+    /// For people who look at a submission that waits.
+    fileprivate var sentence: String {
+        switch self {
+        case .unreachable: "Nothing was heard from Apple."
+        case .noAnswer: "Apple's server failed, or sent what is no answer."
+        case .rateLimited: "Apple asked for fewer calls."
+        case .temporarilyUnable: "Apple said that it cannot tell now."
+        case .perhapsMalformed: "Apple said that the receipt is malformed, which may be a fault of the moment."
+        case .perhapsNotAuthentic: "Apple said that the receipt is not authentic, and is asked once more."
+        case .notFoundYet: "Apple does not know the transaction yet."
+        case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
+        case .budgetSpent: "The app's calls to the App Store Server API are used up for the moment."
+        }
     }
 }

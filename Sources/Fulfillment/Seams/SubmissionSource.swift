@@ -54,11 +54,26 @@ public struct SubmissionRecord: Hashable, Sendable {
 /// What a source tells the pipeline.
 public enum SourceEvent: Sendable {
     case records([SubmissionRecord])
-    /// These partitions are ours from now on; their records follow from the committed offsets.
-    case assigned([TopicPartition])
+    /// These partitions are ours from now on; their records follow from the committed offsets. The epoch grows with
+    /// each assignment.
+    case assigned([TopicPartition], epoch: UInt64)
     /// These partitions go. They are given up once `complete` was called with the offsets to commit
     /// (next offset to read), which are ignored when the partitions are lost already.
     case revoking([TopicPartition], lost: Bool, complete: @Sendable ([TopicPartition: Int64]) -> Void)
+}
+
+/// How far a partition has come.
+public struct Watermark: Hashable, Sendable {
+    /// Next offset to read: everything before it has its outcome in the ledger.
+    public let offset: Int64
+    /// The assignment that its records were read under.
+    public let epoch: UInt64
+
+    /// An offset and the assignment that it belongs to.
+    public init(offset: Int64, epoch: UInt64) {
+        self.offset = offset
+        self.epoch = epoch
+    }
 }
 
 /// Why a source cannot go on.
@@ -74,8 +89,20 @@ public protocol SubmissionSource: Sendable {
     /// - Parameter maxRecords: 0 asks for changes of the assignment only.
     func next(maxRecords: Int, maxBytes: Int) async throws(SourceError) -> SourceEvent?
 
-    /// Notes offsets (next to read) for the source's own periodic commit. Partitions that are gone are skipped.
-    func store(_ offsets: [TopicPartition: Int64]) async throws(SourceError)
+    /// Notes offsets for the source's own periodic commit. Partitions that are gone, or are ours anew under another
+    /// epoch, are skipped: their offset may be another worker's by now. One that is lower than before is committed too.
+    func store(_ offsets: [TopicPartition: Watermark]) async throws(SourceError)
+
+    /// Stops reading records until ``resume()``, whatever is assigned meanwhile, and stays a member of the group: changes
+    /// of the assignment still come. Records that were on their way may come too.
+    func pause() async throws(SourceError)
+
+    /// Takes ``pause()`` back; no record is lost or skipped.
+    func resume() async throws(SourceError)
+
+    /// Numbers that grow for as long as the source works, each at least every ten seconds. One that stands still for long
+    /// means that only a restart helps. Asked at any time, answers at once.
+    var signsOfLife: [UInt64] { get }
 
     /// Commits what was stored, leaves the group and closes, within a limit.
     func close(within limit: Duration) async

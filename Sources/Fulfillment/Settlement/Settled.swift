@@ -7,7 +7,8 @@ struct Settled: Sendable {
         case quarantine(Quarantine)
     }
 
-    let ticket: Ticket
+    /// Nil for a submission that came from the ledger: it holds no offset, and no place in the window.
+    let ticket: Ticket?
     /// What the record weighs in the window.
     let weight: Int
     let fate: Fate

@@ -10,12 +10,12 @@ struct SettlementStage: Sendable {
     func run() async throws {
         while let batch = await parts.settled.take(atMost: Settler.maxBatch) {
             parts.added.put(try await settler.settle(batch))
-            parts.settledCount.add(batch.count)
+            parts.settledCount.add(batch.count { $0.ticket != nil })
             let offsets = parts.progress.withProgress { progress in
-                for settled in batch { progress.complete(settled.ticket) }
+                for case let ticket? in batch.map(\.ticket) { progress.complete(ticket) }
                 return progress.takeMoved()
             }
-            for settled in batch { parts.window.release(bytes: settled.weight) }
+            for settled in batch where settled.ticket != nil { parts.window.release(bytes: settled.weight) }
             parts.reportHeld()
             if !offsets.isEmpty { try await source.store(offsets) }
         }

@@ -20,10 +20,14 @@ public struct SingleVerification: Sendable {
     public init(
         apps: AppRegistry, signatures: SignatureVerifiers, endpoint: any AppStoreEndpoint, clock: any WorkerClock
     ) {
+        let metrics = PipelineMetrics()
+        let logger = Logger(label: "verify") { _ in SwiftLogNoOpLogHandler() }
         verifier = Verifier(
-            apps: apps, signatures: signatures, endpoint: endpoint, clock: clock, metrics: PipelineMetrics(),
-            alerts: AlertThrottle(),
-            logger: Logger(label: "verify") { _ in SwiftLogNoOpLogHandler() })
+            apps: apps, signatures: signatures, endpoint: endpoint,
+            apple: AppleAvailability(
+                targets: CallTarget.all(for: apps), policy: AvailabilityPolicy(), mostCalls: 1, clock: clock,
+                randomness: SystemRandomness(), metrics: metrics.availability, logger: logger),
+            clock: clock, metrics: metrics, alerts: AlertThrottle(), logger: logger)
     }
 
     /// Reads bytes by the rules of the input topic.
@@ -75,7 +79,10 @@ public struct SingleVerification: Sendable {
     public func verdict(on submission: Submission, receivedAt: Timestamp) async -> Verdict {
         switch verifier.open(submission, receivedAt: receivedAt) {
         case .concluded(let verdict): verdict
-        case .ask(let opened): await verifier.verify(opened)
+        // Without a verdict only if the task is cancelled meanwhile.
+        case .ask(let opened):
+            await verifier.verify(opened, isRetry: false)
+                ?? .retry(.unreachable, notBefore: nil, patience: .unlimited)
         }
     }
 }

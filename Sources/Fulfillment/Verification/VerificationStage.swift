@@ -1,3 +1,4 @@
+import Ledger
 import Logging
 import Metrics
 import Purchases
@@ -12,20 +13,26 @@ struct VerificationStage: Sendable {
 
     let parts: PipelineParts
     let verifier: Verifier
-    private let slots: Slots
 
     init(parts: PipelineParts, verifier: Verifier) {
         self.parts = parts
         self.verifier = verifier
-        slots = Slots(parts.configuration.maxInFlight)
     }
 
     /// Runs until nothing more is admitted and all that was has its fate, or the stop's share of time is over.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await verifyAll() }
+            group.addTask {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await verifyAll() }
+                    group.addTask { await parts.apple.keepTime() }
+                    await group.next()
+                    group.cancelAll()
+                }
+            }
             group.addTask {
                 await parts.stopping.wait()
+                parts.apple.close()
                 // A cancelled sleep means that everything ended in time.
                 do { try await parts.clock.sleep(for: parts.configuration.stopLimit * Self.stopShare) } catch { return }
             }
@@ -62,38 +69,61 @@ struct VerificationStage: Sendable {
     }
 
     /// A conclusion without a call never asks to be tried again, so one step settles it.
-    private func settled(_ verdict: Verdict, _ admitted: AdmittedSubmission) -> [Settled] {
-        var state = RetryState()
-        let evidence = admitted.read.submission.evidence
-        guard case .settle(let decision) = step(&state, verdict, evidence) else { return [] }
-        return [admitted.settled(decision, attempts: 0)]
+    private func settled(
+        _ verdict: Verdict, _ admitted: AdmittedSubmission, _ state: RetryState = RetryState()
+    ) -> [Settled] {
+        var state = state
+        guard case .settle(let decision) = step(&state, verdict, admitted, isAway: false) else { return [] }
+        return [admitted.settled(decision, attempts: 0, history: state.history)]
     }
 
-    private func verify(_ admitted: AdmittedSubmission, _ opened: Verifier.Case) async {
-        var state = RetryState()
-        var place = BudgetPlace(weight: admitted.weight)
+    /// Verifies a submission that waited in the ledger: one try, and back with a fate or another due time.
+    func verifyDue(_ due: DueSubmission) async {
+        let admitted = AdmittedSubmission(
+            read: ReadSubmission(submission: due.submission, claimant: due.claimant, fingerprint: due.fingerprint),
+            origin: due.origin, receivedAt: due.receivedAt, ticket: nil, weight: 0)
+        switch verifier.open(due.submission, receivedAt: due.receivedAt) {
+        case .concluded(let verdict): parts.settled.put(settled(verdict, admitted, RetryState(due)))
+        case .ask(let opened): await verify(admitted, opened, RetryState(due))
+        }
+    }
+
+    private func verify(
+        _ admitted: AdmittedSubmission, _ opened: Verifier.Case, _ start: RetryState = RetryState()
+    ) async {
+        var state = start
+        var isRetry = start.attempts > 0
         while true {
-            // Once the worker stops nothing new is begun: the record is read again after the restart.
-            let tried = await slots.withSlot { parts.stopping.isRaised ? nil : await verifier.verify(opened) }
-            guard let verdict = tried ?? nil, !Task.isCancelled else { return }
-            switch step(&state, verdict, opened.evidence) {
+            // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
+            // stop cuts short, or that was never made, is not counted.
+            guard !parts.stopping.isRaised, let verdict = await verifier.verify(opened, isRetry: isRetry),
+                !Task.isCancelled
+            else { return }
+            isRetry = true
+            switch step(&state, verdict, admitted, isAway: verifier.isAway(opened)) {
             case .settle(let decision):
-                parts.settled.put([admitted.settled(decision, attempts: state.attempts)])
+                parts.settled.put([admitted.settled(decision, attempts: state.attempts, history: state.history)])
                 return
-            case .tryAgain(let delay, _):
+            case .tryAgain(let delay):
                 note(verdict, admitted)
-                place.move(to: state.wait.map(parts.budget))
                 guard await pause(for: delay) else { return }
+            case .wait(let cause, let detail, let delay):
+                note(verdict, admitted)
+                let waiting = Waiting(
+                    cause, detail: detail, submission: admitted.read.submission.with(opened.evidence), delay: delay,
+                    doubtSince: state.doubtSince)
+                parts.settled.put([admitted.settled(.wait(waiting), attempts: state.attempts, history: state.history)])
+                return
             }
         }
     }
 
     private func step(
-        _ state: inout RetryState, _ verdict: Verdict, _ evidence: @autoclosure () -> Evidence
+        _ state: inout RetryState, _ verdict: Verdict, _ admitted: AdmittedSubmission, isAway: Bool
     ) -> RetryState.Step {
         state.received(
-            verdict, evidence: evidence(), policy: parts.configuration.retry, elapsed: parts.clock.elapsed(),
-            now: parts.clock.now(), unit: parts.randomness.unit(), isCrowded: { parts.budget($0).isCrowded })
+            verdict, policy: parts.configuration.retry, receivedAt: admitted.receivedAt, now: parts.clock.now(),
+            unit: parts.randomness.unit(), isAway: isAway)
     }
 
     private func note(_ verdict: Verdict, _ admitted: AdmittedSubmission) {
@@ -116,7 +146,7 @@ struct VerificationStage: Sendable {
     }
 
     /// - Returns: false when the worker stops or the task is cancelled before the time is over.
-    private func pause(for delay: Duration) async -> Bool {
+    func pause(for delay: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 do { try await parts.clock.sleep(for: delay) } catch { return false }

@@ -8,6 +8,8 @@ struct Verifier: Sendable {
     let apps: AppRegistry
     let signatures: SignatureVerifiers
     let endpoint: any AppStoreEndpoint
+    /// Every call asks here first.
+    let apple: AppleAvailability
     let clock: any WorkerClock
     let metrics: PipelineMetrics
     let alerts: AlertThrottle
@@ -132,24 +134,38 @@ struct Verifier: Sendable {
                 question: .lookup(question, access, evidence: submission.evidence)))
     }
 
-    /// Brings a case before Apple once.
-    func verify(_ opened: Case) async -> Verdict {
+    /// Brings a case before Apple once, as soon as Apple can be asked.
+    ///
+    /// - Parameter isRetry: whether the case was brought before Apple already.
+    /// - Returns: nil if there was no such moment before the worker stopped: no attempt was made.
+    func verify(_ opened: Case, isRetry: Bool) async -> Verdict? {
         switch opened.question {
-        case .verifyReceipt(let base64): await verifyReceipt(base64, opened)
-        case .lookup(let question, let access, _): await lookUp(question, access, opened)
+        case .verifyReceipt(let base64): await verifyReceipt(base64, opened, isRetry)
+        case .lookup(let question, let access, _): await lookUp(question, access, opened, isRetry)
         case .again(let evidence): await lookAgain(at: evidence, opened)
         }
     }
 
-    private func lookAgain(at evidence: Evidence, _ opened: Case) async -> Verdict {
-        switch look(at: opened.claim.with(evidence), opened.receivedAt) {
-        case .concluded(let verdict): verdict
-        // What it waited for has come, and now Apple must be asked.
-        case .ask(let next): await verify(next)
+    /// Whether what the case is brought before is in trouble with everybody's calls.
+    func isAway(_ opened: Case) -> Bool {
+        switch opened.question {
+        case .verifyReceipt: Environment.allCases.contains { apple.isTroubled(.verifyReceipt($0)) }
+        case .lookup:
+            Environment.allCases.contains { apple.isTroubled(.serverAPI($0, opened.registered.app.bundleID)) }
+        case .again: false
         }
     }
 
-    private func verifyReceipt(_ base64: [UInt8], _ opened: Case) async -> Verdict {
+    private func lookAgain(at evidence: Evidence, _ opened: Case) async -> Verdict? {
+        switch look(at: opened.claim.with(evidence), opened.receivedAt) {
+        case .concluded(let verdict): verdict
+        // What it waited for has come, and now Apple must be asked.
+        case .ask(let next): await verify(next, isRetry: false)
+        }
+    }
+
+    private func verifyReceipt(_ base64: [UInt8], _ opened: Case, _ isRetry: Bool) async -> Verdict? {
+        var lane: CallLine.Lane = isRetry ? .again : .first
         var exchange = VerifyReceiptExchange(
             app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt, receipt: nil,
             base64: base64, sharedSecrets: opened.registered.sharedSecrets)
@@ -158,15 +174,25 @@ struct Verifier: Sendable {
             switch step {
             case .conclude(let verdict): return verdict
             case .call(let environment, let body):
-                let reply = await called(environment) { await endpoint.verifyReceipt(environment, body: body) }
-                step = exchange.answered(reply, now: clock.now())
+                guard let permit = await apple.permit(for: .verifyReceipt(environment), lane) else { return nil }
+                lane = .goingOn
+                let (reply, took) = await called(environment) {
+                    await endpoint.verifyReceipt(environment, body: body)
+                }
+                let now = clock.now()
+                step = exchange.answered(reply, now: now)
+                apple.ended(
+                    permit, CallOutcome(reply, from: .verifyReceipt, concluded: step.verdict, now: now),
+                    isRetry: isRetry, took: took)
             }
         }
     }
 
     private func lookUp(
-        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case
-    ) async -> Verdict {
+        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case, _ isRetry: Bool
+    ) async -> Verdict? {
+        var lane: CallLine.Lane = isRetry ? .again : .first
+        let bundleID = opened.registered.app.bundleID
         var lookup = TransactionLookup(
             app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt, question: question,
             transactions: signatures.transactions)
@@ -176,17 +202,28 @@ struct Verifier: Sendable {
             switch step {
             case .conclude(let verdict): return verdict
             case .call(let environment, let request, let freshToken):
-                if let verdict = await waitForTurn(access, environment, request.endpoint) { return verdict }
+                // The permit first: moments that the budget gave before an outage would all have come at its end.
+                guard let permit = await apple.permit(for: .serverAPI(environment, bundleID), lane) else { return nil }
+                if let verdict = await waitForTurn(access, environment, request.endpoint) {
+                    apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
+                    return verdict
+                }
                 if freshToken, let used { access.mint.refused(used) }
                 guard let token = access.mint.token(now: clock.now()) else {
+                    apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
                     return .hold(.credentialsRefused, detail: "No token can be signed with the app's key.")
                 }
+                lane = .goingOn
                 used = token
-                let reply = await called(environment) {
+                let (reply, took) = await called(environment) {
                     await endpoint.serverAPI(environment, request, bearer: token)
                 }
                 pauseIfAsked(reply, access, environment, request.endpoint)
-                step = lookup.answered(reply, now: clock.now())
+                let now = clock.now()
+                step = lookup.answered(reply, now: now)
+                apple.ended(
+                    permit, CallOutcome(reply, from: .serverAPI, concluded: step.verdict, now: now),
+                    isRetry: isRetry, took: took)
             }
         }
     }
@@ -222,12 +259,15 @@ struct Verifier: Sendable {
         access.close(environment, endpoint, until: clock.elapsed() + end.since(now))
     }
 
-    private func called(_ environment: Environment, _ call: () async -> AppStoreReply) async -> AppStoreReply {
+    private func called(
+        _ environment: Environment, _ call: () async -> AppStoreReply
+    ) async -> (reply: AppStoreReply, took: Duration) {
         let started = clock.elapsed()
         let reply = await call()
-        metrics.called(environment, reply, took: clock.elapsed() - started)
+        let took = clock.elapsed() - started
+        metrics.called(environment, reply, took: took)
         if case .failed(let failure) = reply { warn(environment, failure) }
-        return reply
+        return (reply, took)
     }
 
     private func warn(_ environment: Environment, _ failure: TransportFailure) {
@@ -257,5 +297,21 @@ extension Verdict {
         case .verified, .rejected: true
         case .retry, .hold: false
         }
+    }
+}
+
+extension VerifyReceiptExchange.Step {
+    /// What the try ended with, if it ended.
+    fileprivate var verdict: Verdict? {
+        guard case .conclude(let verdict) = self else { return nil }
+        return verdict
+    }
+}
+
+extension TransactionLookup.Step {
+    /// What the try ended with, if it ended.
+    fileprivate var verdict: Verdict? {
+        guard case .conclude(let verdict) = self else { return nil }
+        return verdict
     }
 }

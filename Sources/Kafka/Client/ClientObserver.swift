@@ -49,6 +49,11 @@ final class ClientObserver {
         Counter(label: "\(prefix)_\(event)", factory: factory).increment(by: amount)
     }
 
+    /// Notes how long the group waited for partitions.
+    func revocation(took duration: Duration) {
+        Timer(label: "\(prefix)_revocation", factory: factory).record(duration: duration)
+    }
+
     private func record(_ json: String) {
         guard let statistics = Statistics.decode(json) else {
             logger.warning("Kafka statistics could not be read")
@@ -90,6 +95,8 @@ final class ClientObserver {
         gauge("fetched_bytes", fetched.bytes)
         // A partition that went to another member must not keep showing the lag it had here.
         for (partition, meter) in lags where !seen.contains(partition) {
+            // A back end that keeps its series would go on showing the last value.
+            meter.set(0)
             meter.destroy()
             lags[partition] = nil
         }

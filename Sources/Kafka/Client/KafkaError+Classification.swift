@@ -35,6 +35,9 @@ extension KafkaError {
         }
     }
 
+    /// Whether another member has joined the group under this one's static name.
+    public var isFenced: Bool { failure?.code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
+
     /// Takes over `error`, which librdkafka's newer calls return, and frees it. `nil` for success.
     static func taking(_ error: OpaquePointer?) -> KafkaError? {
         guard let error else { return nil }

@@ -12,7 +12,7 @@ struct ConsumerAssignment {
 
     /// What the application has not been told yet.
     enum Announcement: Equatable {
-        case assigned([KafkaPartition])
+        case assigned([KafkaPartition], epoch: UInt64)
         case revoking(id: UInt64, [KafkaPartition], lost: Bool)
     }
 
@@ -30,6 +30,8 @@ struct ConsumerAssignment {
     private let commitDeadline: Duration
     private var revocation = Revocation.none
     private var epochs: [KafkaPartition: UInt64] = [:]
+    /// Of partitions that are on their way to another member and still ours.
+    private var leaving: [KafkaPartition: UInt64] = [:]
     private var stored: [KafkaPartition: Int64] = [:]
     private var epoch: UInt64 = 0
     private var lastRevocation: UInt64 = 0
@@ -48,6 +50,11 @@ struct ConsumerAssignment {
 
     /// The assignment a partition belongs to, `nil` while it is not this member's.
     func epoch(of partition: KafkaPartition) -> UInt64? { epochs[partition] }
+
+    /// Whether work of this epoch may still move the partition's offset: until the partition is given back.
+    func mayStore(_ partition: KafkaPartition, epoch: UInt64) -> Bool {
+        epochs[partition] == epoch || leaving[partition] == epoch
+    }
 
     /// When `reached` wants to be called.
     var deadline: Instant? {
@@ -70,16 +77,22 @@ struct ConsumerAssignment {
             epochs[partition] = epoch
             stored[partition] = nil
         }
-        announcements.append(.assigned(partitions.sorted()))
+        announcements.append(.assigned(partitions.sorted(), epoch: epoch))
     }
 
     /// Notes an offset that librdkafka accepted, so that a revocation commits it.
-    mutating func stored(_ offset: Int64, for partition: KafkaPartition) {
-        stored[partition] = max(offset, stored[partition] ?? offset)
+    ///
+    /// - Returns: whether it is lower than the one before, which librdkafka's own commit would pass over.
+    mutating func stored(_ offset: Int64, for partition: KafkaPartition) -> Bool {
+        defer { stored[partition] = offset }
+        return stored[partition].map { offset < $0 } ?? false
     }
 
     mutating func revoked(_ partitions: [KafkaPartition], lost: Bool, now: Instant) -> Action {
-        for partition in partitions { epochs[partition] = nil }
+        for partition in partitions {
+            let epoch = epochs.removeValue(forKey: partition)
+            if !lost { leaving[partition] = epoch }
+        }
         let known = withdraw(partitions)
         if lost {
             for partition in partitions { stored[partition] = nil }
@@ -135,7 +148,10 @@ struct ConsumerAssignment {
 
     private mutating func finish(_ partitions: [KafkaPartition]) -> Action {
         revocation = .none
-        for partition in partitions { stored[partition] = nil }
+        for partition in partitions {
+            stored[partition] = nil
+            leaving[partition] = nil
+        }
         return .unassign(partitions)
     }
 
@@ -144,10 +160,10 @@ struct ConsumerAssignment {
     private mutating func withdraw(_ partitions: [KafkaPartition]) -> [KafkaPartition] {
         var known = Set(partitions)
         announcements = announcements.compactMap { announcement in
-            guard case .assigned(let waiting) = announcement else { return announcement }
+            guard case .assigned(let waiting, let epoch) = announcement else { return announcement }
             known.subtract(waiting)
             let rest = waiting.filter { !partitions.contains($0) }
-            return rest.isEmpty && !waiting.isEmpty ? nil : .assigned(rest)
+            return rest.isEmpty && !waiting.isEmpty ? nil : .assigned(rest, epoch: epoch)
         }
         return known.sorted()
     }

@@ -4,17 +4,19 @@ import Synchronization
 ///
 /// Every command is awaited by its caller or answers one revocation, so the number of callers bounds the queue.
 enum ConsumerCommand: Sendable {
-    case store([KafkaPartition: Int64], Reply<[KafkaPartition]>)
+    /// Offsets of partitions that are named in `epochs` are for that assignment only.
+    case store([KafkaPartition: Int64], epochs: [KafkaPartition: UInt64], Reply<[KafkaPartition]>)
     case commit(Reply<Void>)
-    case pause([KafkaPartition], Reply<Void>)
-    case resume([KafkaPartition], Reply<Void>)
+    /// `nil` for all there are and all that come.
+    case pause([KafkaPartition]?, Reply<Void>)
+    case resume([KafkaPartition]?, Reply<Void>)
     case completeRevocation(id: UInt64, offsets: [KafkaPartition: Int64])
     case close(deadline: ContinuousClock.Instant, Reply<Void>?)
 
     /// Answers a command that will not be carried out.
     func refuse(_ error: KafkaError) {
         switch self {
-        case .store(_, let reply): reply(.failure(error))
+        case .store(_, _, let reply): reply(.failure(error))
         case .commit(let reply), .pause(_, let reply), .resume(_, let reply): reply(.failure(error))
         case .completeRevocation: break
         case .close(_, let reply): reply?(.success(()))

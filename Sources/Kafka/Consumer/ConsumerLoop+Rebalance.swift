@@ -34,6 +34,7 @@ extension ConsumerLoop {
     private func revoke(_ partitions: [KafkaPartition]) {
         // Asked first: giving partitions back resets the answer.
         let lost = rd_kafka_assignment_lost(handle.pointer) != 0
+        revokedAt = .now
         let dropped = buffer.drop(partitions)
         if dropped > 0 { observer.count("dropped_records", by: dropped) }
         observer.count("revoked_partitions", by: partitions.count)
@@ -61,10 +62,22 @@ extension ConsumerLoop {
     }
 
     private func unassign(_ partitions: [KafkaPartition]) {
+        defer { noteGivenBack(partitions) }
         guard isIncremental, let list = PartitionList(partitions) else {
             return report(Self.error(rd_kafka_assign(handle.pointer, nil)))
         }
         report(KafkaError.taking(rd_kafka_incremental_unassign(handle.pointer, list.pointer)))
+    }
+
+    private func noteGivenBack(_ partitions: [KafkaPartition]) {
+        guard let start = revokedAt.take() else { return }
+        let duration = ContinuousClock.now - start
+        observer.revocation(took: duration)
+        logger.info(
+            "Kafka partitions given back",
+            metadata: [
+                "partitions": "\(partitions.count)", "milliseconds": "\(Int64(duration / .milliseconds(1)))",
+            ])
     }
 
     /// The answer to a commit: of a revocation (odd token), of a caller (even), or librdkafka's own (0).

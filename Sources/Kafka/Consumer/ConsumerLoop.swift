@@ -25,11 +25,14 @@ final class ConsumerLoop {
     var pauses = PauseState()
     var buffer = RecordBuffer()
     var hadAssignment = false
+    /// When the group asked for partitions back that are still held.
+    var revokedAt: ContinuousClock.Instant?
     /// Callers of `commit`, by the token their answer will carry. Tokens of revocations are odd, these even.
     var commits: [UInt: Reply<Void>] = [:]
     private var lastCommit: UInt = 0
     private var topicNames: [OpaquePointer: String] = [:]
     private let wake: EventDescriptor
+    private let pulse: ConsumerPulse
     private(set) var closing: Closing?
 
     struct Closing {
@@ -39,15 +42,16 @@ final class ConsumerLoop {
     }
 
     init(
-        handle: KafkaHandle, inbox: ConsumerInbox, wake: EventDescriptor, configuration: KafkaConsumerConfiguration,
-        logger: Logger
+        handle: KafkaHandle, inbox: ConsumerInbox, wake: EventDescriptor, pulse: ConsumerPulse,
+        configuration: KafkaConsumerConfiguration, logger: Logger
     ) throws(KafkaError) {
         self.handle = handle
         self.inbox = inbox
         self.wake = wake
+        self.pulse = pulse
         self.logger = logger
         observer = ClientObserver(client: "consumer", configuration: configuration.client, logger: logger)
-        isCooperative = configuration.assignor == .cooperativeSticky
+        isCooperative = configuration.isCooperative
         assignment = ConsumerAssignment(
             revocationDeadline: configuration.revocationDeadline, commitDeadline: Self.revocationCommitDeadline)
         control = try KafkaQueue.consumerControl(handle)
@@ -59,6 +63,7 @@ final class ConsumerLoop {
     /// Runs until the consumer is closed or its deadline for that is over.
     func run() {
         while true {
+            pulse.turn()
             for command in inbox.takeCommands() { carryOut(command) }
             serveControl()
             perform(assignment.reached(.now))
@@ -81,12 +86,18 @@ final class ConsumerLoop {
 
     private func carryOut(_ command: ConsumerCommand) {
         switch command {
-        case .store(let offsets, let reply): reply(.success(store(offsets)))
+        case .store(let offsets, let epochs, let reply): reply(.success(store(offsets, epochs: epochs)))
         case .commit(let reply): commit(reply)
         case .pause(let partitions, let reply):
-            reply(apply(pauses.pause(partitions, assigned: assignment.partitions)))
+            let assigned = assignment.partitions
+            reply(
+                apply(
+                    partitions.map { pauses.pause($0, assigned: assigned) } ?? pauses.pauseAll(assigned: assigned)))
         case .resume(let partitions, let reply):
-            reply(apply(pauses.resume(partitions, assigned: assignment.partitions)))
+            let assigned = assignment.partitions
+            reply(
+                apply(
+                    partitions.map { pauses.resume($0, assigned: assigned) } ?? pauses.resumeAll(assigned: assigned)))
         case .completeRevocation(let id, let offsets):
             if assignment.isWaiting(for: id) { _ = store(offsets) }
             perform(assignment.completed(id, now: .now))
@@ -94,15 +105,30 @@ final class ConsumerLoop {
         }
     }
 
-    /// - Returns: the partitions that are no longer this member's.
-    private func store(_ offsets: [KafkaPartition: Int64]) -> [KafkaPartition] {
-        guard !offsets.isEmpty, let list = PartitionList(offsets: offsets) else { return [] }
+    /// - Returns: the partitions that are no longer this member's, or this member's anew.
+    private func store(
+        _ offsets: [KafkaPartition: Int64], epochs: [KafkaPartition: UInt64] = [:]
+    ) -> [KafkaPartition] {
+        let current = offsets.filter { partition, _ in
+            epochs[partition].map { assignment.mayStore(partition, epoch: $0) } ?? true
+        }
+        let late = offsets.keys.filter { current[$0] == nil }
+        guard !current.isEmpty, let list = PartitionList(offsets: current) else { return late.sorted() }
         rd_kafka_offsets_store(handle.pointer, list.pointer)
         let refused = list.refused
-        for (partition, offset) in offsets where refused[partition] == nil {
-            assignment.stored(offset, for: partition)
+        var lower: [KafkaPartition: Int64] = [:]
+        for (partition, offset) in current where refused[partition] == nil {
+            if assignment.stored(offset, for: partition) { lower[partition] = offset }
         }
-        return refused.keys.sorted()
+        commitLower(lower)
+        return (late + refused.keys).sorted()
+    }
+
+    /// The periodic commit only goes forward, so what went back is committed by name.
+    private func commitLower(_ offsets: [KafkaPartition: Int64]) {
+        guard !offsets.isEmpty, let list = PartitionList(offsets: offsets) else { return }
+        let code = rd_kafka_commit_queue(handle.pointer, list.pointer, control.pointer, nil, nil)
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { observer.count(error: KafkaFailure(code)) }
     }
 
     private func commit(_ reply: @escaping Reply<Void>) {
@@ -156,6 +182,7 @@ final class ConsumerLoop {
     private func handle(_ content: ClientEvent.Content) {
         observer.observe(content)
         switch content {
+        case .statistics: pulse.report()
         case .rebalance(let code, let partitions): rebalance(code, partitions)
         case .committed(let code, let token): committed(code, token: token)
         case .error(_, _, let isFatal) where isFatal:
@@ -185,7 +212,7 @@ final class ConsumerLoop {
 
     private func event(_ announcement: ConsumerAssignment.Announcement) -> KafkaConsumerEvent {
         switch announcement {
-        case .assigned(let partitions): .assigned(partitions)
+        case .assigned(let partitions, let epoch): .assigned(partitions, epoch: epoch)
         case .revoking(let id, let partitions, let lost):
             .revoking(KafkaRevocation(partitions: partitions, lost: lost, id: id, inbox: inbox))
         }

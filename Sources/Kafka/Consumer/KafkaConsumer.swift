@@ -11,6 +11,7 @@ public final class KafkaConsumer: Sendable {
     private static let abandonedDeadline = Duration.seconds(5)
 
     private let inbox: ConsumerInbox
+    private let pulse: ConsumerPulse
 
     /// Joins the group. Returns at once; the first assignment comes as an event, and only once brokers are reachable.
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
@@ -21,7 +22,9 @@ public final class KafkaConsumer: Sendable {
         let handle = try KafkaHandle(
             RD_KAFKA_CONSUMER, properties: properties,
             events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_FETCH)
+        let pulse = ConsumerPulse(hasReports: configuration.client.statisticsInterval > .zero)
         self.inbox = inbox
+        self.pulse = pulse
         // Still before the owner thread exists, so that these errors can be thrown.
         do throws(KafkaError) {
             guard let topics = PartitionList(configuration.topics.map { KafkaPartition(topic: $0, index: -1) }) else {
@@ -30,7 +33,7 @@ public final class KafkaConsumer: Sendable {
             let code = rd_kafka_subscribe(handle.pointer, topics.pointer)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw .invalidConfiguration(KafkaFailure(code)) }
             try DedicatedThread.start("kafka-consumer") {
-                Self.run(handle, inbox, wake, configuration, logger)
+                Self.run(handle, inbox, wake, pulse, configuration, logger)
             }
         } catch {
             handle.destroy(leavingGroup: false)
@@ -64,12 +67,16 @@ public final class KafkaConsumer: Sendable {
     }
 
     /// Marks how far the application has come; the offsets (the next to read) are committed within the configured
-    /// interval, at revocation and at close. An offset lower than one stored before is ignored.
-    /// - Returns: partitions that are no longer this member's and were left alone.
+    /// interval, at revocation and at close. One that is lower than the one stored before is committed at once.
+    /// - Parameter epochs: the epochs under which the records were read. Where a partition was given back since, or is
+    ///   this member's anew, its offset is left alone: it may be another member's by now, and further on.
+    /// - Returns: partitions that are no longer this member's, or its anew, and were left alone.
     /// - Throws: `closed`.
     @discardableResult
-    public func storeOffsets(_ offsets: [KafkaPartition: Int64]) async throws(KafkaError) -> [KafkaPartition] {
-        try await inbox.submit { .store(offsets, $0) }
+    public func storeOffsets(
+        _ offsets: [KafkaPartition: Int64], readUnder epochs: [KafkaPartition: UInt64] = [:]
+    ) async throws(KafkaError) -> [KafkaPartition] {
+        try await inbox.submit { .store(offsets, epochs: epochs, $0) }
     }
 
     /// Commits what was stored and waits for the broker's answer. Success when there is nothing to commit.
@@ -91,6 +98,24 @@ public final class KafkaConsumer: Sendable {
         try await inbox.submit { .resume(partitions, $0) }
     }
 
+    /// Stops fetching from whatever is assigned, now and later, until `resume()`. The member stays in its group and
+    /// answers its rebalances. What was already taken for a demand is still delivered.
+    /// - Throws: `closed`, or what librdkafka refused.
+    public func pause() async throws(KafkaError) {
+        try await inbox.submit { .pause(nil, $0) }
+    }
+
+    /// Takes `pause()` back; partitions that were paused by name stay so. librdkafka fetches again what it had ready,
+    /// so that the first record may take a second.
+    /// - Throws: `closed`, or what librdkafka refused.
+    public func resume() async throws(KafkaError) {
+        try await inbox.submit { .resume(nil, $0) }
+    }
+
+    /// What shows that the consumer works: numbers that grow for as long as it does, whether or not anybody asks it
+    /// for anything, brokers answer, or records come.
+    public var signsOfLife: KafkaConsumerSigns { pulse.signs }
+
     /// Commits what was stored, leaves the group and frees the client. A waiting `next` answers `nil`; revocations are
     /// not announced any more, so store the last offsets before. Returns when all is done or the deadline is over.
     public func close(deadline: Duration) async {
@@ -101,10 +126,10 @@ public final class KafkaConsumer: Sendable {
 
     /// The owner thread, from beginning to end.
     private static func run(
-        _ handle: KafkaHandle, _ inbox: ConsumerInbox, _ wake: EventDescriptor,
+        _ handle: KafkaHandle, _ inbox: ConsumerInbox, _ wake: EventDescriptor, _ pulse: ConsumerPulse,
         _ configuration: KafkaConsumerConfiguration, _ logger: Logger
     ) {
-        let closing = drive(handle, inbox, wake, configuration, logger)
+        let closing = drive(handle, inbox, wake, pulse, configuration, logger)
         let left = closing.map { $0.leavesGroup && rd_kafka_consumer_closed(handle.pointer) != 0 } ?? false
         let rest = closing.map { max($0.deadline - .now, .zero) } ?? .zero
         let destroyed = (try? handle.destroy(leavingGroup: left, timeout: rest)) ?? false
@@ -119,12 +144,12 @@ public final class KafkaConsumer: Sendable {
 
     /// In a function of its own so that every queue is released when it returns, before the client is destroyed.
     private static func drive(
-        _ handle: KafkaHandle, _ inbox: ConsumerInbox, _ wake: EventDescriptor,
+        _ handle: KafkaHandle, _ inbox: ConsumerInbox, _ wake: EventDescriptor, _ pulse: ConsumerPulse,
         _ configuration: KafkaConsumerConfiguration, _ logger: Logger
     ) -> ConsumerLoop.Closing? {
         do throws(KafkaError) {
             let loop = try ConsumerLoop(
-                handle: handle, inbox: inbox, wake: wake, configuration: configuration, logger: logger)
+                handle: handle, inbox: inbox, wake: wake, pulse: pulse, configuration: configuration, logger: logger)
             loop.run()
             loop.releaseQueues()
             return loop.closing

@@ -16,9 +16,11 @@ public struct KafkaConsumerConfiguration: Sendable {
     public var groupID: String
     /// What to read; a name that begins with `^` is a regular expression.
     public var topics: [String]
-    /// Default `range`.
-    public var assignor: Assignor
-    /// A name for static membership: a restart within the session timeout then moves no partition. Default none.
+    /// `nil`, the default, leaves it to the property `partition.assignment.strategy`, and without one to `range`.
+    public var assignor: Assignor?
+    /// A name for static membership: a restart within the session timeout then moves no partition. No two members may
+    /// have the same, else the one that joined first ends with a fatal error. `nil`, the default, leaves it to the
+    /// property `group.instance.id`.
     public var groupInstanceID: String?
     /// How long the group waits for a member that is silent. Default 45 s.
     public var sessionTimeout: Duration
@@ -39,7 +41,7 @@ public struct KafkaConsumerConfiguration: Sendable {
 
     /// Defaults for everything but addresses, group and topics.
     public init(
-        client: KafkaClientConfiguration, groupID: String, topics: [String], assignor: Assignor = .range,
+        client: KafkaClientConfiguration, groupID: String, topics: [String], assignor: Assignor? = nil,
         groupInstanceID: String? = nil, sessionTimeout: Duration = .seconds(45),
         autoCommitInterval: Duration = .seconds(1), revocationDeadline: Duration = .seconds(10),
         fetchWait: Duration = .milliseconds(100), prefetchedRecords: Int = 20_000, prefetchedKilobytes: Int = 16384
@@ -58,9 +60,9 @@ public struct KafkaConsumerConfiguration: Sendable {
     }
 
     func properties() throws(KafkaError) -> ClientProperties {
-        var defaults = [
+        let defaults = [
             "group.id": groupID,
-            "partition.assignment.strategy": assignor.rawValue,
+            Self.strategyProperty: Assignor.range.rawValue,
             "session.timeout.ms": String(sessionTimeout.pollMilliseconds),
             "enable.auto.commit": "true",
             "enable.auto.offset.store": "false",
@@ -75,13 +77,29 @@ public struct KafkaConsumerConfiguration: Sendable {
             "queued.min.messages": String(prefetchedRecords),
             "queued.max.messages.kbytes": String(prefetchedKilobytes),
         ]
-        if let groupInstanceID { defaults["group.instance.id"] = groupInstanceID }
+        var client = client
+        if let assignor { client.properties[Self.strategyProperty] = assignor.rawValue }
+        if let groupInstanceID { client.properties["group.instance.id"] = groupInstanceID }
         return try ClientProperties(client, defaults: defaults, guards: Self.guards)
     }
 
+    /// Whether only what moves is given back at a rebalance, as far as it is up to this member.
+    var isCooperative: Bool {
+        (assignor?.rawValue ?? client.properties[Self.strategyProperty]) == Assignor.cooperativeSticky.rawValue
+    }
+
+    private static let strategyProperty = "partition.assignment.strategy"
+
+    /// Each strategy, and both of those that give everything back: a group can pass from one to the other by way of
+    /// members that know both. librdkafka cannot pass from these to the cooperative one.
+    private static let strategies =
+        Set(Assignor.allCases.map(\.rawValue)).union(["range,roundrobin", "roundrobin,range"])
+
     private static let guards: [ClientProperties.Guard] = [
         .init(key: "group.id", allowed: [], reason: "set by groupID"),
-        .init(key: "partition.assignment.strategy", allowed: [], reason: "set by assignor"),
+        .init(
+            key: strategyProperty, allowed: strategies,
+            reason: "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
         .init(
             key: "enable.auto.offset.store", allowed: ["false"],
             reason: "offsets would be committed before their records are dealt with"),

@@ -2,8 +2,8 @@
 public enum KafkaConsumerEvent: Sendable {
     /// At least one record; those of one partition are in the order of their offsets.
     case records([KafkaRecord])
-    /// These partitions are now this member's. Records of theirs follow, never precede.
-    case assigned([KafkaPartition])
+    /// These partitions are now this member's, under this epoch. Records of theirs follow, never precede.
+    case assigned([KafkaPartition], epoch: UInt64)
     /// These partitions are being taken away. No record of theirs follows until they are assigned again.
     case revoking(KafkaRevocation)
 }

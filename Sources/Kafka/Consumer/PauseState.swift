@@ -9,6 +9,8 @@ struct PauseState {
     }
 
     private var wanted: Set<KafkaPartition> = []
+    /// Beside `wanted`: whatever is assigned, now and later.
+    private var isAllWanted = false
     private var marked: Set<KafkaPartition> = []
 
     mutating func pause(_ partitions: [KafkaPartition], assigned: Set<KafkaPartition>) -> Changes {
@@ -21,19 +23,31 @@ struct PauseState {
         return reconcile(assigned.intersection(partitions))
     }
 
+    mutating func pauseAll(assigned: Set<KafkaPartition>) -> Changes {
+        isAllWanted = true
+        return reconcile(assigned)
+    }
+
+    /// Partitions that were paused by name stay so.
+    mutating func resumeAll(assigned: Set<KafkaPartition>) -> Changes {
+        isAllWanted = false
+        return reconcile(assigned)
+    }
+
     mutating func assigned(_ partitions: [KafkaPartition]) -> Changes {
         // Paused again even where the mark should still be there: pausing twice is harmless, reading on is not.
-        let paused = wanted.intersection(partitions)
-        marked.subtract(paused)
+        marked.subtract(partitions.filter(isWanted))
         return reconcile(Set(partitions))
     }
 
     private mutating func reconcile(_ partitions: Set<KafkaPartition>) -> Changes {
         let changes = Changes(
-            pause: partitions.intersection(wanted).subtracting(marked).sorted(),
-            resume: partitions.intersection(marked).subtracting(wanted).sorted())
+            pause: partitions.filter { isWanted($0) && !marked.contains($0) }.sorted(),
+            resume: partitions.filter { !isWanted($0) && marked.contains($0) }.sorted())
         marked.formUnion(changes.pause)
         marked.subtract(changes.resume)
         return changes
     }
+
+    private func isWanted(_ partition: KafkaPartition) -> Bool { isAllWanted || wanted.contains(partition) }
 }

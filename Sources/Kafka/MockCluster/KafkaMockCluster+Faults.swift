@@ -50,6 +50,10 @@ public struct KafkaInjectedError: Sendable, Hashable {
     public static let notEnoughReplicas = Self(code: 19)
     /// The member's generation is over.
     public static let illegalGeneration = Self(code: 22)
+    /// The group does not know this member: its session ran out.
+    public static let unknownMember = Self(code: 25)
+    /// Another member has joined under the same static name.
+    public static let fencedInstanceID = Self(code: 82)
     /// The client may not use this topic.
     public static let topicAuthorizationFailed = Self(code: 29)
     /// The idempotent producer's numbers do not follow one another.

@@ -43,21 +43,24 @@ public enum SubmissionChange: Hashable, Sendable {
 /// The part of a submission's row that is decided.
 public struct SubmissionContent: Hashable, Sendable {
     public let outcome: RecordedOutcome
-    /// Failure reason or hold cause; nil for a granted one.
+    /// Failure reason, or why it waits; nil for a granted one.
     public let reason: String?
     public let detail: String?
-    /// Kept only while the submission is held.
-    public let evidence: Evidence?
+    /// Kept only while the submission waits.
+    public let waiting: Waiting?
+    /// The transaction that a submission is about which was granted nothing, where one is known.
+    public let transactionID: TransactionID?
     public let events: [EventID]
 
     init(
-        outcome: RecordedOutcome, reason: String? = nil, detail: String? = nil, evidence: Evidence? = nil,
-        events: [EventID]
+        outcome: RecordedOutcome, reason: String? = nil, detail: String? = nil, waiting: Waiting? = nil,
+        transactionID: TransactionID? = nil, events: [EventID]
     ) {
         self.outcome = outcome
         self.reason = reason
         self.detail = detail
-        self.evidence = evidence
+        self.waiting = waiting
+        self.transactionID = transactionID
         self.events = events
     }
 }

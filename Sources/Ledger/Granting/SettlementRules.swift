@@ -4,13 +4,13 @@ public import Purchases
 public struct PriorSubmission: Hashable, Sendable {
     public let fingerprint: String
     public let outcome: RecordedOutcome
-    /// Why it is held; nil unless it is.
-    public let cause: HoldCause?
-    /// The events that answered it. A held row has some only if its id was reused after an answer.
+    /// Why it waits; nil unless it does.
+    public let cause: WaitingCause?
+    /// The events that answered it. A waiting row has some only if its id was reused after an answer.
     public let events: [EventID]
 
     /// A row as read inside the settling transaction.
-    public init(fingerprint: String, outcome: RecordedOutcome, cause: HoldCause?, events: [EventID]) {
+    public init(fingerprint: String, outcome: RecordedOutcome, cause: WaitingCause?, events: [EventID]) {
         self.fingerprint = fingerprint
         self.outcome = outcome
         self.cause = cause
@@ -46,7 +46,7 @@ public struct SettlementRules: Sendable {
     ///
     /// Asking for the recorded answer where none is recorded is a fault of the caller's, and so is a grant of
     /// nothing. Neither may lose the submission: it becomes a held row without evidence, whose origin says where
-    /// its record is. A row that is held already stays as it is, evidence included.
+    /// its record is. A row that waits already stays as it is, evidence included.
     public var firstStep: Step {
         if let prior, prior.outcome.isFinal,
             prior.fingerprint == settlement.fingerprint || settlement.decision == .answerAgain
@@ -58,8 +58,8 @@ public struct SettlementRules: Sendable {
             return purchases.isEmpty ? .conclude(undecided("A grant of no purchases.")) : .claim
         case .fail(let rejection):
             return .conclude(failure(rejection))
-        case .hold(let cause, let detail, let evidence):
-            return .conclude(hold(cause, detail, evidence))
+        case .wait(let waiting):
+            return .conclude(wait(waiting))
         case .answerAgain:
             return .conclude(undecided("An answer was to be repeated that the ledger does not have."))
         }
@@ -113,17 +113,17 @@ public struct SettlementRules: Sendable {
             change: .write(
                 SubmissionContent(
                     outcome: .failed, reason: rejection.reason.rawValue, detail: rejection.detail,
-                    events: [failedEvent])),
+                    transactionID: rejection.transactionID, events: [failedEvent])),
             failure: rejection)
     }
 
-    private func hold(_ cause: HoldCause, _ detail: String, _ evidence: Evidence?) -> Conclusion {
+    private func wait(_ waiting: Waiting) -> Conclusion {
         Conclusion(
-            outcome: .held(cause),
+            outcome: .waiting(waiting.cause),
             change: .write(
                 SubmissionContent(
-                    outcome: .held, reason: cause.rawValue, detail: detail, evidence: evidence,
-                    events: prior?.events ?? [])),
+                    outcome: waiting.cause.outcome, reason: waiting.cause.word, detail: waiting.detail,
+                    waiting: waiting, transactionID: waiting.submission.transactionID, events: prior?.events ?? [])),
             warning: reuse)
     }
 
@@ -136,7 +136,7 @@ public struct SettlementRules: Sendable {
                 .write(
                     SubmissionContent(
                         outcome: .failed, reason: rejection?.reason.rawValue, detail: rejection?.detail,
-                        events: prior.events))
+                        transactionID: rejection?.transactionID, events: prior.events))
             } else {
                 .write(SubmissionContent(outcome: .granted, events: prior.events))
             }
@@ -145,15 +145,17 @@ public struct SettlementRules: Sendable {
     }
 
     private func undecided(_ detail: String) -> Conclusion {
-        if let prior, prior.outcome == .held {
+        if let prior, !prior.outcome.isFinal {
+            // What asks for the answer of a submission that waits is told that it waits.
             return Conclusion(
-                outcome: .held(prior.cause ?? .incompleteAnswer), change: .keep, warning: .undecided)
+                outcome: .waiting(prior.cause ?? .held(.incompleteAnswer)), change: .keep,
+                warning: settlement.decision == .answerAgain ? nil : .undecided)
         }
         if let prior {
             return answerAgain(prior)
         }
         return Conclusion(
-            outcome: .held(.incompleteAnswer),
+            outcome: .waiting(.held(.incompleteAnswer)),
             change: .write(
                 SubmissionContent(
                     outcome: .held, reason: HoldCause.incompleteAnswer.rawValue, detail: detail, events: [])),

@@ -17,7 +17,8 @@ extension PostgresLedger: LedgerReader {
             var key: String?
             if let grantID = filter.grantID {
                 // A grant's id is made from its key, and is looked up through the event that is made from the id.
-                key = try connection.run(EventRows.grantKey(of: GrantedEvent.id(of: grantID)))
+                key =
+                    try connection.run(EventRows.grantKey(of: GrantedEvent.id(of: grantID)))
                     .rows { row throws(PostgresFailure) in row.optionalText(0) }.first ?? nil
                 guard key != nil else { return [] }
             }
@@ -35,6 +36,20 @@ extension PostgresLedger: LedgerReader {
     public func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [EventRow] {
         try await pool.run { connection throws(PostgresFailure) in
             try EventRows.rows(try connection.run(EventRows.events(after: sequence, limit: Self.pageSize(limit))))
+        }
+    }
+
+    public func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState? {
+        try await pool.run { connection throws(PostgresFailure) in
+            try connection.run(WaitingRows.state(of: key)).rows { row throws(PostgresFailure) in
+                WaitingState(dueAt: try row.time(0), worker: row.optionalText(1).map { WorkerID($0) })
+            }.first
+        }
+    }
+
+    public func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction] {
+        try await pool.run { connection throws(PostgresFailure) in
+            try connection.run(OperatorRows.actions(on: key)).rows(OperatorRows.action)
         }
     }
 

@@ -12,6 +12,7 @@ public struct PostgresLedger: LedgerStore {
     public static let maxPage = 1000
 
     let pool: PostgresPool
+    let clock: LeaseClock
     private let warnings: SettlementWarnings
 
     /// Connects to a ledger.
@@ -26,7 +27,7 @@ public struct PostgresLedger: LedgerStore {
             try PostgresSchema(connection: connection).check(session.ledger)
         }
         return PostgresLedger(
-            pool: PostgresPool(configuration, ledger: ledger, logger: logger),
+            pool: PostgresPool(configuration, ledger: ledger, logger: logger), clock: configuration.clock,
             warnings: SettlementWarnings(logger: logger))
     }
 
@@ -61,7 +62,7 @@ public struct PostgresLedger: LedgerStore {
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
     ) async throws(LedgerError) -> SettleResult {
         // Decided and encoded out here, where a batch does not keep a connection from the one before.
-        let settling = PostgresSettling(settlements, quarantines: quarantines, now: now)
+        let settling = PostgresSettling(settlements, quarantines: quarantines, now: now, clock: clock)
         let result = try await pool.run { connection throws(PostgresFailure) in try settling.run(on: connection) }
         for (settlement, conclusion) in zip(settlements, result.conclusions) {
             if let warning = conclusion.warning { warnings.report(warning, of: settlement) }

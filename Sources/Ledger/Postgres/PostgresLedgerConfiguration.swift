@@ -16,6 +16,9 @@ public struct PostgresLedgerConfiguration: Hashable, Sendable, CustomStringConve
     /// Where Debian keeps the certificates of authorities, which libpq does not look for by itself.
     public static let systemCertificates = "/etc/ssl/certs/ca-certificates.crt"
 
+    /// Whose clock leases and due times run by.
+    package var clock = LeaseClock.server
+
     private let options: PostgresOptions
 
     /// A ledger at `postgres://user@host:port/database?sslmode=verify-full&sslrootcert=...`, with the settings that suit

@@ -23,6 +23,18 @@ extension SQLiteLedger: LedgerReader {
         try await read { try OutboxTable($0).events(after: sequence, limit: Self.pageSize(limit)) }
     }
 
+    public func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState? {
+        try await read { try WaitingTable(database: $0).state(of: key) }
+    }
+
+    public func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
+        try await read { try WaitingTable(database: $0).counts() }
+    }
+
+    public func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction] {
+        try await read { try OperatorTable(database: $0).actions(on: key) }
+    }
+
     public func counts() async throws(LedgerError) -> LedgerCounts {
         try await read { database in
             LedgerCounts(

@@ -133,7 +133,7 @@ public struct SQLiteLedger: LedgerStore {
     }
 
     /// Runs a block in one `BEGIN IMMEDIATE` transaction that is on stable storage when this returns.
-    private func write<Value: Sendable>(
+    func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(LedgerError) -> Value {
         let result: Result<Value, LedgerError> = await withCheckedContinuation { continuation in

@@ -7,6 +7,7 @@ struct SettlingTransaction {
     private let grants: GrantTable
     private let outbox: OutboxTable
     private let relay: RelayTable
+    private let waiting: WaitingTable
     private let database: Database
     private let now: Timestamp
     private let firstSequence: Int64
@@ -22,6 +23,7 @@ struct SettlingTransaction {
         grants = try GrantTable(database)
         outbox = try OutboxTable(database)
         relay = RelayTable(database: database)
+        waiting = WaitingTable(database: database)
         firstSequence = try relay.lastSequence()
         lastSequence = firstSequence
     }
@@ -83,6 +85,7 @@ struct SettlingTransaction {
                 try submissions.insert(content, of: settlement, now: now)
             else { return nil }
             try tell(conclusion, settlement)
+            try keep(content.waiting, settlement)
             return conclusion
         case .claim:
             let hoped = SubmissionContent(outcome: .granted, events: claims.map(\.event.id))
@@ -125,8 +128,16 @@ struct SettlingTransaction {
         switch change {
         case .keep: break
         case .append(let events): try submissions.setEvents(events, of: settlement.key)
-        case .write(let content): try submissions.write(content, of: settlement, now: now)
+        case .write(let content):
+            try submissions.write(content, of: settlement, now: now)
+            if content.waiting == nil { try waiting.remove(settlement.key) }
+            try keep(content.waiting, settlement)
         }
+    }
+
+    private func keep(_ waiting: Waiting?, _ settlement: Settlement) throws {
+        guard let waiting else { return }
+        try self.waiting.put(waiting, of: settlement.key, now: now)
     }
 
     private mutating func claimAll(_ claims: [GrantClaim], _ claimant: Claimant) throws -> [ClaimResult] {

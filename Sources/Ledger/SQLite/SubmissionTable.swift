@@ -9,8 +9,9 @@ struct SubmissionTable {
     private static let columns = """
         INSERT INTO submissions (
             bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, reason, detail,
-            origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, evidence)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history,
+            transaction_id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (bundle_id, submission_id) DO 
         """
 
@@ -34,7 +35,7 @@ struct SubmissionTable {
         } read: { row in
             let outcome: RecordedOutcome = try row.word(1)
             return PriorSubmission(
-                fingerprint: row.text(0), outcome: outcome, cause: outcome == .held ? try row.word(2) : nil,
+                fingerprint: row.text(0), outcome: outcome, cause: row.optionalText(2).flatMap { WaitingCause(outcome: outcome, word: $0) },
                 events: Self.events(row, 3))
         }.first
     }
@@ -56,7 +57,8 @@ struct SubmissionTable {
                     detail = excluded.detail, origin_topic = excluded.origin_topic,
                     origin_partition = excluded.origin_partition, origin_offset = excluded.origin_offset,
                     received_at = excluded.received_at, settled_at = excluded.settled_at,
-                    attempts = excluded.attempts, event_ids = excluded.event_ids, evidence = excluded.evidence
+                    attempts = excluded.attempts, event_ids = excluded.event_ids, history = excluded.history,
+                    transaction_id = excluded.transaction_id
                 """, on: database)
         _ = try run(statement, content, settlement, now)
     }
@@ -65,7 +67,7 @@ struct SubmissionTable {
         _ statement: PreparedStatement, _ content: SubmissionContent, _ settlement: Settlement, _ now: Timestamp
     ) throws -> Int {
         let claimant = settlement.claimant
-        let evidence = try content.evidence.map(Self.stored)
+        let history = try StoredHistory.text(of: settlement.history)
         let events = try EventIDBytes.encode(content.events)
         return try statement.run {
             $0.text(claimant.bundleID.rawValue)
@@ -84,7 +86,8 @@ struct SubmissionTable {
             $0.time(now)
             $0.integer(Int64(settlement.attempts))
             $0.blob(events)
-            $0.blob(evidence)
+            $0.text(history)
+            $0.text(content.transactionID?.rawValue)
         }
     }
 
@@ -104,7 +107,8 @@ struct SubmissionTable {
         var conditions = ["sequence < ?1"]
         // Only the conditions that narrow are part of the statement, so that each finds its index.
         switch filter.outcome {
-        case .held: conditions.append("outcome = 'held'")
+        case .held: conditions.append("outcome IN ('parked', 'held') AND outcome = 'held'")
+        case .parked: conditions.append("outcome IN ('parked', 'held') AND outcome = 'parked'")
         case .some: conditions.append("outcome = ?3")
         case nil: break
         }
@@ -112,25 +116,62 @@ struct SubmissionTable {
         if filter.submissionID != nil { conditions.append("submission_id = ?5") }
         if filter.userID != nil { conditions.append("user_id = ?6") }
         if filter.orderID != nil { conditions.append("order_id = ?7") }
+        if filter.reason != nil { conditions.append("reason = ?8") }
+        if filter.receivedUntil != nil { conditions.append("received_at <= ?9") }
+        if filter.transactionID != nil {
+            conditions.append(
+                """
+                sequence IN (
+                    SELECT sequence FROM submissions WHERE transaction_id = ?10
+                    UNION SELECT s.sequence FROM grants g
+                    JOIN submissions s ON s.bundle_id = g.bundle_id AND s.submission_id = g.submission_id
+                    WHERE g.transaction_id = ?10
+                        OR g.original_transaction_id = ?10 AND g.original_transaction_id <> g.transaction_id)
+                """)
+        }
         // The last clause is always true; it gives the statement all its parameters whatever the filter.
+        return try rows(
+            """
+            WHERE \(conditions.joined(separator: " AND "))
+                AND coalesce(?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '') IS NOT NULL
+            ORDER BY sequence DESC LIMIT ?2
+            """
+        ) {
+            $0.integer(before ?? .max)
+            $0.integer(Int64(limit))
+            $0.text(filter.outcome?.rawValue)
+            $0.text(filter.bundleID?.rawValue)
+            $0.text(filter.submissionID?.rawValue)
+            $0.text(filter.userID?.rawValue)
+            $0.text(filter.orderID?.rawValue)
+            $0.text(filter.reason)
+            $0.time(filter.receivedUntil)
+            $0.text(filter.transactionID?.rawValue)
+        }
+    }
+
+    /// The whole row of a key.
+    func row(of key: SubmissionKey) throws -> StoredSubmission? {
+        let statement = try PreparedStatement(
+            "SELECT fingerprint FROM submissions WHERE bundle_id = ?1 AND submission_id = ?2", on: database)
+        func bind(_ binder: inout Binder) {
+            binder.text(key.bundleID.rawValue)
+            binder.text(key.submissionID.rawValue)
+        }
+        guard let fingerprint = try statement.rows(bind, read: { $0.text(0) }).first,
+            let row = try rows("WHERE bundle_id = ?1 AND submission_id = ?2", bind).first
+        else { return nil }
+        return StoredSubmission(row: row, fingerprint: fingerprint)
+    }
+
+    private func rows(_ rest: String, _ bind: (inout Binder) -> Void) throws -> [SubmissionRow] {
         let statement = try PreparedStatement(
             """
             SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
-                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids
-            FROM submissions
-            WHERE \(conditions.joined(separator: " AND ")) AND coalesce(?3, ?4, ?5, ?6, ?7, '') IS NOT NULL
-            ORDER BY sequence DESC LIMIT ?2
-            """, on: database)
-        return try statement.rows(
-            {
-                $0.integer(before ?? .max)
-                $0.integer(Int64(limit))
-                $0.text(filter.outcome?.rawValue)
-                $0.text(filter.bundleID?.rawValue)
-                $0.text(filter.submissionID?.rawValue)
-                $0.text(filter.userID?.rawValue)
-                $0.text(filter.orderID?.rawValue)
-            }, read: Self.row)
+                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history
+            FROM submissions 
+            """ + rest, on: database)
+        return try statement.rows(bind, read: Self.row)
     }
 
     private static func row(_ row: Columns) throws -> SubmissionRow {
@@ -143,21 +184,10 @@ struct SubmissionTable {
             origin: Origin(
                 topic: row.text(9), partition: Int32(truncatingIfNeeded: row.integer(10)), offset: row.integer(11)),
             receivedAt: row.time(12), settledAt: row.time(13), attempts: Int(row.integer(14)),
-            eventIDs: events(row, 15))
+            history: try StoredHistory.history(row.optionalText(16)), eventIDs: events(row, 15))
     }
 
     private static func events(_ row: Columns, _ column: CInt) -> [EventID] {
         EventIDBytes.decode(row.optionalBlob(column) ?? [])
-    }
-
-    /// Evidence under the names that the submission's message gave it.
-    private static func stored(_ evidence: Evidence) throws -> [UInt8] {
-        let member =
-            switch evidence {
-            case .receipt(let base64): ["receipt": base64]
-            case .signedTransaction(let text): ["signedTransaction": text]
-            case .transactionID(let id): ["transactionId": id.rawValue]
-            }
-        return Array(try JSONText.encode(member).utf8)
     }
 }

@@ -83,7 +83,7 @@ extension KafkaError {
         switch self {
         case .unknownProperty(let key): "librdkafka knows no property \(key)"
         case .invalidPropertyValue(let key): "the property \(key) does not take this value"
-        case .refusedProperty(let key, let reason): "the property \(key) is not to be set: \(reason)"
+        case .refusedProperty(let key, let reason): "the property \(key) cannot be set so: \(reason)"
         case .invalidConfiguration(let failure), .denied(let failure), .rejected(let failure),
             .transient(let failure), .fatal(let failure):
             "\(failure)"

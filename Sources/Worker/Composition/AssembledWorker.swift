@@ -15,7 +15,7 @@ struct AssembledWorker: Sendable {
     /// Connects the parts. The consumer joins its group at once; nothing is read before ``run()``.
     ///
     /// - Throws: `HTTPTransportError` or `KafkaError` for settings that a library refuses.
-    init(plan: WorkerPlan, ledger: any LedgerStore, logger: Logger) throws {
+    init(plan: WorkerPlan, ledger: any PipelineLedger, logger: Logger) throws {
         transport = try HTTPTransport(
             configuration: plan.apple.transport(maxConnections: plan.pipeline.maxInFlight),
             logger: logger.with(label: "http"))
@@ -26,7 +26,8 @@ struct AssembledWorker: Sendable {
             logger: logger.with(label: "kafka-producer"))
         let consumer = try KafkaConsumer(
             configuration: KafkaConsumerConfiguration(
-                client: client, groupID: plan.kafka.groupID, topics: [plan.kafka.topics.submitted]),
+                client: client, groupID: plan.kafka.groupID, topics: [plan.kafka.topics.submitted],
+                assignor: plan.kafka.assignmentStrategy, groupInstanceID: plan.kafka.groupInstanceID),
             logger: logger.with(label: "kafka-consumer"))
         pipeline = Pipeline(
             source: KafkaSubmissionSource(consumer),

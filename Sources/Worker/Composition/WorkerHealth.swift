@@ -9,7 +9,8 @@ struct NothingYet: HealthState {
 /// What the health endpoints tell of a worker.
 ///
 /// Liveness asks whether a restart would help; readiness whether the worker does its work now. A broker or Apple that
-/// is away makes no worker dead: restarting mends neither.
+/// is away makes no worker dead: restarting mends neither. A consumer that has stopped working does: librdkafka has had
+/// faults that leave it hanging.
 struct WorkerHealth: HealthState {
     private let pipeline: Pipeline
 
@@ -18,7 +19,10 @@ struct WorkerHealth: HealthState {
     }
 
     func liveness() -> [HealthCheck] {
-        [HealthCheck("process", passed: true)]
+        [
+            HealthCheck("process", passed: true),
+            HealthCheck("consumer", passed: pipeline.status.sourceIsAlive),
+        ]
     }
 
     func readiness() -> [HealthCheck] {
@@ -27,6 +31,7 @@ struct WorkerHealth: HealthState {
             HealthCheck("running", passed: !status.isStopping),
             HealthCheck("partitions_assigned", passed: !status.partitions.isEmpty),
             HealthCheck("ledger", passed: status.ledgerAnswers),
+            HealthCheck("app_store", passed: !status.appleIsAway),
         ]
     }
 }

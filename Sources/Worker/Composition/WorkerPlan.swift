@@ -1,5 +1,6 @@
 import AppStore
 import Fulfillment
+import Kafka
 import Purchases
 
 /// Everything a worker is made of, as values: what configuration says, or what the demo chooses.
@@ -7,6 +8,10 @@ struct WorkerPlan: Sendable {
     struct Kafka: Sendable {
         var bootstrapServers: String
         var groupID = "grantor"
+        /// A name for static membership.
+        var groupInstanceID: String?
+        /// Nil for what the properties say.
+        var assignmentStrategy: KafkaConsumerConfiguration.Assignor?
         /// librdkafka properties for consumer and producer; values may be secret.
         var properties: [String: String] = [:]
         var topics = TopicNames()
@@ -30,7 +35,8 @@ struct WorkerPlan: Sendable {
     init(_ configuration: WorkerConfiguration) throws(ConfigurationError) {
         kafka = Kafka(
             bootstrapServers: try configuration.kafka.requiredBootstrapServers(),
-            groupID: configuration.kafka.groupID,
+            groupID: configuration.kafka.groupID, groupInstanceID: configuration.kafka.groupInstanceID,
+            assignmentStrategy: configuration.kafka.assignmentStrategy,
             properties: configuration.kafka.properties.mapValues { $0.revealed() }, topics: configuration.kafka.topics)
         apple = configuration.apple
         roots = try configuration.apple.trustedRoots()

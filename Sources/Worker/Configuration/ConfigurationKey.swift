@@ -7,6 +7,8 @@
 /// |---|---|---|---|
 /// | `kafka.bootstrapServers` | `host:port`, by commas | | required for `run` |
 /// | `kafka.groupId` | text | `grantor` | |
+/// | `kafka.groupInstanceId` | text | | a name for static membership |
+/// | `kafka.assignmentStrategy` | `range`, `roundrobin`, `cooperative-sticky` | `range` | |
 /// | `kafka.propertiesFile` | path | | librdkafka properties, values are secret |
 /// | `topic.submitted` | topic | `receipts.submitted` | |
 /// | `topic.granted` | topic | `purchases.granted` | |
@@ -32,6 +34,8 @@
 enum ConfigurationKey: String, CaseIterable, Sendable {
     case kafkaBootstrapServers = "kafka.bootstrapServers"
     case kafkaGroupID = "kafka.groupId"
+    case kafkaGroupInstanceID = "kafka.groupInstanceId"
+    case kafkaAssignmentStrategy = "kafka.assignmentStrategy"
     case kafkaPropertiesFile = "kafka.propertiesFile"
     case topicSubmitted = "topic.submitted"
     case topicGranted = "topic.granted"

@@ -1,3 +1,5 @@
+import Kafka
+
 /// Names of the input topic and of the three output topics; no two the same.
 struct TopicNames: Hashable, Sendable {
     var submitted = "receipts.submitted"
@@ -11,6 +13,10 @@ struct KafkaSettings: Hashable, Sendable {
     /// `host:port`, separated by commas; nil where it is not set, see ``requiredBootstrapServers()``.
     var bootstrapServers: String?
     var groupID = "grantor"
+    /// A name for static membership; nil for none, or for the property's.
+    var groupInstanceID: String?
+    /// How the group divides partitions; nil for what the properties say, and without them for the default.
+    var assignmentStrategy: KafkaConsumerConfiguration.Assignor?
     var propertiesFile: String?
     /// What ``propertiesFile`` holds.
     var properties: [String: SecretText] = [:]
@@ -18,6 +24,13 @@ struct KafkaSettings: Hashable, Sendable {
 
     /// The defaults.
     init() {}
+
+    /// Not a secret, unlike other properties, and still theirs to show.
+    var shownStrategy: String {
+        if let assignmentStrategy { return assignmentStrategy.rawValue }
+        let isProperty = properties["partition.assignment.strategy"] != nil
+        return isProperty ? "as in \(ConfigurationKey.kafkaPropertiesFile.rawValue)" : "range"
+    }
 
     /// The bootstrap servers, for a command that cannot do without.
     func requiredBootstrapServers() throws(ConfigurationError) -> String {
@@ -39,16 +52,26 @@ extension KafkaSettings {
                 throw .invalid(.kafkaBootstrapServers, requirement: "host:port, several separated by commas")
             }
         }
-        groupID = try values.text(.kafkaGroupID) ?? groupID
-        guard groupID.utf8.count <= Self.maxGroupLength else {
-            throw .invalid(.kafkaGroupID, requirement: "at most \(Self.maxGroupLength) bytes long")
-        }
+        groupID = try Self.name(values, .kafkaGroupID) ?? groupID
+        groupInstanceID = try Self.name(values, .kafkaGroupInstanceID)
+        assignmentStrategy = try values.choice(
+            .kafkaAssignmentStrategy, KafkaConsumerConfiguration.Assignor.self)
         propertiesFile = try values.text(.kafkaPropertiesFile)
         if let propertiesFile { properties = try PropertiesFile.load(propertiesFile) }
         topics = try TopicNames(values)
     }
 
-    private static let maxGroupLength = 255
+    private static let maxNameLength = 255
+
+    private static func name(
+        _ values: ConfigurationValues, _ key: ConfigurationKey
+    ) throws(ConfigurationError) -> String? {
+        guard let name = try values.text(key) else { return nil }
+        guard name.utf8.count <= maxNameLength else {
+            throw .invalid(key, requirement: "at most \(maxNameLength) bytes long")
+        }
+        return name
+    }
 }
 
 extension TopicNames {

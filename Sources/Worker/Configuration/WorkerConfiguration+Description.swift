@@ -32,6 +32,8 @@ extension WorkerConfiguration {
         switch key {
         case .kafkaBootstrapServers: kafka.bootstrapServers ?? "not set"
         case .kafkaGroupID: kafka.groupID
+        case .kafkaGroupInstanceID: kafka.groupInstanceID ?? "not set"
+        case .kafkaAssignmentStrategy: kafka.shownStrategy
         case .kafkaPropertiesFile: shownProperties
         case .topicSubmitted: kafka.topics.submitted
         case .topicGranted: kafka.topics.granted

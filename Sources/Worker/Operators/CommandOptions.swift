@@ -35,7 +35,7 @@ struct AnswerOptions: ParsableArguments {
 
     /// Puts a question to the configured ledger and prints the answer.
     func answer(
-        _ question: (any LedgerReader, AnswerFormat) async throws(LedgerError) -> OperatorAnswer
+        _ question: (any OperatorLedger, AnswerFormat) async throws(LedgerError) -> OperatorAnswer
     ) async throws {
         let settings = try configuration.load()
         let answer: OperatorAnswer
@@ -76,8 +76,7 @@ enum CommandLogger {
         settings.level = .warning
         settings.format = .text
         return LogDestination(
-            settings: settings, now: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
-        )
+            settings: settings, now: CommandClock.now)
         .logger(label: label)
     }
 }

@@ -11,7 +11,7 @@ struct LedgerOpener: Sendable {
     }
 
     /// Opens what is there, and changes nothing.
-    let reader: @Sendable (LedgerSettings, Logger) async throws(LedgerError) -> any LedgerReader
+    let reader: @Sendable (LedgerSettings, Logger) async throws(LedgerError) -> any OperatorLedger
     /// Creates what is missing and brings an older schema up to date.
     let migrate: @Sendable (LedgerSettings, Logger) async throws(LedgerError) -> Migration
 

@@ -40,6 +40,7 @@ struct SubmissionJSON: Encodable {
     let partition: Int32
     let offset: Int64
     let eventIds: [String]
+    let history: [AttemptJSON]
 
     init(_ row: SubmissionRow) {
         submissionId = row.claimant.submissionID.rawValue
@@ -57,5 +58,17 @@ struct SubmissionJSON: Encodable {
         partition = row.origin.partition
         offset = row.origin.offset
         eventIds = row.eventIDs.map(\.rawValue)
+        history = row.history.attempts.map { AttemptJSON($0) }
+    }
+}
+
+/// A try that decided nothing, as JSON.
+struct AttemptJSON: Encodable {
+    let at, cause, detail: String
+
+    init(_ attempt: Attempt) {
+        at = attempt.at.rfc3339
+        cause = attempt.cause
+        detail = attempt.detail
     }
 }

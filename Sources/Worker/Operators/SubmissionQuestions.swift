@@ -30,7 +30,12 @@ struct SubmissionQuestions: Sendable {
         var stories: [SubmissionStory] = []
         for row in rows {
             let events = try await ledger.events(row.eventIDs)
-            stories.append(SubmissionStory(row: row, grants: try await grants(told: events), events: events))
+            let key = SubmissionKey(bundleID: row.claimant.bundleID, submissionID: id)
+            stories.append(
+                SubmissionStory(
+                    row: row, grants: try await grants(told: events), events: events,
+                    waiting: row.outcome.isFinal ? nil : try await ledger.waiting(key),
+                    actions: try await ledger.actions(on: key)))
         }
         return .found(
             format.render(json: SubmissionStory.List(submissions: stories.map(\.json))) { _ in

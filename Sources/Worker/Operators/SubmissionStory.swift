@@ -6,11 +6,31 @@ struct SubmissionStory: Sendable {
     let row: SubmissionRow
     let grants: [GrantRow]
     let events: [EventRow]
+    /// Nil unless it waits for another try.
+    var waiting: WaitingState?
+    /// What people did to it.
+    var actions: [OperatorAction] = []
 
     /// For people. Nothing is cut, whatever the terminal's width: its ids are there to be copied.
     func text() -> String {
         var text = "Submission \(PrintableText.singleLine(row.claimant.submissionID.rawValue))\n"
         text += "  \(summary)\n\n" + TextFields(fields: claim).text()
+        if !row.history.attempts.isEmpty {
+            text += "\nTries that decided nothing\n"
+            text += TextFields(
+                fields: row.history.attempts.map {
+                    ($0.at.rfc3339, "\($0.cause): \(PrintableText.singleLine($0.detail))")
+                }
+            ).text()
+        }
+        if !actions.isEmpty {
+            text += "\nWhat people did\n"
+            text += TextFields(
+                fields: actions.map {
+                    ($0.at.rfc3339, PrintableText.singleLine("\($0.kind.rawValue) by \($0.note.actor): \($0.note.reason)"))
+                }
+            ).text()
+        }
         for grant in grants {
             text += "\nGrant \(PrintableText.singleLine(grant.grantID.rawValue))\n"
             text += TextFields(fields: Self.fields(of: grant)).text()
@@ -33,8 +53,16 @@ struct SubmissionStory: Sendable {
                 + (isTold ? "and their events are published." : "but Kafka has not taken all of their events yet.")
         case .granted: return "The purchase is the user's, \(news)."
         case .failed: return "Nothing was granted, \(news)."
-        case .held: return "Neither granted nor refused: it could not be verified, and its evidence is kept."
+        case .parked: return "Neither granted nor refused yet: Apple cannot tell, and is asked again\(next)."
+        case .held where waiting == nil:
+            return "Neither granted nor refused: its record is where it came from, and nothing tries it by itself."
+        case .held: return "Neither granted nor refused: it waits for our side to be mended, and is tried again\(next)."
         }
+    }
+
+    private var next: String {
+        guard let waiting else { return "" }
+        return waiting.worker.map { " now, by \($0)" } ?? " at \(waiting.dueAt.rfc3339)"
     }
 
     private var claim: [(name: String, value: String)] {
@@ -70,17 +98,33 @@ struct SubmissionStory: Sendable {
 
     var json: JSON {
         JSON(
-            submission: SubmissionJSON(row), grants: grants.map { GrantJSON($0) }, events: events.map { EventJSON($0) })
+            submission: SubmissionJSON(row), grants: grants.map { GrantJSON($0) }, events: events.map { EventJSON($0) },
+            nextTryAt: waiting?.dueAt.rfc3339, triedBy: waiting?.worker?.text,
+            actions: actions.map { ActionJSON($0) })
     }
 
     struct JSON: Encodable {
         let submission: SubmissionJSON
         let grants: [GrantJSON]
         let events: [EventJSON]
+        let nextTryAt, triedBy: String?
+        let actions: [ActionJSON]
     }
 
     struct List: Encodable {
         let submissions: [JSON]
+    }
+}
+
+/// What a person did, as JSON.
+struct ActionJSON: Encodable {
+    let at, action, actor, reason: String
+
+    init(_ action: OperatorAction) {
+        at = action.at.rfc3339
+        self.action = action.kind.rawValue
+        actor = action.note.actor
+        reason = action.note.reason
     }
 }
 

@@ -25,4 +25,20 @@ struct WindowTests {
         let woken = (0..<16).map { _ in window.release(bytes: 1) }
         #expect(woken == [false, true] + Array(repeating: false, count: 14))
     }
+
+    @Test("lets fewer in while they would only wait, and wakes a reader when they would not any more")
+    func lowered() {
+        var window = Window(maxCount: 16, maxBytes: 1_000)
+        _ = window.lower(to: 4)
+        #expect(window.room?.count == 4)
+        for _ in 0..<4 { window.admit(bytes: 1) }
+        #expect(window.room == nil)
+        let isWoken = window.lower(to: nil)
+        #expect(isWoken)
+        #expect(window.room?.count == 12)
+        let isLowered = window.lower(to: 4)
+        #expect(!isLowered)
+        let woken = (0..<4).map { _ in window.release(bytes: 1) }
+        #expect(woken == [true, false, false, false])
+    }
 }

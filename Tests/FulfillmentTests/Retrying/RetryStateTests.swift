@@ -6,117 +6,163 @@ import Testing
 
 @Suite("Retrying one submission")
 struct RetryStateTests {
-    private let policy = RetryPolicy(
-        backoff: Backoff(base: .milliseconds(200), cap: .seconds(30)),
-        holdBackoff: Backoff(base: .seconds(5), cap: .seconds(60)), doubtWindow: .seconds(600), crowdedTries: 3)
+    private let policy = RetryPolicy(doubtWindow: .seconds(600))
     private let rejection = Rejection(.transactionNotFound, "Not there.")
+    private let noAnswer = Verdict.retry(.noAnswer, notBefore: nil, patience: .unlimited)
 
     /// A state that expectations may change.
     private final class Tried {
-        var state = RetryState()
+        var state: RetryState
+
+        init(_ state: RetryState = RetryState()) { self.state = state }
     }
 
     private func step(
-        _ tried: Tried, _ verdict: Verdict, at seconds: Int = 0, isCrowded: Bool = false
+        _ tried: Tried, _ verdict: Verdict, at seconds: Int = 0, isAway: Bool = false, policy: RetryPolicy? = nil
     ) -> RetryState.Step {
         tried.state.received(
-            verdict, evidence: .receipt(base64: "AAAA"), policy: policy, elapsed: .seconds(seconds),
-            now: Timestamp(milliseconds: Int64(seconds) * 1000), unit: 0.5, isCrowded: { _ in isCrowded })
+            verdict, policy: policy ?? self.policy, receivedAt: Timestamp(milliseconds: 0),
+            now: Timestamp(milliseconds: Int64(seconds) * 1000), unit: 0.5, isAway: isAway)
+    }
+
+    /// A submission that was parked after some tries.
+    private func parked(_ attempts: Int, doubtSince: Timestamp? = nil) -> Tried {
+        let submission = Submission(
+            id: "s", userID: "u", bundleID: "b", evidence: .receipt(base64: "AAAA"))
+        return Tried(
+            RetryState(
+                DueSubmission(
+                    submission: submission, claimant: Claimant(submissionID: "s", userID: "u", bundleID: "b"),
+                    fingerprint: "f", origin: Origin(topic: "t", partition: 0, offset: 0),
+                    receivedAt: Timestamp(milliseconds: 0), attempts: attempts,
+                    history: AttemptHistory([Attempt(at: Timestamp(milliseconds: 1), cause: "noAnswer", detail: "x")]),
+                    cause: .parked(.noAnswer), doubtSince: doubtSince)))
     }
 
     @Test("settles what is definite")
     func definite() {
-        let state = Tried()
-        #expect(step(state, .rejected(rejection)) == .settle(.fail(rejection)))
-        #expect(state.state.attempts == 1)
+        let tried = Tried()
+        #expect(step(tried, .rejected(rejection)) == .settle(.fail(rejection)))
+        #expect(tried.state.attempts == 1)
+        #expect(tried.state.history.attempts.isEmpty)
     }
 
-    @Test("tries for ever while Apple cannot answer, with ceilings that double up to the cap")
+    @Test("tries a few times in memory, with ceilings that double, then parks with the history of it")
+    func parks() {
+        let tried = Tried()
+        #expect(step(tried, noAnswer) == .tryAgain(after: .milliseconds(100)))
+        #expect(step(tried, noAnswer) == .tryAgain(after: .milliseconds(200)))
+        #expect(step(tried, noAnswer) == .tryAgain(after: .milliseconds(400)))
+        guard case .wait(.parked(.noAnswer), _, after: .seconds(1)) = step(tried, noAnswer, at: 1) else {
+            return #expect(Bool(false), "not parked")
+        }
+        #expect(tried.state.attempts == 4)
+        #expect(tried.state.history.attempts.map(\.cause) == Array(repeating: "noAnswer", count: 4))
+    }
+
+    @Test("parks for longer and longer, up to the cap, and never gives up")
     func forEver() {
-        let state = Tried()
         var delays: [Duration] = []
-        for second in 0..<100 {
-            let verdict = Verdict.retry(.unreachable, notBefore: nil, patience: .unlimited)
-            guard case .tryAgain(let delay, false) = step(state, verdict, at: second * 100_000) else {
-                return #expect(Bool(false), "gave up")
+        for attempts in 4..<40 {
+            let tried = parked(attempts)
+            guard case .wait(.parked, _, let delay) = step(tried, noAnswer, at: 1_000_000) else {
+                return #expect(Bool(false), "not parked")
             }
+            #expect(tried.state.attempts == attempts + 1)
+            #expect(tried.state.history.attempts.count == 2)
             delays.append(delay)
         }
-        #expect(
-            Array(delays.prefix(4)) == [.milliseconds(100), .milliseconds(200), .milliseconds(400), .milliseconds(800)])
-        #expect(delays.last == .seconds(15))
+        #expect(Array(delays.prefix(3)) == [.seconds(2), .seconds(4), .seconds(8)])
+        #expect(delays.last == .seconds(450))
     }
 
-    @Test("is never earlier than Apple asked for")
+    @Test("counts no try that an outage explains, and parks nothing for it")
+    func outage() {
+        let tried = Tried()
+        for _ in 0..<100 {
+            guard case .tryAgain = step(tried, noAnswer, isAway: true) else {
+                return #expect(Bool(false), "gave up waiting")
+            }
+        }
+        #expect(tried.state.attempts == 0)
+        #expect(tried.state.history.attempts.isEmpty)
+        #expect(step(tried, .rejected(rejection)) == .settle(.fail(rejection)))
+    }
+
+    @Test("counts what says something about the submission even during an outage")
+    func doubtInOutage() {
+        let tried = Tried()
+        _ = step(tried, .retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection)), isAway: true)
+        #expect(tried.state.attempts == 1)
+    }
+
+    @Test("is never earlier than Apple asked for, in memory for moments and in the ledger for longer")
     func notBefore() {
-        let state = Tried()
-        let verdict = Verdict.retry(.rateLimited, notBefore: Timestamp(milliseconds: 9_000), patience: .unlimited)
-        #expect(step(state, verdict, at: 1) == .tryAgain(after: .milliseconds(8_100), isHeld: false))
+        func limited(until seconds: Int64) -> Verdict {
+            .retry(.rateLimited, notBefore: Timestamp(milliseconds: seconds * 1000), patience: .unlimited)
+        }
+        #expect(step(Tried(), limited(until: 4), at: 1) == .tryAgain(after: .milliseconds(3_100)))
+        guard case .wait(.parked(.rateLimited), _, after: .seconds(60)) = step(Tried(), limited(until: 60), at: 1)
+        else { return #expect(Bool(false)) }
+    }
+
+    @Test("waits for the budget without counting it as a try")
+    func budget() {
+        let tried = Tried()
+        for second in 0..<20 {
+            let verdict = Verdict.retry(
+                .budgetSpent, notBefore: Timestamp(milliseconds: Int64(second) * 1000 + 1000), patience: .unlimited)
+            guard case .tryAgain = step(tried, verdict, at: second) else { return #expect(Bool(false)) }
+        }
+        let late = Verdict.retry(.budgetSpent, notBefore: Timestamp(milliseconds: 90_000), patience: .unlimited)
+        guard case .wait(.parked(.budgetSpent), _, _) = step(tried, late, at: 20) else { return #expect(Bool(false)) }
+        #expect(tried.state.attempts == 0)
     }
 
     @Test("believes the same doubt once it came back, and only if nothing else came between")
     func tries() {
         let verdict = Verdict.retry(.perhapsNotAuthentic, notBefore: nil, patience: .tries(2, then: rejection))
-        let state = Tried()
-        #expect(step(state, verdict) == .tryAgain(after: policy.recheckGap, isHeld: false))
-        #expect(step(state, .retry(.noAnswer, notBefore: nil, patience: .unlimited)) != .settle(.fail(rejection)))
-        #expect(step(state, verdict) != .settle(.fail(rejection)))
-        #expect(step(state, verdict) == .settle(.fail(rejection)))
+        let tried = Tried()
+        #expect(step(tried, verdict) == .tryAgain(after: policy.recheckGap))
+        #expect(step(tried, noAnswer) != .settle(.fail(rejection)))
+        #expect(step(tried, verdict) != .settle(.fail(rejection)))
+        #expect(step(tried, verdict) == .settle(.fail(rejection)))
+        #expect(step(parked(9), verdict) == .tryAgain(after: policy.recheckGap), "from the ledger as well")
     }
 
-    @Test("settles a doubt when its window is over")
+    @Test("settles a doubt when its window is over, across the ledger, and counts the time in doubt alone")
     func window() {
         let verdict = Verdict.retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection))
-        let state = Tried()
-        for second in [0, 10, 599] { #expect(step(state, verdict, at: second) != .settle(.fail(rejection))) }
-        #expect(state.state.wait == .doubt)
-        #expect(step(state, verdict, at: 600) == .settle(.fail(rejection)))
+        let tried = Tried()
+        _ = step(tried, noAnswer, at: 0)
+        #expect(step(tried, verdict, at: 25_000) != .settle(.fail(rejection)))
+        #expect(tried.state.doubtSince == Timestamp(milliseconds: 25_000_000))
+        let later = parked(5, doubtSince: tried.state.doubtSince)
+        #expect(step(later, verdict, at: 25_599) != .settle(.fail(rejection)))
+        #expect(step(later, verdict, at: 25_600) == .settle(.fail(rejection)))
     }
 
-    @Test("counts the time in doubt alone, not an outage before it")
-    func outageBeforeDoubt() {
-        let state = Tried()
-        _ = step(state, .retry(.unreachable, notBefore: nil, patience: .unlimited), at: 0)
-        let verdict = Verdict.retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection))
-        #expect(step(state, verdict, at: 25_000) != .settle(.fail(rejection)))
-        #expect(step(state, verdict, at: 25_599) != .settle(.fail(rejection)))
-        #expect(step(state, verdict, at: 25_600) == .settle(.fail(rejection)))
-    }
-
-    @Test("moves a doubt to the ledger when too many are in doubt, evidence and all, and fails nobody for the crowd")
-    func crowded() {
-        let verdict = Verdict.retry(.notFoundYet, notBefore: nil, patience: .window(then: rejection))
-        let state = Tried()
-        for _ in 0..<2 {
-            guard case .tryAgain = step(state, verdict, isCrowded: true) else { return #expect(Bool(false)) }
-        }
-        #expect(
-            step(state, verdict, isCrowded: true)
-                == .settle(.hold(.inDoubt, detail: "Not there.", evidence: .receipt(base64: "AAAA"))))
-    }
-
-    @Test("never fails a submission for a fault of ours")
+    @Test("never fails a submission for a fault of ours, and is back within minutes")
     func holds() {
-        let state = Tried()
-        for second in 0..<50 {
+        for attempts in 0..<50 {
             guard
-                case .tryAgain(let delay, true) = step(
-                    state, .hold(.sharedSecretRefused, detail: "x"), at: second * 1000)
+                case .wait(.held(.sharedSecretRefused), "x", let delay) = step(
+                    parked(attempts), .hold(.sharedSecretRefused, detail: "x"), at: 10_000_000,
+                    policy: RetryPolicy(maxAge: .seconds(1)))
             else { return #expect(Bool(false)) }
-            #expect(delay <= .seconds(30) && delay >= .milliseconds(2500))
+            #expect(delay >= .seconds(30) && delay <= .seconds(150))
         }
     }
 
-    @Test("moves what is on hold to the ledger when too much is, evidence and all")
-    func crowdedHolds() {
-        let state = Tried()
-        let verdict = Verdict.hold(.sharedSecretRefused, detail: "x")
-        for _ in 0..<2 {
-            guard case .tryAgain(_, true) = step(state, verdict, isCrowded: true) else { return #expect(Bool(false)) }
-            #expect(state.state.wait == .hold)
+    @Test("gives a parked submission up at the configured age, and never without one")
+    func maxAge() {
+        let policy = RetryPolicy(maxAge: .seconds(3600))
+        guard case .wait = step(parked(5), noAnswer, at: 3599, policy: policy) else { return #expect(Bool(false)) }
+        let tried = parked(5)
+        guard case .settle(.fail(let rejection)) = step(tried, noAnswer, at: 3600, policy: policy) else {
+            return #expect(Bool(false))
         }
-        #expect(
-            step(state, verdict, isCrowded: true)
-                == .settle(.hold(.sharedSecretRefused, detail: "x", evidence: .receipt(base64: "AAAA"))))
+        #expect(rejection.reason == .abandonedByOperator)
+        #expect(tried.state.history.attempts.count == 2)
     }
 }

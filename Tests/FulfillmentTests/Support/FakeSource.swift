@@ -12,6 +12,8 @@ final class FakeSource: SubmissionSource {
         var stored: [TopicPartition: Int64] = [:]
         var largestDemand = 0
         var closed = false
+        var signs: UInt64 = 0
+        var hangs = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -38,6 +40,15 @@ final class FakeSource: SubmissionSource {
         waiter?.resume()
     }
 
+    /// Deletes the topic and makes it anew: offsets begin at 0 again.
+    func makeAnew(_ values: [[UInt8]?]) {
+        state.withLock { state in
+            state.records = []
+            state.position = 0
+        }
+        write(values)
+    }
+
     /// Takes the partition away, as a rebalance does.
     func revoke() {
         state.withLock { state in
@@ -51,7 +62,7 @@ final class FakeSource: SubmissionSource {
             let event: SourceEvent? = state.withLock { state in
                 if !state.announced {
                     state.announced = true
-                    return .assigned([Self.partition])
+                    return .assigned([Self.partition], epoch: 1)
                 }
                 if let partitions = state.revoking {
                     state.revoking = nil
@@ -86,11 +97,29 @@ final class FakeSource: SubmissionSource {
         }
     }
 
-    func store(_ offsets: [TopicPartition: Int64]) async throws(SourceError) {
+    func store(_ offsets: [TopicPartition: Watermark]) async throws(SourceError) {
         state.withLock { state in
-            for (partition, offset) in offsets { state.stored[partition] = offset }
+            for (partition, watermark) in offsets { state.stored[partition] = watermark.offset }
         }
     }
+
+    func pause() async throws(SourceError) {}
+
+    func resume() async throws(SourceError) {}
+
+    /// Stands still once ``hang()`` was called.
+    var signsOfLife: [UInt64] {
+        state.withLock { state in
+            if !state.hangs { state.signs += 1 }
+            return [state.signs]
+        }
+    }
+
+    /// From now on nothing shows that it works.
+    func hang() { state.withLock { $0.hangs = true } }
+
+    /// From now on it works again.
+    func recover() { state.withLock { $0.hangs = false } }
 
     func close(within limit: Duration) async {
         state.withLock { $0.closed = true }

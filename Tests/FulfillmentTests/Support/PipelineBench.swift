@@ -17,10 +17,11 @@ struct PipelineBench {
 
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
-        ledger existing: SQLiteLedger? = nil,
+        ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
+        weather: Weather? = nil,
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
-        appStore = try ScriptedAppStore(gate: gate)
+        appStore = try ScriptedAppStore(gate: gate, weather: weather)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         if let existing {
@@ -32,11 +33,11 @@ struct PipelineBench {
             ledger = try await SQLiteLedger.open(
                 SQLiteLedgerConfiguration(path: folder.path("ledger.db"), migrate: true), logger: logger)
         }
-        flaky = FlakyLedger(ledger)
+        flaky = FlakyLedger(ledger, clock: clock as? VirtualClock)
         pipeline = Pipeline(
             source: source, sink: sink, ledger: flaky, appStore: appStore, worker: WorkerID(UUID().uuidString),
             apps: AppRegistry([try app(App(bundleID: "com.example.game"))]),
-            signatures: SignatureVerifiers(roots: appStore.roots), clock: FastClock(), randomness: FixedRandomness(),
+            signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
             configuration: configuration, logger: logger)
     }
 

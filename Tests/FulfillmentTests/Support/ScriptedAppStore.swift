@@ -26,14 +26,16 @@ final class ScriptedAppStore: AppStoreEndpoint {
     private let state = Mutex(State())
     /// While it is set, calls wait for it.
     let gate: Gate?
+    private let weather: Weather?
 
-    init(gate: Gate? = nil) throws {
+    init(gate: Gate? = nil, weather: Weather? = nil) throws {
         // The tests' clock shows a moment of its own, and the certificates must be valid then.
         let authority = try SimulatorAuthority(now: Date(timeIntervalSince1970: 1_795_255_200))
         factory = try ReceiptFactory(authority: authority)
         transactions = try SignedTransactionFactory(authority: authority)
         roots = try TrustedRoots(pem: authority.rootsPEM)
         self.gate = gate
+        self.weather = weather
     }
 
     var calls: Int { state.withLock { $0.calls } }
@@ -119,10 +121,12 @@ final class ScriptedAppStore: AppStoreEndpoint {
             state.peak = max(state.peak, state.inFlight)
         }
         await gate?.pass()
+        let instead = await weather?.instead()
         let request = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
         let receipt = request?["receipt-data"] as? String ?? ""
         return state.withLock { state in
             state.inFlight -= 1
+            if let instead { return instead }
             if !state.everyone.isEmpty { return state.everyone.removeFirst() }
             if let reply = state.scripted[receipt]?.first {
                 state.scripted[receipt]?.removeFirst()
@@ -132,6 +136,11 @@ final class ScriptedAppStore: AppStoreEndpoint {
             return .response(httpStatus: 200, retryAfter: nil, body: answer)
         }
     }
+}
+
+/// What comes at the moment of a call instead of an answer, if anything does.
+struct Weather: Sendable {
+    let instead: @Sendable () async -> AppStoreReply?
 }
 
 /// Lets nobody pass until it is opened.

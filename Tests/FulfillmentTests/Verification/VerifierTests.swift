@@ -132,9 +132,9 @@ struct VerifierTests {
     func withoutKey() async throws {
         let bench = try await PipelineBench()
         bench.source.write([PipelineBench.message("bare", evidence: #""transactionId":"1""#)])
-        try await bench.run { $0.pipeline.status.onHold == 1 }
-        #expect(try await bench.ledger.counts().submissions.isEmpty)
-        #expect(bench.source.committed ?? 0 == 0)
+        try await bench.run { try await $0.ledger.counts().submissions == [.held: 1] }
+        #expect(try await bench.ledger.waitingCounts().map(\.cause) == [.held(.credentialsMissing)])
+        #expect(try await bench.ledger.counts().unpublished == 0, "nothing is told yet")
     }
 
     @Test("a transaction signed ahead of our clock waits until the clock has come up, and is granted")

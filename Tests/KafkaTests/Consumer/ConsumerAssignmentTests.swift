@@ -14,7 +14,7 @@ struct ConsumerAssignmentTests {
     private func announced() -> ConsumerAssignment {
         var assignment = make()
         assignment.assigned([a, b])
-        #expect(assignment.nextAnnouncement() == .assigned([a, b]))
+        #expect(assignment.nextAnnouncement() == .assigned([a, b], epoch: 1))
         return assignment
     }
 
@@ -31,9 +31,8 @@ struct ConsumerAssignmentTests {
     @Test("A revocation waits for the application, then commits, then gives the partitions back")
     func revocation() {
         var assignment = announced()
-        assignment.stored(5, for: a)
-        assignment.stored(3, for: a)
-        assignment.stored(9, for: b)
+        _ = assignment.stored(5, for: a)
+        _ = assignment.stored(9, for: b)
         #expect(assignment.revoked([a], lost: false, now: start) == .none)
         #expect(assignment.epoch(of: a) == nil)
         #expect(assignment.deadline == start + .seconds(10))
@@ -61,7 +60,7 @@ struct ConsumerAssignmentTests {
     @Test("At each deadline the answer goes on without what it waited for")
     func deadlines() {
         var assignment = announced()
-        assignment.stored(5, for: a)
+        _ = assignment.stored(5, for: a)
         _ = assignment.revoked([a], lost: false, now: start)
         #expect(assignment.reached(start + .seconds(9)) == .none)
         #expect(assignment.reached(start + .seconds(10)) == .commit([a: 5], token: 1))
@@ -73,7 +72,7 @@ struct ConsumerAssignmentTests {
     @Test("Lost partitions go at once, uncommitted, and the application is told")
     func lost() {
         var assignment = announced()
-        assignment.stored(5, for: a)
+        _ = assignment.stored(5, for: a)
         #expect(assignment.revoked([a, b], lost: true, now: start) == .unassign([a, b]))
         #expect(assignment.nextAnnouncement() == .revoking(id: 1, [a, b], lost: true))
     }
@@ -91,14 +90,14 @@ struct ConsumerAssignmentTests {
         var assignment = make()
         assignment.assigned([a, b])
         #expect(assignment.revoked([a], lost: false, now: start) == .unassign([a]))
-        #expect(assignment.nextAnnouncement() == .assigned([b]))
+        #expect(assignment.nextAnnouncement() == .assigned([b], epoch: 1))
     }
 
     @Test("An empty assignment is announced too")
     func empty() {
         var assignment = make()
         assignment.assigned([])
-        #expect(assignment.nextAnnouncement() == .assigned([]))
+        #expect(assignment.nextAnnouncement() == .assigned([], epoch: 1))
     }
 
     @Test("Closing completes what waits and announces no more")
@@ -106,8 +105,33 @@ struct ConsumerAssignmentTests {
         var assignment = announced()
         _ = assignment.revoked([a], lost: false, now: start)
         #expect(assignment.close(now: start) == .unassign([a]))
-        assignment.stored(4, for: b)
+        _ = assignment.stored(4, for: b)
         #expect(assignment.revoked([b], lost: false, now: start) == .commit([b: 4], token: 1))
         #expect(assignment.nextAnnouncement() == nil)
+    }
+
+    @Test("A lower offset is told apart, and is what a revocation commits")
+    func lowerOffset() {
+        var assignment = announced()
+        let steps = [5, 3, 3, 4].map { assignment.stored($0, for: a) }
+        #expect(steps == [false, true, false, false])
+        _ = assignment.stored(2, for: a)
+        _ = assignment.revoked([a], lost: false, now: start)
+        #expect(assignment.completed(1, now: start) == .commit([a: 2], token: 1))
+    }
+
+    @Test("Work of an epoch may move the offset until the partition is given back, and never under another epoch")
+    func storingByEpoch() {
+        var assignment = announced()
+        #expect(assignment.mayStore(a, epoch: 1))
+        _ = assignment.revoked([a], lost: false, now: start)
+        #expect(assignment.mayStore(a, epoch: 1))
+        _ = assignment.completed(1, now: start)
+        #expect(!assignment.mayStore(a, epoch: 1))
+        assignment.assigned([a])
+        #expect(!assignment.mayStore(a, epoch: 1))
+        #expect(assignment.mayStore(a, epoch: 2))
+        _ = assignment.revoked([a], lost: true, now: start)
+        #expect(!assignment.mayStore(a, epoch: 2))
     }
 }

@@ -31,7 +31,7 @@ struct KafkaConsumerConfigurationTests {
         "What the guarantees rest on is refused by name",
         arguments: [
             ("enable.auto.offset.store", "true"), ("enable.auto.commit", "false"), ("group.id", "other"),
-            ("bootstrap.servers", "other:1"), ("partition.assignment.strategy", "roundrobin"), ("log.queue", "false"),
+            ("bootstrap.servers", "other:1"), ("partition.assignment.strategy", "sticky"), ("log.queue", "false"),
             ("auto.offset.reset", "latest"), ("isolation.level", "read_uncommitted"),
         ])
     func refusals(key: String, value: String) {
@@ -40,6 +40,34 @@ struct KafkaConsumerConfigurationTests {
         } throws: { error in
             if case KafkaError.refusedProperty(key, _) = error { true } else { false }
         }
+    }
+
+    @Test(
+        "The strategy is what is set here, else the property's, else range",
+        arguments: [
+            (KafkaConsumerConfiguration.Assignor?.none, nil, "range", false),
+            (nil, "range,roundrobin", "range,roundrobin", false),
+            (nil, "cooperative-sticky", "cooperative-sticky", true), (.roundRobin, nil, "roundrobin", false),
+            (.range, "cooperative-sticky", "range", false), (.cooperativeSticky, "range", "cooperative-sticky", true),
+        ] as [(KafkaConsumerConfiguration.Assignor?, String?, String, Bool)])
+    func strategy(
+        assignor: KafkaConsumerConfiguration.Assignor?, property: String?, expected: String, isCooperative: Bool
+    ) throws {
+        let name = "partition.assignment.strategy"
+        var configuration = configuration(property.map { [name: $0] } ?? [:])
+        configuration.assignor = assignor
+        #expect(try configuration.properties().values[name] == expected)
+        #expect(configuration.isCooperative == isCooperative)
+    }
+
+    @Test("The static name is what is set here, else the property's")
+    func staticName() throws {
+        let name = "group.instance.id"
+        #expect(try configuration().properties().values[name] == nil)
+        var configuration = configuration([name: "a"])
+        #expect(try configuration.properties().values[name] == "a")
+        configuration.groupInstanceID = "b"
+        #expect(try configuration.properties().values[name] == "b")
     }
 
     @Test("A guarded property that only repeats what is set anyway is accepted")

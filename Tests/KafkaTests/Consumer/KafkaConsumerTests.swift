@@ -238,4 +238,97 @@ struct KafkaConsumerTests {
         let afterwards = try await consumer.next(maxRecords: 1, maxBytes: 1)
         #expect(afterwards.map { "\($0)" } == nil)
     }
+
+    @Test("An offset that goes back is committed, and another member goes on from there")
+    func lowerOffset() async throws {
+        let bench = try Bench()
+        try await bench.fill(0..<10)
+        let first = try bench.consumer { $0.autoCommitInterval = .milliseconds(50) }
+        _ = try await first.read(10)
+        try await first.storeOffsets([bench.partition(0): 8])
+        try await first.commit()
+        try await first.storeOffsets([bench.partition(0): 3])
+        try await first.storeOffsets([bench.partition(0): 4])
+        await first.close(deadline: .seconds(10))
+
+        let second = try bench.consumer()
+        #expect(try await second.read(6).map(\.offset) == [4, 5, 6, 7, 8, 9])
+        await second.close(deadline: .seconds(10))
+    }
+
+    @Test("An offset read under another epoch is handed back, and is not stored")
+    func offsetOfAnotherEpoch() async throws {
+        let bench = try Bench()
+        try await bench.fill(0..<10)
+        let first = try bench.consumer()
+        let epoch = try #require(try await first.read(10).first?.epoch)
+        let partition = bench.partition(0)
+        #expect(try await first.storeOffsets([partition: 4], readUnder: [partition: epoch]) == [])
+        #expect(try await first.storeOffsets([partition: 9], readUnder: [partition: epoch + 1]) == [partition])
+        await first.close(deadline: .seconds(10))
+
+        let second = try bench.consumer()
+        #expect(try await second.read(6).map(\.offset) == [4, 5, 6, 7, 8, 9])
+        await second.close(deadline: .seconds(10))
+    }
+
+    @Test("Paused before it has anything, a consumer is given its partitions and reads nothing until it is resumed")
+    func pausedFromTheStart() async throws {
+        let bench = try Bench(partitions: 2)
+        let metrics = RecordingMetrics()
+        try await bench.fill(0..<40)
+        let consumer = try bench.consumer {
+            $0.client.statisticsInterval = .milliseconds(100)
+            $0.client.metricsFactory = metrics
+        }
+        try await consumer.pause()
+        #expect(try await consumer.assignment().count == 2)
+        let waiting = Task { try await consumer.next(maxRecords: 10, maxBytes: 1 << 20) }
+        // Each statistics event is a turn of the owner thread in which records and this demand would meet.
+        _ = try await metrics.value("kafka_consumer_fetched_records", skipping: 10) { _ in true }
+        waiting.cancel()
+        await #expect(throws: KafkaError.cancelled) { try await waiting.value }
+        try await consumer.resume()
+        #expect(try await Set(consumer.read(40).map(\.text)) == Set((0..<40).map(String.init)))
+        await consumer.close(deadline: .seconds(10))
+    }
+
+    @Test("A static member whose name another one takes ends for good, and says why")
+    func fencing() async throws {
+        let bench = try Bench()
+        let consumer = try bench.consumer { $0.groupInstanceID = "worker-1" }
+        _ = try await consumer.assignment()
+        bench.cluster.pushRequestErrors(.heartbeat, [.fencedInstanceID])
+        let error = await #expect(throws: KafkaError.self) {
+            while true {
+                if case .revoking(let revocation)? = try await consumer.next(maxRecords: 1, maxBytes: 1) {
+                    revocation.complete()
+                }
+            }
+        }
+        #expect(error?.isFenced == true)
+        #expect(error?.disposition == .recreate)
+        await consumer.close(deadline: .seconds(10))
+    }
+
+    @Test("Signs of life keep coming while nobody asks for anything and no broker answers")
+    func signsOfLife() async throws {
+        let bench = try Bench()
+        try bench.cluster.setDown(broker: 1)
+        let consumer = try bench.consumer { $0.client.statisticsInterval = .milliseconds(100) }
+        let before = consumer.signsOfLife
+        func hasGrown() -> Bool {
+            let now = consumer.signsOfLife
+            return now.turns > before.turns + 2 && now.reports ?? 0 > (before.reports ?? 0) + 2
+        }
+        while !hasGrown() { try await Task.sleep(for: .milliseconds(10)) }
+        await consumer.close(deadline: .seconds(3))
+    }
+
+    @Test("Without statistics there are no reports to wait for")
+    func signsWithoutStatistics() async throws {
+        let consumer = try Bench().consumer()
+        #expect(consumer.signsOfLife.reports == nil)
+        await consumer.close(deadline: .seconds(5))
+    }
 }

@@ -37,4 +37,24 @@ struct PauseStateTests {
         #expect(state.resume([a], assigned: []) == .init())
         #expect(state.assigned([a]) == .init(resume: [a]))
     }
+
+    @Test("A pause of everything holds for what comes later, and for what goes and comes back")
+    func everything() {
+        var state = PauseState()
+        #expect(state.pauseAll(assigned: [a]) == .init(pause: [a]))
+        #expect(state.assigned([b]) == .init(pause: [b]))
+        #expect(state.assigned([a, b]) == .init(pause: [a, b]))
+        #expect(state.resumeAll(assigned: [a]) == .init(resume: [a]))
+        #expect(state.assigned([a, b]) == .init(resume: [b]))
+    }
+
+    @Test("What is paused by name stays so when everything is resumed")
+    func byNameBeside() {
+        var state = PauseState()
+        _ = state.pause([a], assigned: [a, b])
+        #expect(state.pauseAll(assigned: [a, b]) == .init(pause: [b]))
+        #expect(state.resume([b], assigned: [a, b]) == .init())
+        #expect(state.resumeAll(assigned: [a, b]) == .init(resume: [b]))
+        #expect(state.resume([a], assigned: [a, b]) == .init(resume: [a]))
+    }
 }

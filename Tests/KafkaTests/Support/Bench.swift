@@ -76,7 +76,7 @@ extension KafkaRecord {
 extension KafkaConsumer {
     /// The next event as the assignment it must be.
     func assignment() async throws -> [KafkaPartition] {
-        guard case .assigned(let partitions) = try await next(maxRecords: 1, maxBytes: 1) else {
+        guard case .assigned(let partitions, _) = try await next(maxRecords: 1, maxBytes: 1) else {
             throw BenchError.unexpected
         }
         return partitions
@@ -109,7 +109,7 @@ extension KafkaConsumer {
         of held: Set<KafkaPartition>, storing offsets: [KafkaPartition: Int64] = [:]
     ) async throws -> Set<KafkaPartition> {
         switch try await next(maxRecords: 0, maxBytes: 0) {
-        case .assigned(let partitions): return held.union(partitions)
+        case .assigned(let partitions, _): return held.union(partitions)
         case .revoking(let revocation):
             revocation.complete(storing: offsets.filter { revocation.partitions.contains($0.key) })
             return held.subtracting(revocation.partitions)

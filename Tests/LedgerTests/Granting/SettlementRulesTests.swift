@@ -9,7 +9,7 @@ import Testing
     private static let failed = PriorSubmission(
         fingerprint: "first", outcome: .failed, cause: nil, events: [Samples.failedEvent("s")])
     private static let held = PriorSubmission(
-        fingerprint: "first", outcome: .held, cause: .sharedSecretRefused, events: [])
+        fingerprint: "first", outcome: .held, cause: .held(.sharedSecretRefused), events: [])
 
     private func concluded(_ settlement: Settlement, _ prior: PriorSubmission?) throws -> Conclusion {
         guard case .conclude(let conclusion) = SettlementRules(settlement, prior: prior).firstStep else {
@@ -78,7 +78,7 @@ import Testing
 
     @Test func anAnswerThatIsNotRecordedIsHeldAndWarnedOf() throws {
         let conclusion = try concluded(Samples.settlement("s", .answerAgain), nil)
-        #expect(conclusion.outcome == .held(.incompleteAnswer))
+        #expect(conclusion.outcome == .waiting(.held(.incompleteAnswer)))
         #expect(conclusion.warning == .undecided)
     }
 }

@@ -64,7 +64,7 @@ import Testing
     @Test func aHeldRowIsWrittenAnew() {
         var known = KnownRows()
         known.submissions[ExactKey(Samples.key("s1"))] = PriorSubmission(
-            fingerprint: "first", outcome: .held, cause: .sharedSecretRefused, events: [])
+            fingerprint: "first", outcome: .held, cause: .held(.sharedSecretRefused), events: [])
         let decision = decide(Samples.failure("s1"), known: known)
         #expect(decision.newRows.isEmpty)
         #expect(decision.changedRows.map(\.content.outcome) == [.failed])
@@ -78,9 +78,10 @@ import Testing
         let decision = decide(Samples.grant("s1", purchase), known: known)
         #expect(decision.hasRepeats)
         #expect(decision.grants.isEmpty)
-        #expect(decision.conclusions.map(\.outcome) == [
-            .failed(event: Samples.failedEvent("s1"), reason: .ownedByAnotherUser)
-        ])
+        #expect(
+            decision.conclusions.map(\.outcome) == [
+                .failed(event: Samples.failedEvent("s1"), reason: .ownedByAnotherUser)
+            ])
     }
 
     @Test func idsThatOnlyLookAlikeAreDifferentSubmissions() {

@@ -22,7 +22,8 @@ import Testing
         #expect(entries.map(\.sequence) == (1...Int64(entries.count)).map { $0 }, "no gap and no order but one")
         let inOutbox = Dictionary(uniqueKeysWithValues: entries.map { ($0.sequence, $0.event) })
         #expect(added.allSatisfy { inOutbox[$0.sequence] == $0.event }, "what was told as added is there")
-        let originals = try await place.query("SELECT count(*), count(DISTINCT event_id) FROM outbox WHERE copy_of IS NULL")
+        let originals = try await place.query(
+            "SELECT count(*), count(DISTINCT event_id) FROM outbox WHERE copy_of IS NULL")
         #expect(Set(originals.split(separator: "|")).count == 1, "each event once, all else are copies")
         // A grant without its event, an event without its grant, a failure without its one event.
         let orphans = try await place.query(

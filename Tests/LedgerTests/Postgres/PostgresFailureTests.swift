@@ -56,11 +56,10 @@ import Testing
             for worker in 0..<3 {
                 group.addTask {
                     for index in 0..<60 {
-                        let id = "\(worker)-\(index)"
+                        let purchase = Samples.purchase(TransactionID("\(worker * 1000 + index)"))
+                        let settlement = Samples.grant(SubmissionID("\(worker)-\(index)"), purchase)
                         try await Self.untilAvailable {
-                            _ = try await ledger.settle(
-                                [Samples.grant(SubmissionID(id), Samples.purchase(TransactionID("\(worker * 1000 + index)")))],
-                                quarantines: [], now: Samples.noon)
+                            _ = try await ledger.settle([settlement], quarantines: [], now: Samples.noon)
                         }
                     }
                 }

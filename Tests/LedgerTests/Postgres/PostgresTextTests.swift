@@ -3,7 +3,9 @@ import Testing
 @testable import Ledger
 
 @Suite struct PostgresTextTests {
-    @Test(arguments: ["", "alice", "caf\u{e9}", "a\u{0}b", "\u{0}", "\u{1a}", "\u{1a}0", "\u{1a}\u{0}\u{1a}", "\u{1F600}"])
+    @Test(arguments: [
+        "", "alice", "caf\u{e9}", "a\u{0}b", "\u{0}", "\u{1a}", "\u{1a}0", "\u{1a}\u{0}\u{1a}", "\u{1F600}",
+    ])
     func textsComeBackAsTheyWent(text: String) {
         var bytes: [UInt8] = []
         PostgresText.append(text, to: &bytes)

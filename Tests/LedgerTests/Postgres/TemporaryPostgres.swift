@@ -18,7 +18,9 @@ struct TemporaryPostgres: Sendable {
     var url: String { server.url(schema: schema) }
 
     func configuration(_ url: String? = nil) throws -> PostgresLedgerConfiguration {
-        try #require(PostgresLedgerConfiguration(url: url ?? self.url))
+        var configuration = try #require(PostgresLedgerConfiguration(url: url ?? self.url))
+        configuration.clock = .caller
+        return configuration
     }
 
     func open(

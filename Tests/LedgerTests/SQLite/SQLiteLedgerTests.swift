@@ -122,16 +122,16 @@ import Testing
         #expect(try await ledger.grants(GrantFilter(), before: nil, limit: 10).map(\.claimant.userID) == ["alice"])
     }
 
-    @Test func evidenceIsKeptWhileHeldAndErasedWithTheDecision() async throws {
+    @Test func evidenceIsKeptWhileWaitingAndErasedWithTheDecision() async throws {
         let place = try TemporaryLedger()
         let ledger = try await place.open()
         func evidence() async throws -> String? {
             try await ledger.pool.read {
-                try String.fetchOne($0, sql: "SELECT CAST(evidence AS TEXT) FROM submissions")
+                try String.fetchOne($0, sql: "SELECT claim FROM waiting")
             }
         }
         _ = try await ledger.settle([Samples.held("s1")], quarantines: [], now: Samples.noon)
-        #expect(try await evidence() == #"{"receipt":"c2VjcmV0"}"#)
+        #expect(try await evidence()?.contains(#""receipt":"c2VjcmV0""#) == true)
         _ = try await ledger.settle([Samples.failure("s1")], quarantines: [], now: Samples.noon)
         #expect(try await evidence() == nil)
     }

@@ -8,7 +8,10 @@ struct ConfigurationKeyTests {
         "A variable's name follows from the key",
         arguments: [
             (ConfigurationKey.kafkaBootstrapServers, "GRANTOR_KAFKA_BOOTSTRAP_SERVERS"),
-            (.kafkaGroupID, "GRANTOR_KAFKA_GROUP_ID"), (.kafkaPropertiesFile, "GRANTOR_KAFKA_PROPERTIES_FILE"),
+            (.kafkaGroupID, "GRANTOR_KAFKA_GROUP_ID"),
+            (.kafkaGroupInstanceID, "GRANTOR_KAFKA_GROUP_INSTANCE_ID"),
+            (.kafkaAssignmentStrategy, "GRANTOR_KAFKA_ASSIGNMENT_STRATEGY"),
+            (.kafkaPropertiesFile, "GRANTOR_KAFKA_PROPERTIES_FILE"),
             (.topicSubmitted, "GRANTOR_TOPIC_SUBMITTED"), (.topicQuarantined, "GRANTOR_TOPIC_QUARANTINED"),
             (.ledgerURL, "GRANTOR_LEDGER_URL"), (.appsFile, "GRANTOR_APPS_FILE"),
             (.maxInFlight, "GRANTOR_MAX_IN_FLIGHT"), (.maxWindowBytes, "GRANTOR_MAX_WINDOW_BYTES"),

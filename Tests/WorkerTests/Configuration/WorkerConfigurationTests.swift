@@ -68,7 +68,8 @@ struct WorkerConfigurationTests {
             (.httpBind, "::1:8080"), (.logLevel, "secret"), (.logFormat, "xml-secret"),
             (.kafkaBootstrapServers, "secret"), (.kafkaBootstrapServers, "a:9092,,b:9092"),
             (.kafkaBootstrapServers, "a:9092, b:9092"), (.kafkaGroupID, "a\u{7}secret"),
-            (.topicSubmitted, "^secret"), (.topicGranted, ".."), (.topicFailed, "a b"),
+            (.kafkaAssignmentStrategy, "sticky-secret"), (.kafkaAssignmentStrategy, "range,roundrobin"),
+            (.kafkaGroupInstanceID, String(repeating: "secret", count: 50)), (.topicSubmitted, "^secret"), (.topicGranted, ".."), (.topicFailed, "a b"),
             (.topicQuarantined, String(repeating: "x", count: 250)), (.ledgerURL, "secret.db"), (.ledgerURL, "sqlite:"),
             (.ledgerURL, "sqlite://host/secret"), (.ledgerURL, "sqlite::memory:"),
             (.verifyReceiptProductionURL, "http://secret/verifyReceipt"), (.verifyReceiptSandboxURL, "https://"),
@@ -181,6 +182,29 @@ struct WorkerConfigurationTests {
             #expect(line.contains("GRANTOR_LEDGER_URL"))
             #expect(!line.contains("cret"))
         }
+    }
+
+    @Test("A wrong strategy is refused with the words that it takes")
+    func strategies() {
+        #expect(
+            refusal(["GRANTOR_KAFKA_ASSIGNMENT_STRATEGY": "sticky"])
+                == "GRANTOR_KAFKA_ASSIGNMENT_STRATEGY (kafka.assignmentStrategy in the file) must be one of "
+                + "range, roundrobin, cooperative-sticky")
+    }
+
+    @Test("The strategy is shown with where it comes from: the key, else the properties, else the default")
+    func strategyShown() throws {
+        let folder = try TemporaryFolder()
+        let properties = try folder.write("partition.assignment.strategy=roundrobin\n", to: "kafka.properties")
+        func shown(_ environment: [String: String]) throws -> String? {
+            try load(environment).lines().first { $0.key == .kafkaAssignmentStrategy }?.shown
+        }
+        #expect(try shown([:]) == "range")
+        #expect(try shown(["GRANTOR_KAFKA_PROPERTIES_FILE": properties]) == "as in kafka.propertiesFile")
+        #expect(
+            try shown([
+                "GRANTOR_KAFKA_PROPERTIES_FILE": properties, "GRANTOR_KAFKA_ASSIGNMENT_STRATEGY": "cooperative-sticky",
+            ]) == "cooperative-sticky")
     }
 
     @Test("What only some commands need is missed when it is asked for")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Operator commands")
 struct CommandTests {
-    private func opener(_ open: @escaping @Sendable () throws(LedgerError) -> any LedgerReader) -> LedgerOpener {
+    private func opener(_ open: @escaping @Sendable () throws(LedgerError) -> any OperatorLedger) -> LedgerOpener {
         LedgerOpener(
             reader: { _, _ async throws(LedgerError) in try open() },
             migrate: { _, _ async throws(LedgerError) in

@@ -2,7 +2,7 @@ import Ledger
 import Purchases
 
 /// A ledger that holds what a test gave it.
-struct LedgerFixture: LedgerReader {
+struct LedgerFixture: LedgerReader, LedgerOperations {
     var submissionRows: [SubmissionRow] = []
     var grantRows: [GrantRow] = []
     var eventRows: [EventRow] = []
@@ -38,6 +38,28 @@ struct LedgerFixture: LedgerReader {
 
     func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [EventRow] {
         Array(eventRows.filter { $0.sequence > sequence }.prefix(limit))
+    }
+
+    func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState? { nil }
+
+    func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction] { [] }
+
+    func retry(
+        _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
+    ) async throws(LedgerError) -> RecordedOutcome? {
+        submissionRows.first { $0.claimant.submissionID == key.submissionID }?.outcome
+    }
+
+    func retryAll(
+        _ cause: WaitingCause, bundleID: BundleID?, perSecond: Double, _ note: OperatorNote, now: Timestamp
+    ) async throws(LedgerError) -> Int {
+        submissionRows.count { $0.outcome == cause.outcome && $0.reason == cause.word }
+    }
+
+    func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
+    ) async throws(LedgerError) -> Abandonment {
+        .notFound
     }
 
     func counts() async throws(LedgerError) -> LedgerCounts {

@@ -38,7 +38,7 @@ struct SubmissionStoryTests {
                 == "Nothing was granted, and the event that says so is published.")
         #expect(
             story(.held, publishedAt: []).summary
-                == "Neither granted nor refused: it could not be verified, and its evidence is kept.")
+                == "Neither granted nor refused: its record is where it came from, and nothing tries it by itself.")
     }
 
     @Test("An event that waits is said to wait")

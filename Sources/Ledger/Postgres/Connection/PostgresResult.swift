@@ -115,8 +115,8 @@ struct PostgresRow {
 
     private func withBytes<Value>(_ column: CInt, _ read: (UnsafeRawBufferPointer) -> Value) -> Value? {
         guard PQgetisnull(result, index, column) == 0 else { return nil }
-        return read(
-            UnsafeRawBufferPointer(start: PQgetvalue(result, index, column), count: Int(PQgetlength(result, index, column))))
+        let length = Int(PQgetlength(result, index, column))
+        return read(UnsafeRawBufferPointer(start: PQgetvalue(result, index, column), count: length))
     }
 }
 

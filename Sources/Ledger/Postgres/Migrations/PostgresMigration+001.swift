@@ -67,7 +67,7 @@ extension PostgresMigration {
                 order_id text COLLATE "C",
                 traceparent text COLLATE "C",
                 fingerprint text COLLATE "C" NOT NULL,
-                outcome text COLLATE "C" NOT NULL CHECK (outcome IN ('granted', 'failed', 'held')),
+                outcome text COLLATE "C" NOT NULL CHECK (outcome IN ('granted', 'failed', 'parked', 'held')),
                 reason text COLLATE "C" CHECK ((reason IS NULL) >= (outcome = 'granted')),
                 detail text COLLATE "C",
                 origin_topic text COLLATE "C" NOT NULL,
@@ -78,13 +78,47 @@ extension PostgresMigration {
                 attempts bigint NOT NULL,
                 -- Ids of the events that answer the submission, 16 bytes each, one after the other.
                 event_ids bytea NOT NULL
-                    CHECK (length(event_ids) % 16 = 0 AND (length(event_ids) > 0 OR outcome = 'held')),
-                evidence bytea CHECK (evidence IS NULL OR outcome = 'held'),
-                UNIQUE (bundle_id, submission_id)
+                    CHECK (length(event_ids) % 16 = 0 AND (length(event_ids) > 0 OR outcome IN ('parked', 'held'))),
+                -- JSON: the tries that decided nothing, if there were any.
+                history text COLLATE "C",
+                -- What a submission is about that was not granted, where one is known.
+                transaction_id text COLLATE "C",
+                -- The id first: it tells rows apart where nearly all have the same app.
+                UNIQUE (submission_id, bundle_id)
             );
             CREATE INDEX submissions_user ON submissions (user_id);
             CREATE INDEX submissions_order ON submissions (order_id) WHERE order_id IS NOT NULL;
-            CREATE INDEX submissions_held ON submissions (sequence) WHERE outcome = 'held';
+            CREATE INDEX submissions_transaction ON submissions (transaction_id) WHERE transaction_id IS NOT NULL;
+            CREATE INDEX submissions_waiting ON submissions (outcome, reason, sequence)
+                WHERE outcome IN ('parked', 'held');
+
+            -- Submissions that are tried again when they are due. While a worker has one, it is due at its lease's end.
+            CREATE TABLE waiting (
+                sequence bigint PRIMARY KEY REFERENCES submissions (sequence),
+                due_at bigint NOT NULL,
+                holder text COLLATE "C",
+                -- Since when Apple's answer has been a "no" that may not be its last word.
+                doubt_since bigint,
+                -- JSON: what is claimed, evidence included.
+                claim text COLLATE "C" NOT NULL
+            );
+            CREATE INDEX waiting_due ON waiting (due_at);
+            CREATE INDEX waiting_holder ON waiting (holder) WHERE holder IS NOT NULL;
+
+            -- What people did, to one submission or to all that waited for a cause.
+            CREATE TABLE operator_actions (
+                sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                done_at bigint NOT NULL,
+                kind text COLLATE "C" NOT NULL,
+                actor text NOT NULL,
+                reason text NOT NULL,
+                bundle_id text COLLATE "C",
+                submission_id text COLLATE "C",
+                outcome text COLLATE "C",
+                cause text COLLATE "C",
+                submissions bigint NOT NULL
+            );
+            CREATE INDEX operator_actions_submission ON operator_actions (bundle_id, submission_id);
 
             CREATE TABLE grants (
                 sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -82,7 +82,7 @@ struct BatchDecider {
             changes[key] = .write(BatchDecision.Row(settlement: settlement, content: content))
             known.submissions[key] = PriorSubmission(
                 fingerprint: settlement.fingerprint, outcome: content.outcome,
-                cause: content.outcome == .held ? content.reason.flatMap(HoldCause.init(rawValue:)) : nil,
+                cause: content.reason.flatMap { WaitingCause(outcome: content.outcome, word: $0) },
                 events: content.events)
         }
     }
@@ -90,6 +90,8 @@ struct BatchDecider {
 
 extension SubmissionContent {
     fileprivate func with(events: [EventID]) -> SubmissionContent {
-        SubmissionContent(outcome: outcome, reason: reason, detail: detail, evidence: evidence, events: events)
+        SubmissionContent(
+            outcome: outcome, reason: reason, detail: detail, waiting: waiting, transactionID: transactionID,
+            events: events)
     }
 }

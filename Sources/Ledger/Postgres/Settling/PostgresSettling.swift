@@ -8,6 +8,10 @@ struct PostgresSettling: Sendable {
     let claims: [[GrantClaim]]
     let quarantines: [Quarantine]
     let now: Timestamp
+    /// What due times are counted from.
+    let clock: LeaseClock
+    /// Written with the batch if its first settlement fails: who did that.
+    let operation: PostgresCommand?
     /// The decision for a database that holds nothing of the batch. Made before a connection is taken.
     private let hoped: BatchDecision
 
@@ -17,7 +21,12 @@ struct PostgresSettling: Sendable {
         let added: [OutboxEntry]?
     }
 
-    init(_ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp) {
+    init(
+        _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp, clock: LeaseClock,
+        operation: PostgresCommand? = nil
+    ) {
+        self.clock = clock
+        self.operation = operation
         self.settlements = settlements
         self.quarantines = quarantines
         self.now = now
@@ -67,7 +76,9 @@ struct PostgresSettling: Sendable {
         let commands = first + writes.map(\.command)
         if !commands.isEmpty {
             let results = try connection.run(commands).dropFirst(first.count)
-            for (result, write) in zip(results, writes) where result.affected != write.rows { throw .overtaken }
+            for (result, write) in zip(results, writes) {
+                if let rows = write.rows, result.affected != rows { throw .overtaken }
+            }
         }
         guard !decision.entries.isEmpty else {
             _ = try connection.commit()
@@ -80,8 +91,8 @@ struct PostgresSettling: Sendable {
     }
 
     /// Grants before submissions, everywhere: whoever waits for another's row then never has one that the other waits for.
-    private func writes(of decision: BatchDecision) throws(PostgresFailure) -> [(command: PostgresCommand, rows: Int)] {
-        var writes: [(command: PostgresCommand, rows: Int)] = []
+    private func writes(of decision: BatchDecision) throws(PostgresFailure) -> [(command: PostgresCommand, rows: Int?)] {
+        var writes: [(command: PostgresCommand, rows: Int?)] = []
         if !decision.grants.isEmpty {
             writes.append((GrantRows.insert(decision.grants, now: now), decision.grants.count))
         }
@@ -91,6 +102,11 @@ struct PostgresSettling: Sendable {
         if !decision.changedRows.isEmpty {
             writes.append((try SubmissionRows.replace(decision.changedRows, now: now), decision.changedRows.count))
         }
+        let decided = decision.changedRows.filter { $0.content.waiting == nil }
+        if !decided.isEmpty { writes.append((WaitingRows.remove(decided.map(\.settlement.key)), nil)) }
+        let waiting = (decision.newRows + decision.changedRows).filter { $0.content.waiting != nil }
+        if !waiting.isEmpty { writes.append((try WaitingRows.put(waiting, clock.moment(now)), waiting.count)) }
+        if let operation, case .failed = decision.conclusions.first?.outcome { writes.append((operation, 1)) }
         if !decision.extendedRows.isEmpty {
             writes.append((try SubmissionRows.extend(decision.extendedRows), decision.extendedRows.count))
         }

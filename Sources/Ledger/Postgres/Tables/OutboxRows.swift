@@ -105,7 +105,9 @@ enum OutboxRows {
 
     /// What ``quarantined(_:)`` found.
     static func found(_ result: PostgresResult) throws(PostgresFailure) -> [EventID] {
-        try result.rows { row throws(PostgresFailure) in EventIDBytes.decode(row.optionalBytes(0) ?? []) }.flatMap { $0 }
+        try result.rows { row throws(PostgresFailure) in EventIDBytes.decode(row.optionalBytes(0) ?? []) }.flatMap {
+            $0
+        }
     }
 
     private static func bytes(_ id: EventID?) throws(PostgresFailure) -> [UInt8]? {

@@ -5,19 +5,27 @@ enum SubmissionPage {
     static func read(_ filter: SubmissionFilter, before: Int64?, limit: Int) -> PostgresCommand {
         var conditions = PageConditions(before: before, limit: limit)
         // Spelled out, the outcome that is asked for most finds its index.
-        if filter.outcome == .held {
-            conditions.add("outcome = 'held'")
-        } else {
-            conditions.add("outcome = $", filter.outcome?.rawValue)
-        }
+        if let outcome = filter.outcome, !outcome.isFinal { conditions.add("outcome IN ('parked', 'held')") }
+        conditions.add("outcome = $", filter.outcome?.rawValue)
         conditions.add("bundle_id = $", filter.bundleID?.rawValue)
         conditions.add("submission_id = $", filter.submissionID?.rawValue)
         conditions.add("user_id = $", filter.userID?.rawValue)
         conditions.add("order_id = $", filter.orderID?.rawValue)
+        conditions.add("reason = $", filter.reason)
+        conditions.add("received_at <= $::bigint", filter.receivedUntil.map { String($0.milliseconds) })
+        conditions.add(
+            """
+            sequence IN (
+                SELECT sequence FROM submissions WHERE transaction_id = $
+                UNION SELECT s.sequence FROM grants g
+                JOIN submissions s ON s.bundle_id = g.bundle_id AND s.submission_id = g.submission_id
+                WHERE g.transaction_id = $
+                    OR g.original_transaction_id = $ AND g.original_transaction_id <> g.transaction_id)
+            """, filter.transactionID?.rawValue)
         return conditions.command(
             """
             SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
-                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids
+                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history
             FROM submissions
             """)
     }
@@ -34,6 +42,7 @@ enum SubmissionPage {
                 topic: try row.text(9), partition: Int32(truncatingIfNeeded: try row.integer(10)),
                 offset: try row.integer(11)),
             receivedAt: try row.time(12), settledAt: try row.time(13), attempts: Int(try row.integer(14)),
+            history: try stored { () throws(LedgerError) in try StoredHistory.history(row.optionalText(16)) },
             eventIDs: EventIDBytes.decode(row.optionalBytes(15) ?? []))
     }
 }

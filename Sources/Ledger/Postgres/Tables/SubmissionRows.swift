@@ -4,13 +4,13 @@ import Purchases
 enum SubmissionRows {
     private static let columns = """
         bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, reason, detail, origin_topic,
-        origin_partition, origin_offset, received_at, attempts, event_ids, evidence
+        origin_partition, origin_offset, received_at, attempts, event_ids, history, transaction_id
         """
 
     private static let arrays = """
         unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
             $10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[],
-            $17::bytea[])
+            $17::text[], $18::text[])
         """
 
     private static let insertion = PostgresStatement(
@@ -28,7 +28,8 @@ enum SubmissionRows {
             settled_at = $1::bigint, user_id = n.user_id, order_id = n.order_id, traceparent = n.traceparent,
             fingerprint = n.fingerprint, outcome = n.outcome, reason = n.reason, detail = n.detail,
             origin_topic = n.origin_topic, origin_partition = n.origin_partition, origin_offset = n.origin_offset,
-            received_at = n.received_at, attempts = n.attempts, event_ids = n.event_ids, evidence = n.evidence
+            received_at = n.received_at, attempts = n.attempts, event_ids = n.event_ids, history = n.history,
+            transaction_id = n.transaction_id
         FROM \(arrays) AS n (\(columns))
         WHERE s.bundle_id = n.bundle_id AND s.submission_id = n.submission_id
         """)
@@ -87,7 +88,7 @@ enum SubmissionRows {
             return (
                 ExactKey(key),
                 PriorSubmission(
-                    fingerprint: try row.text(2), outcome: outcome, cause: outcome == .held ? try row.word(4) : nil,
+                    fingerprint: try row.text(2), outcome: outcome, cause: row.optionalText(4).flatMap { WaitingCause(outcome: outcome, word: $0) },
                     events: EventIDBytes.decode(row.optionalBytes(5) ?? []))
             )
         }
@@ -111,10 +112,10 @@ enum SubmissionRows {
             return column.value
         }
         var events = PostgresColumn(.bytes, count: rows.count)
-        var evidence = PostgresColumn(.bytes, count: rows.count)
+        var history = PostgresColumn(.text, count: rows.count)
         for row in rows {
             events.append(try EventIDBytes.encoded(row.content.events))
-            evidence.append(row.content.evidence.map(stored))
+            history.append(try stored { () throws(LedgerError) in try StoredHistory.text(of: row.settlement.history) })
         }
         return [
             .time(now),
@@ -133,21 +134,26 @@ enum SubmissionRows {
             integers { $0.settlement.receivedAt.milliseconds },
             integers { Int64($0.settlement.attempts) },
             events.value,
-            evidence.value,
+            history.value,
+            texts { $0.content.transactionID?.rawValue },
         ]
     }
 
-    /// Evidence under the names that the submission's message gave it; base64, a compact JWS or digits, which JSON takes as
-    /// they are.
-    private static func stored(_ evidence: Evidence) -> [UInt8] {
-        let (name, text) =
-            switch evidence {
-            case .receipt(let base64): ("receipt", base64)
-            case .signedTransaction(let text): ("signedTransaction", text)
-            case .transactionID(let id): ("transactionId", id.rawValue)
-            }
-        // An empty object is what is left of a text that cannot be written, and no text is such.
-        return Array(((try? JSONText.encode([name: text])) ?? "{}").utf8)
+    /// The rest of a row that operators do not see: its fingerprint.
+    static func fingerprint(of key: SubmissionKey) -> PostgresCommand {
+        PostgresCommand(
+            PostgresStatement(
+                once: "SELECT fingerprint FROM submissions WHERE bundle_id = $1::text AND submission_id = $2::text"),
+            [.text(key.bundleID.rawValue), .text(key.submissionID.rawValue)])
+    }
+}
+
+/// Runs what reads or writes a column's JSON, with the failure of a connection's work.
+func stored<Value>(_ body: () throws(LedgerError) -> Value) throws(PostgresFailure) -> Value {
+    do throws(LedgerError) {
+        return try body()
+    } catch {
+        throw .damaged("a row holds JSON that cannot be read")
     }
 }
 

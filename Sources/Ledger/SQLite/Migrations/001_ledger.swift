@@ -65,14 +65,46 @@ extension Migration {
                 attempts INTEGER NOT NULL,
                 -- Ids of the events that answer the submission, one after the other.
                 event_ids BLOB NOT NULL,
-                -- Kept only while the submission is held.
-                evidence BLOB,
+                -- JSON: the tries that decided nothing, if there were any.
+                history TEXT,
+                -- What a submission is about that was not granted, where one is known.
+                transaction_id TEXT,
                 UNIQUE (bundle_id, submission_id)
             ) STRICT;
 
             CREATE INDEX submissions_user ON submissions (user_id);
             CREATE INDEX submissions_order ON submissions (order_id) WHERE order_id IS NOT NULL;
-            CREATE INDEX submissions_held ON submissions (sequence) WHERE outcome = 'held';
+            CREATE INDEX submissions_transaction ON submissions (transaction_id) WHERE transaction_id IS NOT NULL;
+            CREATE INDEX submissions_waiting ON submissions (outcome, reason, sequence)
+                WHERE outcome IN ('parked', 'held');
+
+            -- Submissions that are tried again when they are due. While a worker has one, it is due at its lease's end.
+            CREATE TABLE waiting (
+                sequence INTEGER PRIMARY KEY REFERENCES submissions (sequence),
+                due_at INTEGER NOT NULL,
+                holder TEXT,
+                -- Since when Apple's answer has been a "no" that may not be its last word.
+                doubt_since INTEGER,
+                -- JSON: what is claimed, evidence included.
+                claim TEXT NOT NULL
+            ) STRICT;
+            CREATE INDEX waiting_due ON waiting (due_at);
+            CREATE INDEX waiting_holder ON waiting (holder) WHERE holder IS NOT NULL;
+
+            -- What people did, to one submission or to all that waited for a cause.
+            CREATE TABLE operator_actions (
+                sequence INTEGER PRIMARY KEY,
+                done_at INTEGER NOT NULL,
+                kind TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                bundle_id TEXT,
+                submission_id TEXT,
+                outcome TEXT,
+                cause TEXT,
+                submissions INTEGER NOT NULL
+            ) STRICT;
+            CREATE INDEX operator_actions_submission ON operator_actions (bundle_id, submission_id);
 
             CREATE TABLE grants (
                 sequence INTEGER PRIMARY KEY,

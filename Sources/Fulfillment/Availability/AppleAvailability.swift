@@ -1,0 +1,238 @@
+import Logging
+import Purchases
+import Synchronization
+
+/// ``CallAdmission`` as the tasks of the pipeline share it: every call to Apple asks here first.
+final class AppleAvailability: Sendable {
+    private struct State {
+        var admission: CallAdmission
+        var waiters: [CallerID: CheckedContinuation<CallAdmission.Permit?, Never>] = [:]
+        var nextID: UInt64 = 0
+        /// Who lets time pass, and until when it sleeps; nil for a sleep without end.
+        var keeper: (until: Duration?, task: CheckedContinuation<Void, Never>)?
+        var holdsIntake = false
+    }
+
+    /// What is done once the lock is given back.
+    private struct Consequences {
+        var released: [(CheckedContinuation<CallAdmission.Permit?, Never>, CallAdmission.Permit?)] = []
+        var keeper: CheckedContinuation<Void, Never>?
+        var changes: [CallAdmission.Change] = []
+    }
+
+    private let state: Mutex<State>
+    private let clock: any WorkerClock
+    private let randomness: any Randomness
+    private let metrics: AvailabilityMetrics
+    private let logger: Logger
+    private let onIntake: @Sendable (_ isHeld: Bool) -> Void
+
+    /// - Parameters:
+    ///   - targets: all that will ever be called.
+    ///   - mostCalls: most calls at once.
+    ///   - onIntake: told when there is nothing to be gained from more submissions, and when there is again. Must not
+    ///     call back.
+    init(
+        targets: [CallTarget], policy: AvailabilityPolicy, mostCalls: Int, clock: any WorkerClock,
+        randomness: any Randomness, metrics: AvailabilityMetrics, logger: Logger,
+        onIntake: @escaping @Sendable (_ isHeld: Bool) -> Void = { _ in }
+    ) {
+        state = Mutex(State(admission: CallAdmission(targets: targets, policy: policy, mostCalls: mostCalls)))
+        self.clock = clock
+        self.randomness = randomness
+        self.metrics = metrics
+        self.logger = logger
+        self.onIntake = onIntake
+    }
+
+    /// Waits until a call may be made; nil if the task is cancelled meanwhile, or nothing begins any more.
+    ///
+    /// The permit has to be given back with ``ended(_:_:isRetry:took:)``, whatever becomes of the call.
+    func permit(for target: CallTarget, _ lane: CallLine.Lane) async -> CallAdmission.Permit? {
+        let atOnce = change { state, _ in
+            state.admission.permitAtOnce(for: target, lane, elapsed: clock.elapsed())
+        }
+        if let atOnce { return atOnce }
+        let id = state.withLock { state in
+            state.nextID += 1
+            return CallerID(rawValue: state.nextID)
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                change { state, consequences in
+                    guard !Task.isCancelled,
+                        let admitted = state.admission.wait(id, for: target, lane, elapsed: clock.elapsed())
+                    else { return consequences.released.append((continuation, nil)) }
+                    state.waiters[id] = continuation
+                    Self.release(admitted, &state, &consequences)
+                }
+            }
+        } onCancel: {
+            change { state, consequences in
+                guard let waiter = state.waiters.removeValue(forKey: id) else { return }
+                state.admission.withdraw(id, from: target, lane)
+                consequences.released.append((waiter, nil))
+            }
+        }
+    }
+
+    /// A call ended, or was not made.
+    ///
+    /// - Parameters:
+    ///   - isRetry: whether it was made for a submission whose try before failed.
+    ///   - took: how long the call itself took.
+    func ended(_ permit: CallAdmission.Permit, _ outcome: CallOutcome, isRetry: Bool, took: Duration) {
+        change { state, consequences in
+            let admitted = state.admission.ended(
+                permit, outcome, isRetry: isRetry, took: took, elapsed: clock.elapsed(), unit: randomness.unit)
+            Self.release(admitted, &state, &consequences)
+        }
+    }
+
+    /// The ledger went away or came back.
+    func ledger(answers: Bool) {
+        change { state, consequences in
+            let admitted = state.admission.ledger(answers: answers, elapsed: clock.elapsed())
+            Self.release(admitted, &state, &consequences)
+        }
+    }
+
+    /// Nothing begins from now on: who waits is sent away.
+    func close() {
+        change { state, consequences in
+            for id in state.admission.close() {
+                if let waiter = state.waiters.removeValue(forKey: id) { consequences.released.append((waiter, nil)) }
+            }
+        }
+    }
+
+    /// Lets those go whose moment has come, until the task is cancelled.
+    func keepTime() async {
+        while !Task.isCancelled {
+            let next = change { state, consequences in
+                Self.release(state.admission.advance(to: clock.elapsed()), &state, &consequences)
+                return state.admission.nextMoment
+            }
+            await sleep(until: next)
+        }
+    }
+
+    /// Returns when the moment has come, or an earlier one is to be kept, or the task is cancelled.
+    private func sleep(until moment: Duration?) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForEarlier(than: moment) }
+            if let moment {
+                group.addTask {
+                    // A cancelled sleep is the normal case: there was an earlier moment.
+                    do { try await self.clock.sleep(for: max(.zero, moment - self.clock.elapsed())) } catch { return }
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func waitForEarlier(than moment: Duration?) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { state in
+                    guard !Task.isCancelled, !Self.isDue(before: moment, state) else { return true }
+                    state.keeper = (moment, continuation)
+                    return false
+                }
+                if ready { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.keeper.take() }?.task.resume()
+        }
+    }
+
+    private static func isDue(before moment: Duration?, _ state: State) -> Bool {
+        guard let next = state.admission.nextMoment else { return false }
+        return moment.map { next < $0 } ?? true
+    }
+
+    /// Whether a target's trouble is not quite over, so that a failed call says nothing about what it was made for.
+    func isTroubled(_ target: CallTarget) -> Bool {
+        state.withLock { $0.admission.isTroubled(target) }
+    }
+
+    /// What health and progress displays show.
+    var status: AppleStatus {
+        state.withLock { state in
+            AppleStatus(
+                waiting: state.admission.waiting, inFlight: state.admission.inFlight,
+                away: state.admission.targets.filter(\.breaker.isAway).map(\.target), holdsIntake: state.holdsIntake)
+        }
+    }
+
+    /// Brings the gauges up to date.
+    func report() {
+        metrics.report(state.withLock { AvailabilityMetrics.Summary.of($0.admission.targets) })
+    }
+
+    private static func release(
+        _ admitted: [CallAdmission.Admitted], _ state: inout State, _ consequences: inout Consequences
+    ) {
+        for admitted in admitted {
+            guard let waiter = state.waiters.removeValue(forKey: admitted.id) else { continue }
+            consequences.released.append((waiter, admitted.permit))
+        }
+    }
+
+    /// Changes the state under the lock, then does what follows from it without the lock.
+    @discardableResult
+    private func change<Result: Sendable>(_ body: (inout State, inout Consequences) -> Result) -> Result {
+        var consequences = Consequences()
+        let result = state.withLock { state in
+            let result = body(&state, &consequences)
+            consequences.changes = state.admission.takeChanges()
+            let holdsIntake = state.admission.holdsIntake
+            if holdsIntake != state.holdsIntake {
+                state.holdsIntake = holdsIntake
+                // Under the lock, so that the last word is the last one heard.
+                onIntake(holdsIntake)
+            }
+            if let keeper = state.keeper, Self.isDue(before: keeper.until, state) {
+                state.keeper = nil
+                consequences.keeper = keeper.task
+            }
+            return result
+        }
+        for (waiter, permit) in consequences.released { waiter.resume(returning: permit) }
+        consequences.keeper?.resume()
+        for change in consequences.changes { tell(change) }
+        return result
+    }
+
+    private func tell(_ change: CallAdmission.Change) {
+        var metadata: Logger.Metadata = [
+            "service": "\(change.target.service.rawValue)", "environment": "\(change.target.environment.rawValue)",
+            "waiting": "\(change.waiting)",
+        ]
+        if let bundleID = change.target.bundleID { metadata["bundleId"] = "\(bundleID)" }
+        if let lasted = change.lasted {
+            metadata["seconds"] = "\(lasted.components.seconds)"
+            logger.notice("Apple answers again; all calls are made", metadata: metadata)
+        } else {
+            metrics.opened(change.target)
+            metadata["calls"] = "\(change.recent.calls)"
+            metadata["failures"] = "\(change.recent.failures)"
+            metadata["slow"] = "\(change.recent.slow)"
+            logger.warning("Apple is in trouble; calls wait and are not counted as attempts", metadata: metadata)
+        }
+        report()
+    }
+}
+
+/// What the worker knows about Apple at one moment.
+struct AppleStatus: Hashable, Sendable {
+    /// Calls that wait for their turn.
+    let waiting: Int
+    /// Calls under way.
+    let inFlight: Int
+    /// Targets that are not called but for probes.
+    let away: [CallTarget]
+    /// Whether more submissions would only wait.
+    let holdsIntake: Bool
+}

@@ -1,0 +1,72 @@
+/// What came of the calls of the last seconds, in buckets that are forgotten one by one.
+struct RollingWindow: Sendable {
+    /// Calls that ended, and what is told apart among them.
+    struct Count: Hashable, Sendable {
+        var calls = 0
+        var failures = 0
+        /// Answered, and slowly.
+        var slow = 0
+
+        /// Failed calls among all; 0 without calls.
+        var failureShare: Double { calls == 0 ? 0 : Double(failures) / Double(calls) }
+        /// Slow answers among all answers; 0 without answers.
+        var slowShare: Double { calls == failures ? 0 : Double(slow) / Double(calls - failures) }
+    }
+
+    /// Buckets that make up the window: it is right to a tenth of its length.
+    static let bucketCount = 10
+
+    /// Of a bucket, in milliseconds.
+    private let width: Int64
+    private var buckets = [Count](repeating: Count(), count: bucketCount)
+    /// The newest bucket's number since the clock's start.
+    private var newest: Int64 = 0
+    /// What the buckets add up to.
+    private(set) var total = Count()
+
+    init(length: Duration) {
+        width = max(length.wholeMilliseconds / Int64(Self.bucketCount), 1)
+    }
+
+    /// Notes a call that ended.
+    mutating func add(isFailure: Bool, isSlow: Bool, elapsed: Duration) {
+        advance(to: elapsed)
+        let place = Int(newest % Int64(Self.bucketCount))
+        buckets[place].calls += 1
+        total.calls += 1
+        if isFailure {
+            buckets[place].failures += 1
+            total.failures += 1
+        } else if isSlow {
+            buckets[place].slow += 1
+            total.slow += 1
+        }
+    }
+
+    /// Forgets what is older than the window.
+    mutating func advance(to elapsed: Duration) {
+        let current = elapsed.wholeMilliseconds / width
+        guard current > newest else { return }
+        for number in (newest + 1)...min(current, newest + Int64(Self.bucketCount)) {
+            let place = Int(number % Int64(Self.bucketCount))
+            total.calls -= buckets[place].calls
+            total.failures -= buckets[place].failures
+            total.slow -= buckets[place].slow
+            buckets[place] = Count()
+        }
+        newest = current
+    }
+
+    /// Forgets everything.
+    mutating func clear() {
+        buckets = [Count](repeating: Count(), count: Self.bucketCount)
+        total = Count()
+    }
+}
+
+extension Duration {
+    /// Without the rest.
+    fileprivate var wholeMilliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,116 @@
+/// One target of Apple's as this worker sees it: whether it is called, how many calls at once, how many of them may be
+/// retries, and who waits. Pure.
+struct TargetCalls: Sendable {
+    /// One of so many calls goes to what was never asked, while both that and retries wait: retries are older and go
+    /// first, and fresh purchases are not to stand behind them for long.
+    static let freshTurn = 4
+
+    let target: CallTarget
+    private(set) var breaker: Breaker
+    private(set) var limit: ConcurrencyLimit
+    private(set) var retries: RetryBudget
+    private(set) var line = CallLine()
+    /// Calls under way.
+    private(set) var inFlight = 0
+    private var turn = 0
+
+    init(_ target: CallTarget, policy: AvailabilityPolicy, mostCalls: Int) {
+        self.target = target
+        breaker = Breaker(policy: policy.breaker, ceiling: mostCalls)
+        limit = ConcurrencyLimit(policy: policy.concurrency, most: mostCalls)
+        retries = RetryBudget(policy: policy.retries, mostCalls: mostCalls)
+    }
+
+    /// Whether anything was asked of it lately, or is about to be.
+    var isInUse: Bool { inFlight > 0 || !line.isEmpty || breaker.recent.calls > 0 }
+
+    /// When the passing of time alone changes something; nil while it does not.
+    ///
+    /// - Parameter beginsTries: whether tries may begin.
+    func nextMoment(beginsTries: Bool) -> Duration? {
+        if let moment = breaker.nextMoment { return moment }
+        let waitsForBudget =
+            beginsTries && breaker.phase == .closed && !line.isEmpty(.again) && line.isEmpty(.goingOn)
+            && line.isEmpty(.first) && breaker.admits(inFlight: inFlight, limit: limit.value)
+        return waitsForBudget ? retries.nextMoment : nil
+    }
+
+    mutating func advance(to elapsed: Duration) {
+        breaker.advance(to: elapsed)
+    }
+
+    mutating func append(_ id: CallerID, _ lane: CallLine.Lane) {
+        line.append(id, lane)
+    }
+
+    mutating func remove(_ id: CallerID, _ lane: CallLine.Lane) -> Bool {
+        line.remove(id, lane)
+    }
+
+    mutating func removeAll() -> [CallerID] {
+        line.removeAll()
+    }
+
+    /// Lets the next one go, if one may.
+    ///
+    /// - Parameter beginsTries: whether tries may begin; else only those are finished that have begun.
+    mutating func next(elapsed: Duration, beginsTries: Bool) -> (id: CallerID, lane: CallLine.Lane, pass: Breaker.Pass)?
+    {
+        guard !line.isEmpty else { return nil }
+        breaker.advance(to: elapsed)
+        guard breaker.admits(inFlight: inFlight, limit: limit.value),
+            let lane = nextLane(elapsed: elapsed, beginsTries: beginsTries), let id = line.popFirst(lane)
+        else { return nil }
+        return (id, lane, begin(lane))
+    }
+
+    /// Lets a call be made at once that nobody is ahead of.
+    mutating func passAtOnce(_ lane: CallLine.Lane, elapsed: Duration) -> Breaker.Pass? {
+        breaker.advance(to: elapsed)
+        guard line.isEmpty, breaker.admits(inFlight: inFlight, limit: limit.value) else { return nil }
+        guard lane != .again || breaker.phase == .halfOpen || retries.take(elapsed: elapsed) else { return nil }
+        return begin(lane)
+    }
+
+    private mutating func begin(_ lane: CallLine.Lane) -> Breaker.Pass {
+        if lane == .first { retries.earn() }
+        inFlight += 1
+        return breaker.began()
+    }
+
+    private mutating func nextLane(elapsed: Duration, beginsTries: Bool) -> CallLine.Lane? {
+        if !line.isEmpty(.goingOn) { return .goingOn }
+        guard beginsTries else { return nil }
+        let hasRetries = !line.isEmpty(.again)
+        let hasFresh = !line.isEmpty(.first)
+        // Probes are so few that no budget has to bear them. What failed before may do so for a reason of its own, and
+        // says less about the target.
+        if breaker.phase == .halfOpen { return hasFresh ? .first : hasRetries ? .again : nil }
+        if hasRetries, hasFresh { turn = (turn + 1) % Self.freshTurn }
+        let isFreshTurn = hasFresh && turn == 0
+        if hasRetries, !isFreshTurn, retries.take(elapsed: elapsed) { return .again }
+        return hasFresh ? .first : nil
+    }
+
+    /// A call was not made after all.
+    private mutating func takeBack(_ lane: CallLine.Lane) {
+        switch lane {
+        case .goingOn: break
+        case .again: retries.giveBack()
+        case .first: retries.unearn()
+        }
+    }
+
+    /// A call ended.
+    mutating func ended(
+        _ pass: Breaker.Pass, _ lane: CallLine.Lane, _ outcome: CallOutcome, isRetry: Bool, took: Duration,
+        elapsed: Duration, unit: () -> Double
+    ) {
+        breaker.advance(to: elapsed)
+        // While nothing is answered, nothing is learnt about how many calls at once are too many.
+        if !breaker.isAway { limit.ended(outcome, took: took, inFlight: inFlight, elapsed: elapsed) }
+        breaker.ended(pass, outcome, isRetry: isRetry, took: took, elapsed: elapsed, unit: unit)
+        if outcome == .unknown { takeBack(lane) }
+        inFlight -= 1
+    }
+}

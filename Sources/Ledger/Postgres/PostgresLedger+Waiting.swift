@@ -1,0 +1,88 @@
+public import Purchases
+
+extension PostgresLedger: WaitingRoom {
+    public func takeDue(
+        _ worker: WorkerID, limit: Int, for lease: Duration, now: Timestamp
+    ) async throws(LedgerError) -> [DueSubmission] {
+        try await pool.run { connection throws(PostgresFailure) in
+            try connection.run(WaitingRows.take(worker, limit: limit, for: lease, clock.moment(now)))
+                .rows(WaitingRows.due)
+        }
+    }
+
+    public func keepDue(_ worker: WorkerID, for lease: Duration, now: Timestamp) async throws(LedgerError) {
+        try await pool.run { connection throws(PostgresFailure) in
+            _ = try connection.run(WaitingRows.keep(worker, for: lease, clock.moment(now)))
+        }
+    }
+
+    public func giveBackDue(_ worker: WorkerID, now: Timestamp) async throws(LedgerError) {
+        try await pool.run { connection throws(PostgresFailure) in
+            _ = try connection.run(WaitingRows.giveBack(worker, clock.moment(now)))
+        }
+    }
+
+    public func waitingCounts() async throws(LedgerError) -> [WaitingCount] {
+        try await pool.run { connection throws(PostgresFailure) in
+            try connection.run(WaitingRows.counts).rows(WaitingRows.count)
+        }
+    }
+}
+
+extension PostgresLedger: LedgerOperations {
+    public func retry(
+        _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
+    ) async throws(LedgerError) -> RecordedOutcome? {
+        try await pool.run { connection throws(PostgresFailure) in
+            let results = try connection.run([PostgresCommand(.begin), SubmissionRows.lock([key])])
+            guard results.count == 2 else { throw .lost("unexpected answer") }
+            let prior = try SubmissionRows.found(results[1]).first?.1
+            guard let prior, !prior.outcome.isFinal else {
+                connection.rollBack()
+                return prior?.outcome
+            }
+            _ = try connection.commit([
+                WaitingRows.makeDue(key, clock.moment(now)),
+                OperatorRows.add(.retry, note, key: key, cause: prior.cause, count: 1, now: now),
+            ])
+            return prior.outcome
+        }
+    }
+
+    public func retryAll(
+        _ cause: WaitingCause, bundleID: BundleID?, perSecond: Double, _ note: OperatorNote, now: Timestamp
+    ) async throws(LedgerError) -> Int {
+        try await pool.run { connection throws(PostgresFailure) in
+            let results = try connection.run([
+                PostgresCommand(.begin),
+                WaitingRows.makeDue(cause, bundleID: bundleID, gap: 1000 / perSecond, clock.moment(now)),
+            ])
+            guard results.count == 2 else { throw .lost("unexpected answer") }
+            let count = results[1].affected
+            _ = try connection.commit([
+                OperatorRows.add(.retry, note, key: nil, cause: cause, count: count, now: now)
+            ])
+            return count
+        }
+    }
+
+    public func abandon(
+        _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
+    ) async throws(LedgerError) -> Abandonment {
+        let filter = SubmissionFilter(bundleID: key.bundleID, submissionID: key.submissionID)
+        guard let row = try await submissions(filter, before: nil, limit: 1).first else { return .notFound }
+        guard !row.outcome.isFinal else { return .settled(row.outcome) }
+        return try await pool.run { connection throws(PostgresFailure) in
+            let fingerprint = try connection.run(SubmissionRows.fingerprint(of: key))
+                .rows { found throws(PostgresFailure) in try found.text(0) }.first
+            let settling = PostgresSettling(
+                [StoredSubmission(row: row, fingerprint: fingerprint ?? "").abandoned(note)], quarantines: [], now: now,
+                clock: clock,
+                operation: OperatorRows.add(.abandon, note, key: key, cause: nil, count: 1, now: now))
+            // Whoever settled it meanwhile has decided; the rules then say so.
+            guard case .failed(let event, .abandonedByOperator) = try settling.run(on: connection).conclusions.first?.outcome
+            else { return .settled(.granted) }
+            return .abandoned(event)
+        }
+    }
+}

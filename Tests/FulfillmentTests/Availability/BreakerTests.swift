@@ -1,0 +1,214 @@
+import Testing
+
+@testable import Fulfillment
+
+@Suite("The breaker")
+struct BreakerTests {
+    private var elapsed = Duration.zero
+    private var breaker = Breaker(policy: BreakerPolicy(), ceiling: 64)
+
+    /// A call that begins and ends now; nothing if none may be made.
+    @discardableResult
+    private mutating func call(
+        _ outcome: CallOutcome, isRetry: Bool = false, took: Duration = .zero, unit: Double = 0.5
+    ) -> Bool {
+        breaker.advance(to: elapsed)
+        guard breaker.admits(inFlight: 0, limit: 64) else { return false }
+        let pass = breaker.began()
+        breaker.ended(pass, outcome, isRetry: isRetry, took: took, elapsed: elapsed, unit: { unit })
+        return true
+    }
+
+    private mutating func wait(_ duration: Duration) {
+        elapsed += duration
+        breaker.advance(to: elapsed)
+    }
+
+    private mutating func open() {
+        while breaker.phase != .open { call(.failed) }
+    }
+
+    private mutating func recover() {
+        open()
+        wait(.seconds(15))
+        for _ in 0..<3 { call(.answered) }
+        #expect(breaker.phase == .ramping)
+    }
+
+    @Test("opens when half of the calls of ten seconds failed, and not for fewer than twenty calls")
+    mutating func opens() {
+        for _ in 0..<10 { call(.answered) }
+        for _ in 0..<9 { call(.failed) }
+        #expect(breaker.phase == .closed, "too few calls")
+        call(.overloaded)
+        #expect(breaker.phase == .open)
+        #expect(breaker.troubledSince == elapsed)
+    }
+
+    @Test("opens when fifty calls in a row failed, whatever was answered a second ago")
+    mutating func row() {
+        for _ in 0..<5000 { call(.answered) }
+        for _ in 0..<49 { call(.failed) }
+        call(.answered)
+        for _ in 0..<49 { call(.failed) }
+        #expect(breaker.phase == .closed)
+        call(.failed)
+        #expect(breaker.phase == .open)
+    }
+
+    @Test("stays closed while the answers outnumber the failures, however many fail")
+    mutating func brownOut() {
+        for _ in 0..<10_000 {
+            call(.answered)
+            call(.answered)
+            call(.failed)
+            wait(.milliseconds(10))
+        }
+        #expect(breaker.phase == .closed)
+    }
+
+    @Test("what is tried again and fails again stops nobody else's calls; with nothing but retries it does")
+    mutating func poison() {
+        for _ in 0..<20 { call(.answered) }
+        for _ in 0..<1000 {
+            for _ in 0..<5 { call(.failed, isRetry: true) }
+            call(.answered)
+            wait(.milliseconds(100))
+        }
+        #expect(breaker.phase == .closed)
+        for _ in 0..<300 {
+            wait(.milliseconds(100))
+            call(.failed, isRetry: true)
+        }
+        #expect(breaker.phase != .closed)
+    }
+
+    @Test("forgets failures of long ago")
+    mutating func forgets() {
+        for _ in 0..<19 { call(.failed) }
+        wait(.seconds(11))
+        for _ in 0..<19 { call(.failed) }
+        #expect(breaker.phase == .closed)
+    }
+
+    @Test("a call given up on our side says nothing")
+    mutating func unknown() {
+        for _ in 0..<100 { call(.unknown) }
+        #expect(breaker.recent.calls == 0)
+    }
+
+    @Test("opens when nearly all answers are slow, and is not kept open by slow answers")
+    mutating func slow() {
+        for _ in 0..<20 { call(.answered, took: .seconds(12)) }
+        #expect(breaker.phase == .open)
+        wait(.seconds(1))
+        for _ in 0..<3 { call(.answered, took: .seconds(12)) }
+        #expect(breaker.phase == .ramping)
+        for _ in 0..<100 {
+            for _ in 0..<10 { call(.answered, took: .seconds(12)) }
+            wait(.seconds(1))
+            #expect(breaker.phase == .ramping, "slow answers keep the share of calls small")
+        }
+        #expect(breaker.admits(inFlight: 0, limit: 64))
+        #expect(!breaker.admits(inFlight: 1, limit: 64))
+    }
+
+    @Test("while it is open nothing is called; then a few probes, and no more than two at once")
+    mutating func probes() {
+        open()
+        wait(.milliseconds(499))
+        #expect(!breaker.admits(inFlight: 0, limit: 64))
+        wait(.milliseconds(501))
+        #expect(breaker.phase == .halfOpen)
+        _ = breaker.began()
+        #expect(breaker.admits(inFlight: 1, limit: 64))
+        _ = breaker.began()
+        #expect(!breaker.admits(inFlight: 2, limit: 64))
+    }
+
+    @Test("a probe that fails makes the next pause longer, up to fifteen seconds, and jitter takes off half at most")
+    mutating func pauses() {
+        open()
+        var pauses: [Duration] = []
+        for unit in [0, 0.999, 0, 0.999, 0, 0.999, 0, 0.999] {
+            let until = breaker.nextMoment ?? .zero
+            wait(until - elapsed)
+            call(.failed, unit: unit)
+            pauses.append((breaker.nextMoment ?? .zero) - elapsed)
+        }
+        let ceilings = [2, 4, 8, 15, 15, 15, 15, 15].map { Duration.seconds($0) }
+        #expect(zip(pauses, ceilings).allSatisfy { $0 <= $1 && $0 >= $1 / 2 })
+        #expect(pauses[6] == .seconds(7.5))
+    }
+
+    @Test("three answered probes, and the share of calls doubles each second until all are made")
+    mutating func ramp() {
+        recover()
+        for share in [1, 2, 4, 8, 16, 32] {
+            #expect(breaker.admits(inFlight: share - 1, limit: 64))
+            #expect(!breaker.admits(inFlight: share, limit: 64))
+            wait(.seconds(1))
+        }
+        #expect(breaker.phase == .closed)
+        #expect(breaker.troubledSince == nil)
+        #expect(breaker.admits(inFlight: 63, limit: 64))
+    }
+
+    @Test("a relapse on the ramp stops the calls again, for longer")
+    mutating func relapse() {
+        recover()
+        for _ in 0..<5 { call(.failed, unit: 0.999) }
+        #expect(breaker.phase == .open)
+        #expect((breaker.nextMoment ?? .zero) - elapsed > .seconds(1.9))
+        #expect(breaker.troubledSince == .zero, "the trouble has not ended in between")
+    }
+
+    @Test("after a minute of calm the first pause is short again")
+    mutating func calm() {
+        for _ in 0..<4 {
+            recover()
+            wait(.seconds(6))
+            #expect(breaker.phase == .closed)
+        }
+        open()
+        #expect((breaker.nextMoment ?? .zero) - elapsed > .seconds(1))
+        wait(.seconds(15))
+        for _ in 0..<3 { call(.answered) }
+        wait(.seconds(6))
+        wait(.seconds(60))
+        open()
+        #expect((breaker.nextMoment ?? .zero) - elapsed <= .seconds(1))
+    }
+
+    @Test("no call is made before the moment that Apple names, and none is needed to learn of it twice")
+    mutating func retryAfter() {
+        call(.limited(wait: .seconds(40)))
+        #expect(breaker.phase == .open)
+        wait(.seconds(39.999))
+        let early = call(.answered)
+        #expect(!early)
+        wait(.milliseconds(1))
+        let inTime = call(.answered)
+        #expect(inTime)
+    }
+
+    @Test("a moment that has passed already keeps the crowd away for a second")
+    mutating func shortRetryAfter() {
+        call(.limited(wait: .zero))
+        #expect(breaker.nextMoment == elapsed + .seconds(1))
+    }
+
+    @Test("what began before the pause counts no more, but for a longer pause that it asks for")
+    mutating func late() {
+        let early = (0..<50).map { _ in breaker.began() }
+        open()
+        let until = breaker.nextMoment
+        for pass in early[..<49] {
+            breaker.ended(pass, .failed, isRetry: false, took: .zero, elapsed: elapsed, unit: { 0.5 })
+        }
+        #expect(breaker.nextMoment == until)
+        breaker.ended(
+            early[49], .limited(wait: .seconds(30)), isRetry: false, took: .zero, elapsed: elapsed, unit: { 0.5 })
+        #expect(breaker.nextMoment == elapsed + .seconds(30))
+    }
+}

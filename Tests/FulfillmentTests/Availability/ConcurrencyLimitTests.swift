@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Fulfillment
+
+@Suite("The limit of calls at once")
+struct ConcurrencyLimitTests {
+    private var elapsed = Duration.zero
+    private var limit = ConcurrencyLimit(policy: ConcurrencyPolicy(), most: 1000)
+
+    /// So many seconds in which all that is allowed is under way.
+    private mutating func run(seconds: Int, _ outcome: CallOutcome = .answered, took: (_ inFlight: Int) -> Duration) {
+        for _ in 0..<(seconds * 20) {
+            elapsed += .milliseconds(50)
+            let inFlight = limit.value
+            limit.ended(outcome, took: took(inFlight), inFlight: inFlight, elapsed: elapsed)
+        }
+    }
+
+    @Test("stays where it is while answers take as long as usual, or a second")
+    mutating func steady() {
+        run(seconds: 600) { _ in .milliseconds(250) }
+        #expect(limit.value == 1000)
+        run(seconds: 60) { _ in .milliseconds(900) }
+        #expect(limit.value == 1000, "nobody minds a second")
+    }
+
+    @Test("comes down until the calls do not queue up at Apple's any more, and back when there is room again")
+    mutating func overload() {
+        run(seconds: 60) { _ in .milliseconds(250) }
+        // A service of 400 calls a second: what is beyond waits.
+        let crowded: (Int) -> Duration = { max(.milliseconds(250), .seconds(Double($0) / 400)) }
+        run(seconds: 60, took: crowded)
+        #expect(limit.value < 700)
+        #expect(limit.value > 300, "the calls that it can take are still made")
+        run(seconds: 60) { _ in .milliseconds(250) }
+        #expect(limit.value == 1000)
+    }
+
+    @Test("comes down when calls time out, to a twentieth at least")
+    mutating func timeouts() {
+        run(seconds: 120, .overloaded) { _ in .seconds(20) }
+        #expect(limit.value == 50)
+        run(seconds: 60) { _ in .milliseconds(250) }
+        #expect(limit.value == 1000)
+    }
+
+    @Test("does not come down because calls are refused at once: fewer of them would not help")
+    mutating func refused() {
+        run(seconds: 120, .failed) { _ in .zero }
+        #expect(limit.value == 1000)
+    }
+
+    @Test("takes slower answers for usual after a while, so that they do not cost calls for ever")
+    mutating func newUsual() {
+        run(seconds: 60) { _ in .milliseconds(400) }
+        run(seconds: 30) { _ in .seconds(3) }
+        #expect(limit.value < 500)
+        run(seconds: 300) { _ in .seconds(3) }
+        #expect(limit.value == 1000)
+    }
+
+    @Test("never leaves its bounds", arguments: [1, 2, 7, 1000])
+    func bounds(most: Int) {
+        var random = SeededGenerator(seed: UInt64(most))
+        var limit = ConcurrencyLimit(policy: ConcurrencyPolicy(), most: most)
+        var elapsed = Duration.zero
+        let outcomes: [CallOutcome] = [
+            .answered, .answered, .answered, .failed, .overloaded, .limited(wait: nil), .unknown,
+        ]
+        for _ in 0..<50_000 {
+            elapsed += .milliseconds(Int.random(in: 0...200, using: &random))
+            limit.ended(
+                outcomes.randomElement(using: &random) ?? .answered,
+                took: .milliseconds(Int.random(in: 0...30_000, using: &random)),
+                inFlight: Int.random(in: 1...most, using: &random), elapsed: elapsed)
+            guard limit.value >= 1, limit.value >= most / 20, limit.value <= most else {
+                #expect(Bool(false), "\(limit.value) of \(most)")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import Fulfillment
+
+@Suite("The budget of retries")
+struct RetryBudgetTests {
+    @Test("a tenth of the first tries, a burst, and the burst again each second: never more", arguments: 0..<20)
+    func bound(seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed))
+        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 500)
+        var elapsed = Duration.zero
+        var firstTries = 0
+        var retries = 0
+        for _ in 0..<15_000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                budget.earn()
+                firstTries += 1
+            case 4..<9: if budget.take(elapsed: elapsed) { retries += 1 }
+            default: elapsed += .milliseconds(Int.random(in: 0...20, using: &random))
+            }
+            let seconds = elapsed / .seconds(1)
+            let bound = 0.1 * Double(firstTries) + 125 + 125 * seconds + 0.001
+            guard Double(retries) <= bound else {
+                #expect(Double(retries) <= bound)
+                return
+            }
+        }
+        #expect(retries > 1000)
+    }
+
+    @Test("an empty budget has a retry at the moment that it says, and not before")
+    func moment() {
+        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 40)
+        for _ in 0..<10 { expect(true, &budget, .zero) }
+        expect(false, &budget, .zero)
+        expect(false, &budget, .milliseconds(99))
+        #expect(budget.nextMoment > .milliseconds(99))
+        let moment = budget.nextMoment
+        expect(true, &budget, moment)
+    }
+
+    @Test("ten first tries pay for a retry")
+    func earned() {
+        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 40)
+        for _ in 0..<10 { expect(true, &budget, .zero) }
+        for _ in 0..<9 { budget.earn() }
+        expect(false, &budget, .zero)
+        budget.earn()
+        budget.earn()
+        expect(true, &budget, .zero)
+    }
+
+    private func expect(
+        _ isTaken: Bool, _ budget: inout RetryBudget, _ elapsed: Duration,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        let taken = budget.take(elapsed: elapsed)
+        #expect(taken == isTaken, sourceLocation: location)
+    }
+}

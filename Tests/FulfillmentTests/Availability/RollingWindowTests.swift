@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Fulfillment
+
+@Suite("The window that failures are measured over")
+struct RollingWindowTests {
+    @Test("adds up what ended within its length, to a tenth of it")
+    func model() {
+        var random = SeededGenerator(seed: 7)
+        var window = RollingWindow(length: .seconds(10))
+        var past: [(second: Int64, isFailure: Bool, isSlow: Bool)] = []
+        var elapsed = Duration.zero
+        for _ in 0..<200_000 {
+            elapsed += .milliseconds(Int.random(in: 0...400, using: &random))
+            if Int.random(in: 0..<1000, using: &random) == 0 {
+                elapsed += .seconds(Int.random(in: 1...40, using: &random))
+            }
+            let second = elapsed.components.seconds
+            past.removeAll { $0.second <= second - 10 }
+            if Bool.random(using: &random) {
+                let call = (second, Bool.random(using: &random), Bool.random(using: &random))
+                past.append(call)
+                window.add(isFailure: call.1, isSlow: call.2, elapsed: elapsed)
+            } else {
+                window.advance(to: elapsed)
+            }
+            let expected = RollingWindow.Count(
+                calls: past.count, failures: past.count { $0.isFailure },
+                slow: past.count { !$0.isFailure && $0.isSlow })
+            guard window.total == expected else {
+                #expect(window.total == expected, "at \(elapsed)")
+                return
+            }
+        }
+    }
+
+    @Test("has no share of nothing")
+    func empty() {
+        var window = RollingWindow(length: .seconds(10))
+        #expect(window.total.failureShare == 0)
+        window.add(isFailure: true, isSlow: true, elapsed: .seconds(1))
+        #expect(window.total.failureShare == 1)
+        #expect(window.total.slowShare == 0, "what failed was no slow answer")
+    }
+}
