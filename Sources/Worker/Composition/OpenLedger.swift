@@ -1,9 +1,10 @@
+import Fulfillment
 import Ledger
 import Logging
 
 /// The configured ledger, of either kind, while it is open.
 struct OpenLedger: Sendable {
-    let ledger: any LedgerStore & LedgerReader
+    let ledger: any PipelineLedger & OperatorLedger
     private let closing: @Sendable () async throws(LedgerError) -> Void
 
     /// Opens the ledger that is there.
