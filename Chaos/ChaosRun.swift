@@ -46,7 +46,7 @@ struct ChaosRun: Sendable {
         let interruption = Interruption(ending: stage.fleet)
         defer { withExtendedLifetime(interruption) {} }
         let submitter = try Submitter(stage.broker.client)
-        let reader = try TopicReader(stage.broker.client)
+        let reader = try TopicReader(stage.broker.client, group: "chaos-downstream")
         let ledger = try await stage.database.open()
         let watching = Task { await stage.fleet.watch() }
         defer { watching.cancel() }
@@ -80,10 +80,17 @@ struct ChaosRun: Sendable {
         say("workers stopped: judging")
         violations += try await audited(stage)
         let contents = try await LedgerContents.read(ledger, page: PostgresLedger.maxPage)
-        // Copies that workers published on their way out.
-        try await Task.sleep(for: .seconds(1))
         let log = submitter.soFar
-        let topics = reader.soFar
+        // Read anew, so that what a reader lost while things went wrong is not held against the workers.
+        let finalReader = try TopicReader(stage.broker.client, group: "chaos-judge")
+        let topics = try await finalReader.read(Set(contents.events.map(\.event.id)))
+        try await finalReader.close()
+        let downstream = reader.soFar
+        if downstream.skipped > 0 || downstream.entries.count < topics.entries.count {
+            say(
+                "a consumer that read all the time missed \(topics.entries.count - downstream.entries.count) events, "
+                    + "and skipped \(downstream.skipped) offsets")
+        }
         violations += Judge(submitted: log.submitted, ledger: contents, topics: topics).violations()
         violations += await stage.fleet.violations
         let passages = Passages.of(log.submitted, contents)

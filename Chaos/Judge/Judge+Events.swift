@@ -9,10 +9,14 @@ extension Judge {
             .granted: Topic.granted, .failed: Topic.failed, .quarantined: Topic.quarantined,
         ]
         var known: Set<EventID> = []
-        for event in ledger.events.map(\.event) {
+        for row in ledger.events {
+            let event = row.event
             known.insert(event.id)
             guard let entry = topics.entries[event.id] else {
-                wrong.append(Violation(rule: .published, detail: "\(event.id) (\(event.kind.rawValue)) is on no topic"))
+                wrong.append(
+                    Violation(
+                        rule: .published,
+                        detail: "\(event.id) (\(event.kind.rawValue), entry \(row.sequence)) is on no topic"))
                 continue
             }
             if entry.topic != names[event.kind] {

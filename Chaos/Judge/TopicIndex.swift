@@ -20,6 +20,8 @@ struct TopicIndex: Sendable {
     private(set) var nameless = 0
     /// Distinct records.
     private(set) var records = 0
+    /// Offsets that were passed over: records that a reader did not get.
+    private(set) var skipped = 0
     /// Records that are read again after a session was lost are no copies.
     private var next: [KafkaPartition: Int64] = [:]
 
@@ -28,6 +30,7 @@ struct TopicIndex: Sendable {
 
     mutating func add(_ batch: [KafkaRecord]) {
         for record in batch where record.offset >= next[record.partition, default: 0] {
+            skipped += Int(record.offset - next[record.partition, default: 0])
             next[record.partition] = record.offset + 1
             add(record)
         }

@@ -1,5 +1,6 @@
 import Kafka
 import Logging
+import Purchases
 import Synchronization
 
 /// A downstream service: reads the output topics from their beginning for as long as the run goes on.
@@ -14,9 +15,9 @@ final class TopicReader: Sendable {
     private let reading: Task<Void, any Error>
 
     /// Joins a group of its own.
-    init(_ client: KafkaClientConfiguration) throws {
+    init(_ client: KafkaClientConfiguration, group: String) throws {
         let consumer = try KafkaConsumer(
-            configuration: KafkaConsumerConfiguration(client: client, groupID: "chaos-judge", topics: Topic.outputs),
+            configuration: KafkaConsumerConfiguration(client: client, groupID: group, topics: Topic.outputs),
             logger: .silent)
         self.consumer = consumer
         let shared = shared
@@ -33,6 +34,22 @@ final class TopicReader: Sendable {
 
     /// What has come so far.
     var soFar: TopicIndex { shared.index.withLock { $0 } }
+
+    /// Waits until these events have come, or none of them any more.
+    func read(_ events: Set<EventID>) async throws -> TopicIndex {
+        var known = -1
+        while true {
+            let index = soFar
+            if events.isSubset(of: index.entries.keys) { return index }
+            // What has not come in this time is not there.
+            if index.records == known { return index }
+            if index.records > 0 { known = index.records }
+            try await Task.sleep(for: Self.patience)
+        }
+    }
+
+    /// A broker on loopback that has nothing more to do delivers everything in much less.
+    private static let patience = Duration.seconds(10)
 
     /// How many events have come so far.
     var count: Int { shared.index.withLock { $0.entries.count } }
