@@ -66,18 +66,22 @@ struct OutboxRelay: Sendable {
         return note
     }
 
-    /// Settlement added these; nil if something that must be read.
+    /// Settlement added these; nil if something that must be read. They come in order, but between two batches may stand what
+    /// other workers added.
     mutating func added(_ entries: [OutboxEntry]?) {
         guard let entries else { return mustRead = true }
-        let known = last
+        var next = last + 1
         // Some may have been read meanwhile.
-        let new = entries.drop { $0.sequence <= known }
-        guard let first = new.first else { return }
-        guard first.sequence == known + 1, waiting.count - start + new.count <= Handover.maxEntries else {
-            return mustRead = true
+        let new = entries.drop { $0.sequence < next }
+        let run = new.prefix { entry in
+            defer { next += 1 }
+            return entry.sequence == next
         }
+        if run.count < new.count { mustRead = true }
+        guard !run.isEmpty else { return }
+        guard waiting.count - start + run.count <= Handover.maxEntries else { return mustRead = true }
         dropOffered()
-        waiting.append(contentsOf: new)
+        waiting.append(contentsOf: run)
     }
 
     /// Somebody else may have added something, and what is withheld may pass by now.

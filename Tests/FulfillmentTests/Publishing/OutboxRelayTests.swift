@@ -73,6 +73,20 @@ struct OutboxRelayTests {
         #expect(next == .offer(entries(4...8)))
     }
 
+    @Test("reads what other workers added between two batches that are handed over at once")
+    func gapWithin() {
+        var relay = relay(at: 3)
+        relay.added(entries(4...5) + entries(9...10))
+        let step = relay.next()
+        #expect(step == .offer(entries(4...5)))
+        relay.offered(entries(4...5), acknowledged: [true, true])
+        let next = relay.next()
+        #expect(next == .read(after: 5))
+        relay.read(entries(6...10))
+        let last = relay.next()
+        #expect(last == .offer(entries(6...10)))
+    }
+
     @Test("offers the same again after a while when the broker takes nothing")
     func brokerAway() {
         var relay = relay()
