@@ -74,6 +74,8 @@ let package = Package(
                 "Purchases", "JSONReading", "AppStore", "Ledger", "Kafka", "HTTPTransport", crypto, logging, metrics,
             ]),
         .target(
+            name: "Audit", dependencies: ["Purchases", "Ledger", "Kafka", "Fulfillment", crypto, logging]),
+        .target(
             name: "AppStoreSimulator",
             dependencies: [
                 "Purchases", asn1, certificates, crypto, cryptoExtras, nioCore, nioPosix, nioHTTP1, nioSSL, logging,
@@ -81,8 +83,8 @@ let package = Package(
         .target(
             name: "Worker",
             dependencies: [
-                "Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", "Fulfillment", "AppStoreSimulator",
-                "CMalloc",
+                "Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", "Fulfillment", "Audit",
+                "AppStoreSimulator", "CMalloc",
                 argumentParser, configuration, hummingbird, hummingbirdCore, lifecycle, nioCore, nioPosix, unixSignals,
                 logging, metrics, yams,
             ]),
@@ -137,8 +139,11 @@ let package = Package(
         .testTarget(
             name: "FulfillmentTests",
             dependencies: [
-                "Fulfillment", "Purchases", "Ledger", "AppStore", "AppStoreSimulator", "Kafka", logging,
+                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator", grdb, logging,
             ]),
+        .testTarget(
+            name: "AuditTests",
+            dependencies: ["Audit", "Purchases", "Ledger", "LedgerConformance", "Fulfillment", "Kafka", logging]),
         // Depends on the executables so that they are built beside it; it runs them as processes of their own.
         .testTarget(
             name: "IntegrationTests",
@@ -149,7 +154,8 @@ let package = Package(
         .testTarget(
             name: "WorkerTests",
             dependencies: [
-                "Worker", "Purchases", "Ledger", "AppStore", "Fulfillment", "PostgresTesting", argumentParser, crypto,
+                "Worker", "Purchases", "Ledger", "Kafka", "AppStore", "Fulfillment", "Audit", "PostgresTesting",
+                argumentParser, crypto,
                 hummingbird, lifecycle, logging, metrics,
             ]),
         .testTarget(

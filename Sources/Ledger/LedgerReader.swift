@@ -46,6 +46,8 @@ public struct SubmissionRow: Hashable, Sendable {
     public let attempts: Int
     /// The tries that decided nothing.
     public let history: AttemptHistory
+    /// When it is tried next, or until when it is being tried; nil if nothing will try it by itself.
+    public let dueAt: Timestamp?
     /// The events that answer it.
     public let eventIDs: [EventID]
 
@@ -53,7 +55,7 @@ public struct SubmissionRow: Hashable, Sendable {
     public init(
         sequence: Int64, claimant: Claimant, outcome: RecordedOutcome, reason: String?, detail: String?,
         origin: Origin, receivedAt: Timestamp, settledAt: Timestamp, attempts: Int,
-        history: AttemptHistory = AttemptHistory(), eventIDs: [EventID]
+        history: AttemptHistory = AttemptHistory(), dueAt: Timestamp? = nil, eventIDs: [EventID]
     ) {
         self.sequence = sequence
         self.claimant = claimant
@@ -65,6 +67,7 @@ public struct SubmissionRow: Hashable, Sendable {
         self.settledAt = settledAt
         self.attempts = attempts
         self.history = history
+        self.dueAt = dueAt
         self.eventIDs = eventIDs
     }
 }
@@ -178,4 +181,10 @@ public protocol LedgerReader: Sendable {
 
     /// What people did to a submission, in order.
     func actions(on key: SubmissionKey) async throws(LedgerError) -> [OperatorAction]
+
+    /// How far the outbox is published.
+    func relay() async throws(LedgerError) -> RelayState
+
+    /// All rows as they are at this moment, for as long as the snapshot is held.
+    func snapshot() async throws(LedgerError) -> any LedgerSnapshot
 }

@@ -36,7 +36,10 @@ extension IntegrationTests {
                 // Every third dies on its way into the group, the others at work.
                 if round % 3 != 2 { try await worker.ready() }
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...600, using: &generator)))
+                // In the middle of the work, and with nobody at work.
+                if round % 5 == 1 { try await Judgement.expectSound(stage, drained: false) }
                 try await worker.kill()
+                if round % 5 == 4 { try await Judgement.expectSound(stage, drained: false) }
                 let counts = try await stage.withLedger { try await $0.counts() }
                 if counts.submissions.values.reduce(0, +) < (round + 1) * share - counts.quarantined {
                     interrupted += 1

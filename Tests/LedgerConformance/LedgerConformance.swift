@@ -23,7 +23,8 @@ public struct Violation: Error, CustomStringConvertible {
 
 /// All rules.
 public enum LedgerConformance {
-    public static let rules = grantRules + repeatRules + holdRules + outboxRules + waitingRules + readerRules
+    public static let rules =
+        grantRules + repeatRules + holdRules + outboxRules + waitingRules + readerRules + snapshotRules
 
     static func expect<Value: Equatable>(
         _ found: Value, _ wanted: Value, _ what: String, line: Int = #line

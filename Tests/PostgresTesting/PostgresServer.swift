@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A PostgreSQL server of a test's own: files under the temporary folder, a socket there and a port on the loopback, every
 /// commit synced. It ends with the process that started it, however that ends.
@@ -56,8 +57,7 @@ public final class PostgresServer: Sendable {
     }
 
     deinit {
-        supervisor.stop()
-        try? FileManager.default.removeItem(atPath: folder)
+        supervisor.abandon()
     }
 
     /// A URL by the socket, as the server's owner.
@@ -111,6 +111,14 @@ public final class PostgresServer: Sendable {
         try await Self.offPool { [self] in try supervisor.end(crashing: crashing) }
     }
 
+    /// Ends the server for good, and removes its files.
+    public func close() async throws {
+        try await Self.offPool { [self] in
+            try supervisor.end(crashing: false)
+            try FileManager.default.removeItem(atPath: folder)
+        }
+    }
+
     /// Starts a server again that was stopped.
     public func resume() async throws {
         try await Self.offPool { [self] in
@@ -139,7 +147,7 @@ public final class PostgresServer: Sendable {
 
     private static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
+        defer { Glibc.close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian

@@ -62,10 +62,11 @@ final class Supervisor: Sendable {
         ending.shell.waitUntilExit()
     }
 
-    /// Ends the server without waiting.
-    func stop() {
+    /// Lets the shell end the server and remove its files, without waiting.
+    func abandon() {
         running.withLock { running in
-            try? running?.pipe.fileHandleForWriting.write(contentsOf: Data("INT\n".utf8))
+            // Closing can only fail if it is closed, which is as good.
+            try? running?.pipe.fileHandleForWriting.close()
             running = nil
         }
     }

@@ -66,22 +66,18 @@ struct OutboxRelay: Sendable {
         return note
     }
 
-    /// Settlement added these; nil if something that must be read. They come in order, but between two batches may stand what
-    /// other workers added.
+    /// Settlement added these; nil if something that must be read.
     mutating func added(_ entries: [OutboxEntry]?) {
         guard let entries else { return mustRead = true }
-        var next = last + 1
+        let known = last
         // Some may have been read meanwhile.
-        let new = entries.drop { $0.sequence < next }
-        let run = new.prefix { entry in
-            defer { next += 1 }
-            return entry.sequence == next
-        }
-        if run.count < new.count { mustRead = true }
-        guard !run.isEmpty else { return }
-        guard waiting.count - start + run.count <= Handover.maxEntries else { return mustRead = true }
+        let new = entries.drop { $0.sequence <= known }
+        guard !new.isEmpty else { return }
+        // Each of them: several settlements come together, and another worker's may lie between them.
+        let isGapless = zip(new, (known + 1)...).allSatisfy { $0.sequence == $1 }
+        guard isGapless, waiting.count - start + new.count <= Handover.maxEntries else { return mustRead = true }
         dropOffered()
-        waiting.append(contentsOf: run)
+        waiting.append(contentsOf: new)
     }
 
     /// Somebody else may have added something, and what is withheld may pass by now.

@@ -29,6 +29,11 @@ struct ClientProperties: Sendable {
         values.merge(configuration.properties) { _, new in new }
     }
 
+    /// Sets what holds whatever the operator set: for clients that an operator's file was not written for.
+    mutating func force(_ forced: [String: String]) {
+        values.merge(forced) { _, new in new }
+    }
+
     private static let commonGuards = [
         Guard(key: "bootstrap.servers", allowed: [], reason: "set by bootstrapServers"),
         Guard(key: "metadata.broker.list", allowed: [], reason: "set by bootstrapServers"),

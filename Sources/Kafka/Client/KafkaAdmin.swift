@@ -1,7 +1,7 @@
 internal import CLibrdkafka
 public import Logging
 
-/// Looks at a cluster and creates topics. Each call opens a client of its own on a thread of its own and closes it again:
+/// Looks at a cluster, its offsets and its groups, and creates topics. Each call opens a client of its own on a thread of its own and closes it again:
 /// meant for checks and set-up, not for every second.
 public struct KafkaAdmin: Sendable {
     private let configuration: KafkaClientConfiguration
@@ -47,13 +47,16 @@ public struct KafkaAdmin: Sendable {
         }
     }
 
-    private func withClient<Value: Sendable>(
-        _ body: @escaping @Sendable (KafkaHandle) throws(KafkaError) -> Value
+    /// - Parameter group: makes the client a consumer that knows this group, and is no member of it.
+    func withClient<Value: Sendable>(
+        knowing group: String? = nil, _ body: @escaping @Sendable (KafkaHandle) throws(KafkaError) -> Value
     ) async throws(KafkaError) -> Value {
-        try await DedicatedThread.call("kafka-admin") { [configuration] in
+        try await DedicatedThread.call("kafka-admin") { [configuration, logger] in
             do throws(KafkaError) {
-                let properties = try ClientProperties(configuration, defaults: [:], guards: [])
-                let handle = try KafkaHandle(RD_KAFKA_PRODUCER, properties: properties, events: 0)
+                var properties = try ClientProperties(configuration, defaults: [:], guards: [])
+                if let group { properties.force(KafkaScan.properties(knowing: group)) }
+                let handle = try KafkaHandle(
+                    group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties, events: 0)
                 defer { handle.destroy(leavingGroup: false) }
                 return .success(try body(handle))
             } catch {
@@ -63,7 +66,7 @@ public struct KafkaAdmin: Sendable {
         }
     }
 
-    private static func metadata(
+    static func metadata(
         _ handle: KafkaHandle, topic: String?, deadline: ContinuousClock.Instant
     ) throws(KafkaError) -> KafkaClusterDescription {
         let reference = topic.flatMap { rd_kafka_topic_new(handle.pointer, $0, nil) }

@@ -24,6 +24,15 @@ struct PartitionList: ~Copyable {
 
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }
 
+    /// The offset of each, as the last call that took this list left it.
+    var offsets: [KafkaPartition: Int64] {
+        var offsets: [KafkaPartition: Int64] = [:]
+        for element in UnsafeBufferPointer(start: pointer.pointee.elems, count: Int(pointer.pointee.cnt)) {
+            offsets[KafkaPartition(element)] = element.offset
+        }
+        return offsets
+    }
+
     /// The partitions for which the last call that took this list reported an error.
     var refused: [KafkaPartition: KafkaError] {
         var refused: [KafkaPartition: KafkaError] = [:]

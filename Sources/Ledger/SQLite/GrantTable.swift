@@ -85,10 +85,7 @@ struct GrantTable {
         // The last clause is always true; it gives the statement all its parameters whatever the filter.
         let statement = try PreparedStatement(
             """
-            SELECT sequence, grant_key, environment, transaction_id, original_transaction_id,
-                web_order_line_item_id, product_id, product_type, quantity, items, purchased_at, expires_at, revoked_at,
-                is_upgraded, ownership, app_account_token, submission_id, user_id, bundle_id, order_id, traceparent,
-                verified_by, granted_at
+            SELECT \(Self.columns)
             FROM grants WHERE \(conditions.joined(separator: " AND ")) AND coalesce(?3, ?4, ?5, ?6, '') IS NOT NULL
             ORDER BY sequence DESC LIMIT ?2
             """, on: database)
@@ -102,6 +99,19 @@ struct GrantTable {
                 $0.text(filter.bundleID?.rawValue)
             }, read: Self.row)
     }
+
+    /// All rows in ledger order.
+    static func rows(_ database: Database, after sequence: Int64, limit: Int) throws -> [GrantRow] {
+        let statement = try PreparedStatement(
+            "SELECT \(columns) FROM grants WHERE sequence > ? ORDER BY sequence LIMIT ?", on: database)
+        return try statement.rows(after: sequence, limit: limit, read: row)
+    }
+
+    private static let columns = """
+        sequence, grant_key, environment, transaction_id, original_transaction_id, web_order_line_item_id, product_id,
+        product_type, quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership, app_account_token,
+        submission_id, user_id, bundle_id, order_id, traceparent, verified_by, granted_at
+        """
 
     private static func row(_ row: Columns) throws -> GrantRow {
         let items: [StoredItem] = try JSONText.decode(row.text(9))

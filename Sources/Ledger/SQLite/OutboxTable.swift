@@ -47,7 +47,8 @@ struct OutboxTable {
     }
 
     func entries(after sequence: Int64, limit: Int) throws -> [OutboxEntry] {
-        try entries(
+        try Self.entries(
+            database,
             """
             SELECT o.sequence, \(Self.columns) FROM outbox o
             JOIN outbox e ON e.sequence = CASE WHEN o.copy_of IS NULL THEN o.sequence
@@ -60,8 +61,23 @@ struct OutboxTable {
         }
     }
 
-    func withheld() throws -> [OutboxEntry] {
+    /// Entries that bring an event; those that ask for a copy of one are left out.
+    static func originals(_ database: Database, after sequence: Int64, limit: Int) throws -> [OutboxEntry] {
         try entries(
+            database,
+            """
+            SELECT e.sequence, \(columns) FROM outbox e
+            WHERE e.copy_of IS NULL AND e.sequence > ? ORDER BY e.sequence LIMIT ?
+            """
+        ) {
+            $0.integer(sequence)
+            $0.integer(Int64(limit))
+        }
+    }
+
+    func withheld() throws -> [OutboxEntry] {
+        try Self.entries(
+            database,
             """
             SELECT o.sequence, \(Self.columns) FROM withheld w JOIN outbox o ON o.sequence = w.sequence
             JOIN outbox e ON e.event_id = coalesce(o.copy_of, o.event_id)
@@ -70,13 +86,15 @@ struct OutboxTable {
         ) { _ in }
     }
 
-    private func entries(_ sql: String, _ bind: (inout Binder) -> Void) throws -> [OutboxEntry] {
+    private static func entries(
+        _ database: Database, _ sql: String, _ bind: (inout Binder) -> Void
+    ) throws -> [OutboxEntry] {
         var bytes = 0
         return try PreparedStatement(sql, on: database).rows(bind) { (entry: OutboxEntry) in
             bytes += entry.event.value?.count ?? 0
-            return bytes >= Self.maxReadBytes
+            return bytes >= maxReadBytes
         } read: { row in
-            OutboxEntry(sequence: row.integer(0), event: try Self.event(row, from: 2))
+            OutboxEntry(sequence: row.integer(0), event: try event(row, from: 2))
         }
     }
 

@@ -166,13 +166,22 @@ struct SubmissionTable {
 
     private func rows(_ rest: String, _ bind: (inout Binder) -> Void) throws -> [SubmissionRow] {
         let statement = try PreparedStatement(
-            """
-            SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
-                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history
-            FROM submissions 
-            """ + rest, on: database)
+            "SELECT \(Self.rowColumns) FROM submissions " + rest, on: database)
         return try statement.rows(bind, read: Self.row)
     }
+
+    /// All rows in ledger order.
+    static func rows(_ database: Database, after sequence: Int64, limit: Int) throws -> [SubmissionRow] {
+        let statement = try PreparedStatement(
+            "SELECT \(rowColumns) FROM submissions WHERE sequence > ? ORDER BY sequence LIMIT ?", on: database)
+        return try statement.rows(after: sequence, limit: limit, read: row)
+    }
+
+    private static let rowColumns = """
+        sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail, origin_topic,
+        origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history,
+        (SELECT due_at FROM waiting WHERE waiting.sequence = submissions.sequence)
+        """
 
     private static func row(_ row: Columns) throws -> SubmissionRow {
         let claimant = Claimant(
@@ -184,7 +193,7 @@ struct SubmissionTable {
             origin: Origin(
                 topic: row.text(9), partition: Int32(truncatingIfNeeded: row.integer(10)), offset: row.integer(11)),
             receivedAt: row.time(12), settledAt: row.time(13), attempts: Int(row.integer(14)),
-            history: try StoredHistory.history(row.optionalText(16)), eventIDs: events(row, 15))
+            history: try StoredHistory.history(row.optionalText(16)), dueAt: row.optionalTime(17), eventIDs: events(row, 15))
     }
 
     private static func events(_ row: Columns, _ column: CInt) -> [EventID] {

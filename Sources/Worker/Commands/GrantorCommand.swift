@@ -11,7 +11,8 @@ public struct GrantorCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             RunCommand.self, DemoCommand.self, VerifyCommand.self, MigrateCommand.self, CheckCommand.self,
-            TopicsCommand.self, SubmissionsCommand.self, GrantsCommand.self, SimulateAppStoreCommand.self,
+            TopicsCommand.self, SubmissionsCommand.self, GrantsCommand.self, AuditCommand.self,
+            SimulateAppStoreCommand.self,
         ])
 
     /// Made by the argument parser.

@@ -1,7 +1,8 @@
+import Audit
 import Ledger
 import Purchases
 
-/// The demo's judgement of itself: ledger and topics against what was submitted.
+/// The demo's judgement of itself: what came out against what was submitted, and ledger and topics against each other.
 struct DemoAudit {
     /// A statement and whether it holds.
     struct Finding {
@@ -14,7 +15,9 @@ struct DemoAudit {
     var passed: Bool { findings.allSatisfy(\.holds) }
 
     /// Judges by what the topics hold, and by the ledger where it can be asked.
-    init(submissions: [WorkloadSubmission], answers: DemoAnswers, counts: LedgerCounts?) {
+    init(
+        submissions: [WorkloadSubmission], answers: DemoAnswers, ledger: (counts: LedgerCounts, report: AuditReport)?
+    ) {
         let right = submissions.filter { answers.answers($0) }.count
         let unreadable = submissions.filter { $0.expectation == .quarantined }.count
         var findings = [
@@ -33,27 +36,32 @@ struct DemoAudit {
                 statement: "every unreadable message is in quarantine, once (\(answers.quarantined))",
                 holds: answers.quarantined == unreadable),
         ]
-        if let counts { findings += Self.findings(counts, submissions, answers, unreadable: unreadable) }
+        if let ledger {
+            let settled = ledger.counts.submissions.values.reduce(0, +)
+            findings.append(
+                Finding(
+                    statement: "every submission id has one row in the ledger (\(settled))",
+                    holds: settled == Set(submissions.compactMap(\.submissionID)).count
+                        && ledger.counts.submissions[.held] ?? 0 == 0))
+            findings += Self.findings(ledger.report)
+        }
         self.findings = findings
     }
 
-    private static func findings(
-        _ counts: LedgerCounts, _ submissions: [WorkloadSubmission], _ answers: DemoAnswers, unreadable: Int
-    ) -> [Finding] {
-        let identifiers = Set(submissions.compactMap(\.submissionID)).count
-        let settled = counts.submissions.values.reduce(0, +)
+    /// What `grantor audit --drained` says of the demo's ledger and topics: one line if all holds, else what does not.
+    private static func findings(_ report: AuditReport) -> [Finding] {
+        let judged = report.findings.filter { $0.verdict == .holds || $0.verdict == .violated }
+        let held = judged.filter { $0.verdict == .holds }.count
         return [
             Finding(
-                statement: "ledger and topics agree on grants (\(counts.grants))",
-                holds: counts.grants == answers.distinctGrants),
-            Finding(
-                statement: "ledger and topics agree on failures (\(answers.failedSubmissions.count))",
-                holds: counts.submissions[.failed] ?? 0 == answers.failedSubmissions.count),
-            Finding(
-                statement: "every submission id has one row in the ledger (\(settled))",
-                holds: settled == identifiers && counts.submissions[.held] ?? 0 == 0),
-            Finding(statement: "the ledger has every unreadable message", holds: counts.quarantined == unreadable),
-            Finding(statement: "nothing is left unpublished", holds: counts.unpublished == 0),
+                statement:
+                    "ledger and topics agree with each other (\(held) of \(judged.count) statements of grantor audit)",
+                holds: report.passed)
         ]
+            + judged.filter { $0.verdict == .violated }.map { finding in
+                Finding(
+                    statement: "\(finding.invariant) \(finding.invariant.statement) "
+                        + finding.examples.joined(separator: "; "), holds: false)
+            }
     }
 }

@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreSimulator
+import Audit
 import Foundation
 import Fulfillment
 import Kafka
@@ -17,6 +18,7 @@ struct DemoParts: Sendable {
     let producer: KafkaProducer
     let consumer: KafkaConsumer
     let topics: TopicNames
+    let audit: Audit
 
     static func start(in folder: URL, clock: SystemClock, logger: Logger) async throws -> DemoParts {
         let topics = TopicNames()
@@ -60,7 +62,11 @@ struct DemoParts: Sendable {
                 configuration: KafkaConsumerConfiguration(
                     client: client, groupID: "grantor-demo", topics: Array(topics.all.dropFirst())),
                 logger: logger),
-            topics: topics)
+            topics: topics,
+            audit: Audit(
+                ledger: ledger,
+                topics: KafkaTopics(client: client, group: plan.kafka.groupID, names: topics.audited, logger: logger),
+                names: topics.audited))
     }
 
     /// The same catalogue for each way to verify.

@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreSimulator
+import Audit
 import Foundation
 import Fulfillment
 import Kafka
@@ -75,11 +76,12 @@ struct DemoRun {
         try await watch.submit(scenario.second.shuffled(), called: "duplicates, restores and thefts")
         let submissions = scenario.first + scenario.second
         let counts = try await parts.ledger.counts()
+        let report = try await parts.audit.run(drained: true)
         let statistics = parts.simulator.statistics()
         return DemoResult(
             submissions: submissions, answers: watch.answers, counts: counts,
             faultsPlayed: [statistics.production, statistics.sandbox].flatMap(\.faults.values).reduce(0, +),
-            audit: DemoAudit(submissions: submissions, answers: watch.answers, counts: counts))
+            audit: DemoAudit(submissions: submissions, answers: watch.answers, ledger: (counts, report)))
     }
 }
 

@@ -39,7 +39,7 @@ struct RemoteDemo {
         await producer.close(deadline: .seconds(5))
         await consumer.close(deadline: .seconds(5))
         let submissions = scenario.first + scenario.second
-        let audit = DemoAudit(submissions: submissions, answers: watch.answers, counts: nil)
+        let audit = DemoAudit(submissions: submissions, answers: watch.answers, ledger: nil)
         let result = DemoResult(
             submissions: submissions, answers: watch.answers, counts: nil, faultsPlayed: nil, audit: audit)
         display.say(DemoReport(result: result, took: clock.elapsed() - started).text)

@@ -1,4 +1,5 @@
 import AppStore
+import AppStoreSimulator
 import Ledger
 import Purchases
 import Testing
@@ -10,12 +11,18 @@ private struct OutageBench {
     static let inFlight = 16
     static let window = 64
 
-    let clock = VirtualClock()
+    let clock: VirtualClock
     let calls = Shared([Duration]())
     let bench: PipelineBench
 
+    init(clock: VirtualClock, bench: PipelineBench) {
+        self.clock = clock
+        self.bench = bench
+    }
+
     /// - Parameter instead: what comes at a moment instead of an answer; an answer takes a quarter of a second.
     init(_ instead: @escaping @Sendable (_ elapsed: Duration) -> AppStoreReply?) async throws {
+        clock = VirtualClock()
         bench = try await PipelineBench(
             configuration: PipelineConfiguration(maxInFlight: Self.inFlight), clock: clock,
             weather: Weather { [clock, calls] in
@@ -140,5 +147,39 @@ struct OutageTests {
         #expect(counts.failures.isEmpty)
         #expect(counts.unpublished == 0)
         #expect(Int64(counts.grants) >= outage.bench.source.committed ?? 0)
+    }
+
+    private static func reply(_ status: Int) -> AppStoreReply {
+        .response(httpStatus: status, retryAfter: nil, body: [])
+    }
+
+    @Test(
+        "one app's refused key, limit or outage at the App Store Server API does not hold another app's purchases up",
+        arguments: [reply(401), reply(429), reply(500), .failed(.timedOut)])
+    func oneApp(reply: AppStoreReply) async throws {
+        let key = ServerAPIKey()
+        let other = RegisteredApp(
+            app: App(bundleID: "com.example.other"), sharedSecrets: [],
+            serverAPI: try ServerAPICredentials(
+                issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: key.privateKeyPEM))
+        let clock = VirtualClock()
+        let bench = try await PipelineBench(
+            configuration: PipelineConfiguration(maxInFlight: 16), clock: clock,
+            weather: Weather(insteadOfLookup: { _ in reply }), others: [other])
+        // Fewer of the other app's than the window holds: what waits for its key has no other place yet.
+        var messages: [[UInt8]?] = []
+        for index in 0..<400 {
+            messages.append(PipelineBench.message("s-\(index)", receipt: try bench.appStore.receipt().base64))
+            guard index < 40 else { continue }
+            let text =
+                #"{"submissionId":"o-\#(index)","userId":"u","bundleId":"com.example.other","transactionId":"9\#(index)"}"#
+            messages.append(Array(text.utf8))
+        }
+        bench.source.write(messages)
+        let outage = OutageBench(clock: clock, bench: bench)
+        try await outage.run { bench, _ in try await bench.ledger.counts().grants == 400 }
+        #expect(clock.elapsed() < .seconds(120), "nobody waited for the other app")
+        #expect(try await bench.ledger.counts().failures.isEmpty)
+        #expect(!bench.pipeline.status.appleIsAway)
     }
 }

@@ -60,7 +60,9 @@ struct KafkaSubmissionSourceTests {
     private func read(_ count: Int, _ source: KafkaSubmissionSource) async throws -> [String] {
         var values: [String] = []
         while values.count < count {
-            guard case .records(let batch)? = try await source.next(maxRecords: 100, maxBytes: 1 << 20) else { continue }
+            guard case .records(let batch)? = try await source.next(maxRecords: 100, maxBytes: 1 << 20) else {
+                continue
+            }
             values += batch.map { String(decoding: $0.value ?? [], as: UTF8.self) }
         }
         return values

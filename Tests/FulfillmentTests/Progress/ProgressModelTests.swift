@@ -36,7 +36,9 @@ private struct NaiveProgress {
     mutating func admitted(_ ticket: Ticket) {
         var records = seen[ticket.partition] ?? []
         let goesBack = records.last.map { ticket.offset <= $0.ticket.offset } ?? false
-        for index in records.indices where records[index].ticket.offset >= ticket.offset { records[index].isVoid = true }
+        for index in records.indices where records[index].ticket.offset >= ticket.offset {
+            records[index].isVoid = true
+        }
         records.append(Seen(ticket: ticket))
         seen[ticket.partition] = records
         if goesBack { note(ticket.partition) }

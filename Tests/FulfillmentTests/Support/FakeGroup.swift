@@ -152,7 +152,9 @@ struct FakeMember: SubmissionSource {
     func next(maxRecords: Int, maxBytes: Int) async throws(SourceError) -> SourceEvent? {
         while !Task.isCancelled {
             let event: SourceEvent? = group.state.withLock { state in
-                if !state.members[index].announcements.isEmpty { return state.members[index].announcements.removeFirst() }
+                if !state.members[index].announcements.isEmpty {
+                    return state.members[index].announcements.removeFirst()
+                }
                 guard maxRecords > 0, !state.members[index].isPaused else { return nil }
                 let batch = group.records(index, maxRecords, &state)
                 return batch.isEmpty ? nil : .records(batch)
@@ -168,7 +170,8 @@ struct FakeMember: SubmissionSource {
             await withCheckedContinuation { continuation in
                 let isReady = group.state.withLock { state in
                     let member = state.members[index]
-                    let hasRecords = forRecords && !member.isPaused
+                    let hasRecords =
+                        forRecords && !member.isPaused
                         && member.places.contains { !$1.isLeaving && $1.position < state.logs[$0].count }
                     guard !Task.isCancelled, member.announcements.isEmpty, !hasRecords else { return true }
                     state.members[index].waiter = continuation

@@ -21,6 +21,8 @@ final class FakeSource: SubmissionSource {
 
     private let state = Mutex(State())
 
+    /// All records so far.
+    var records: [SubmissionRecord] { state.withLock { $0.records } }
     /// Next offset to read, as committed.
     var committed: Int64? { state.withLock { $0.stored[Self.partition] } }
     var isClosed: Bool { state.withLock { $0.closed } }

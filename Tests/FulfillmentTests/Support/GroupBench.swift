@@ -34,7 +34,8 @@ struct GroupBench {
             Pipeline(
                 source: member, sink: sink, ledger: flaky, appStore: appStore, worker: WorkerID("worker-\(index)"),
                 apps: AppRegistry([RegisteredApp(app: App(bundleID: "com.example.game"), sharedSecrets: [])]),
-                signatures: SignatureVerifiers(roots: appStore.roots), clock: FastClock(), randomness: FixedRandomness(),
+                signatures: SignatureVerifiers(roots: appStore.roots), clock: FastClock(),
+                randomness: FixedRandomness(),
                 configuration: configuration, logger: logger)
         }
         self.folder = folder

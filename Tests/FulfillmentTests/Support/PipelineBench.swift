@@ -11,6 +11,8 @@ struct PipelineBench {
     let sink = FakeSink()
     let appStore: ScriptedAppStore
     let ledger: SQLiteLedger
+    /// The ledger's file; nil if somebody else made it.
+    let path: String?
     private let folder: TemporaryFolder?
     let flaky: FlakyLedger
     let pipeline: Pipeline
@@ -18,7 +20,7 @@ struct PipelineBench {
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
         ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
-        weather: Weather? = nil,
+        weather: Weather? = nil, seams: Seams = Seams(), others: [RegisteredApp] = [],
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
         appStore = try ScriptedAppStore(gate: gate, weather: weather)
@@ -27,18 +29,29 @@ struct PipelineBench {
         if let existing {
             ledger = existing
             folder = nil
+            path = nil
         } else {
             let folder = try TemporaryFolder()
             self.folder = folder
+            let path = folder.path("ledger.db")
+            self.path = path
             ledger = try await SQLiteLedger.open(
-                SQLiteLedgerConfiguration(path: folder.path("ledger.db"), migrate: true), logger: logger)
+                SQLiteLedgerConfiguration(path: path, migrate: true), logger: logger)
         }
         flaky = FlakyLedger(ledger, clock: clock as? VirtualClock)
         pipeline = Pipeline(
-            source: source, sink: sink, ledger: flaky, appStore: appStore, worker: WorkerID(UUID().uuidString),
-            apps: AppRegistry([try app(App(bundleID: "com.example.game"))]),
+            source: seams.source(source), sink: seams.sink(sink), ledger: seams.ledger(flaky), appStore: appStore,
+            worker: WorkerID(UUID().uuidString),
+            apps: AppRegistry(others + [try app(App(bundleID: "com.example.game"))]),
             signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
             configuration: configuration, logger: logger)
+    }
+
+    /// What stands between the pipeline and its fakes: nothing, unless a test puts something there.
+    struct Seams {
+        var source: (any SubmissionSource) -> any SubmissionSource = { $0 }
+        var sink: (any EventSink) -> any EventSink = { $0 }
+        var ledger: (any PipelineLedger) -> any PipelineLedger = { $0 }
     }
 
     /// A message that claims a purchase by other evidence.

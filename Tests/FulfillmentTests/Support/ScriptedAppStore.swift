@@ -100,6 +100,7 @@ final class ScriptedAppStore: AppStoreEndpoint {
                 return .response(httpStatus: 400, retryAfter: nil, body: Array(#"{"errorCode":4000000}"#.utf8))
             }
             state.lookedUp.append(id)
+            if let reply = weather?.insteadOfLookup(id) { return reply }
             if !state.everyone.isEmpty { return state.everyone.removeFirst() }
             guard environment == .production, let text = state.transactions[id] else {
                 return .response(httpStatus: 404, retryAfter: nil, body: Array(#"{"errorCode":4040010}"#.utf8))
@@ -140,7 +141,10 @@ final class ScriptedAppStore: AppStoreEndpoint {
 
 /// What comes at the moment of a call instead of an answer, if anything does.
 struct Weather: Sendable {
-    let instead: @Sendable () async -> AppStoreReply?
+    /// Of a receipt.
+    var instead: @Sendable () async -> AppStoreReply? = { nil }
+    /// Of a lookup.
+    var insteadOfLookup: @Sendable (TransactionID) -> AppStoreReply? = { _ in nil }
 }
 
 /// Lets nobody pass until it is opened.

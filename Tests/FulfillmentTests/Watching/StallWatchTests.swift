@@ -39,7 +39,8 @@ struct StallWatchTests {
     func healthy() {
         #expect(named(stride(from: 0, through: 1000, by: 5)) { _ in standing(oldest: nil) } == [])
         #expect(
-            named(stride(from: 0, through: 1000, by: 5)) { standing(oldest: Int64($0), since: .seconds($0 - 60)) } == [])
+            named(stride(from: 0, through: 1000, by: 5)) { standing(oldest: Int64($0), since: .seconds($0 - 60)) } == []
+        )
     }
 
     @Test("it is told once when it comes on")

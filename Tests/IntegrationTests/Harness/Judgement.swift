@@ -38,6 +38,15 @@ enum Judgement {
             event.kind != .quarantined && event.value.map { answers.values[event.id] != [$0] } ?? true
         }
         #expect(altered.map(\.id) == [], "topic and ledger differ", sourceLocation: sourceLocation)
+        try await expectSound(stage, drained: true, sourceLocation: sourceLocation)
+    }
+
+    /// Has the audit look at ledger, topics and offsets.
+    static func expectSound(
+        _ stage: Stage, drained: Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let (exit, text) = try await stage.audit(drained: drained)
+        #expect(exit == .code(0), "\(text)", sourceLocation: sourceLocation)
     }
 
     private static func allEvents(_ ledger: any LedgerReader) async throws -> [Event] {

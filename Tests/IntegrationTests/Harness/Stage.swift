@@ -53,6 +53,18 @@ final class Stage: Sendable {
         try WorkerProcess(environment: environment, in: folder.url, name: "worker-\(starts.next())")
     }
 
+    /// Has `grantor audit` judge the deployment.
+    ///
+    /// - Parameter drained: whether all that was submitted is settled and published.
+    /// - Returns: how it ended, and what it said.
+    func audit(drained: Bool) async throws -> (exit: ChildProcess.Exit, text: String) {
+        let process = try ChildProcess(
+            Executables.built("grantor"), ["audit"] + (drained ? ["--drained"] : []), environment: environment,
+            in: folder.url, name: "audit-\(starts.next())")
+        let exit = try await process.exit(within: .seconds(60))
+        return (exit, process.output.text + process.errors.text)
+    }
+
     /// Looks into the ledger while a worker may be writing to it.
     func withLedger<Result>(_ body: (any LedgerStore & LedgerReader) async throws -> Result) async throws -> Result {
         if let database {

@@ -86,7 +86,9 @@ struct RebalanceTests {
         await first.close(deadline: .seconds(10))
     }
 
-    @Test("A member's own pause of everything holds for what it is given later", arguments: KafkaConsumerConfiguration.Assignor.allCases)
+    @Test(
+        "A member's own pause of everything holds for what it is given later",
+        arguments: KafkaConsumerConfiguration.Assignor.allCases)
     func pauseOfEverything(assignor: KafkaConsumerConfiguration.Assignor) async throws {
         let bench = try Bench(partitions: 2)
         let first = try bench.consumer(assignor: assignor)

@@ -62,6 +62,12 @@ struct LedgerFixture: LedgerReader, LedgerOperations {
         .notFound
     }
 
+    func relay() async throws(LedgerError) -> RelayState {
+        RelayState(publishedThrough: eventRows.last { $0.publishedAt != nil }?.sequence ?? 0)
+    }
+
+    func snapshot() async throws(LedgerError) -> any LedgerSnapshot { LedgerFixtureSnapshot(fixture: self) }
+
     func counts() async throws(LedgerError) -> LedgerCounts {
         LedgerCounts(
             submissions: [:], failures: [:], grants: grantRows.count, quarantined: 0, unpublished: 0)
@@ -113,4 +119,27 @@ extension LedgerFixture {
             origin: Origin(topic: "receipts.submitted", partition: 3, offset: 40 + sequence), receivedAt: time,
             settledAt: time.advanced(by: .seconds(2)), attempts: 1, eventIDs: events)
     }
+}
+
+/// The fixture in pages.
+struct LedgerFixtureSnapshot: LedgerSnapshot {
+    let fixture: LedgerFixture
+
+    func grants(after sequence: Int64, limit: Int) async throws(LedgerError) -> [GrantRow] {
+        Array(fixture.grantRows.filter { $0.sequence > sequence }.prefix(limit))
+    }
+
+    func submissions(after sequence: Int64, limit: Int) async throws(LedgerError) -> [SubmissionRow] {
+        Array(fixture.submissionRows.filter { $0.sequence > sequence }.prefix(limit))
+    }
+
+    func quarantines(after sequence: Int64, limit: Int) async throws(LedgerError) -> [QuarantineRow] { [] }
+
+    func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
+        try await fixture.events(after: sequence, limit: limit).map {
+            OutboxEntry(sequence: $0.sequence, event: $0.event)
+        }
+    }
+
+    func close() async {}
 }

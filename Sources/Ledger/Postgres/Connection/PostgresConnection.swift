@@ -97,6 +97,9 @@ final class PostgresConnection {
         return results
     }
 
+    /// Whether a transaction is open and can go on.
+    var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
+
     /// Ends a transaction that is open, and nothing if none is.
     func rollBack() {
         guard !isBroken, PQtransactionStatus(handle) != PQTRANS_IDLE else { return }

@@ -73,7 +73,8 @@ struct PostgresSchema {
     }
 
     private static let tables = [
-        "ledger_schema", "outbox_head", "outbox", "outbox_relay", "withheld", "publications", "submissions", "grants",
+        "ledger_schema", "outbox_head", "outbox", "outbox_relay", "withheld", "publications", "submissions", "waiting",
+        "operator_actions", "grants",
         "quarantines",
     ]
 
@@ -85,6 +86,8 @@ struct PostgresSchema {
                 ('outbox', 'SELECT'), ('outbox', 'INSERT'), ('outbox', 'DELETE'),
                 ('outbox_relay', 'SELECT'), ('outbox_relay', 'UPDATE'),
                 ('withheld', 'SELECT'), ('withheld', 'INSERT'), ('withheld', 'DELETE'),
+                ('waiting', 'SELECT'), ('waiting', 'INSERT'), ('waiting', 'UPDATE'), ('waiting', 'DELETE'),
+                ('operator_actions', 'SELECT'), ('operator_actions', 'INSERT'),
                 ('publications', 'SELECT'), ('publications', 'INSERT'), ('publications', 'UPDATE'),
                 ('submissions', 'SELECT'), ('submissions', 'INSERT'), ('submissions', 'UPDATE'),
                 ('grants', 'SELECT'), ('grants', 'INSERT'),

@@ -10,9 +10,15 @@ final class PostgresPool: Sendable {
 
     private let line: WorkLine<Work>
     private let ended: ThreadsEnded
+    private let configuration: PostgresLedgerConfiguration
+    private let ledger: LedgerIdentity?
+    private let logger: Logger
 
     /// Starts the threads. Connections are made when there is work for them.
     init(_ configuration: PostgresLedgerConfiguration, ledger: LedgerIdentity?, logger: Logger) {
+        self.configuration = configuration
+        self.ledger = ledger
+        self.logger = logger
         let options = configuration.completedOptions
         let limits = configuration.limits
         let line = WorkLine<Work>(maxWaiting: Self.maxWaiting)
@@ -28,6 +34,13 @@ final class PostgresPool: Sendable {
         }
         self.line = line
         self.ended = ended
+    }
+
+    /// A pool of one connection to the same ledger.
+    func alone() -> PostgresPool {
+        var configuration = configuration
+        configuration.maxConnections = 1
+        return PostgresPool(configuration, ledger: ledger, logger: logger)
     }
 
     deinit {

@@ -27,6 +27,23 @@ enum EventRows {
         ORDER BY o.sequence LIMIT $1::bigint
         """)
 
+    // Bounded by bytes as well, and without the copies, which are no events of their own.
+    private static let originals = PostgresStatement(
+        "read_originals",
+        """
+        SELECT sequence, event_id, kind, key, headers, value FROM (
+            SELECT sequence, uuid_send(event_id) AS event_id, kind, key, headers, value,
+                sum(coalesce(length(value), 0)) OVER (ORDER BY sequence) - coalesce(length(value), 0) AS before
+            FROM (
+                SELECT * FROM outbox WHERE copy_of IS NULL AND sequence > $1::bigint ORDER BY sequence LIMIT $2::bigint
+            ) AS page
+        ) AS entries WHERE before < $3::bigint ORDER BY sequence
+        """)
+
+    static func originals(after sequence: Int64, limit: Int) -> PostgresCommand {
+        PostgresCommand(originals, [.integer(sequence), .integer(Int64(limit)), .integer(maxReadBytes)])
+    }
+
     private static let columns = """
         SELECT e.sequence, uuid_send(e.event_id), e.kind, e.key, e.headers, e.value,
             CASE WHEN e.sequence IN (SELECT sequence FROM withheld) THEN NULL ELSE (

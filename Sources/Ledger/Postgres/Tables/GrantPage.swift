@@ -17,12 +17,23 @@ enum GrantPage {
         conditions.add("user_id = $", filter.userID?.rawValue)
         conditions.add("bundle_id = $", filter.bundleID?.rawValue)
         return conditions.command(
-            """
-            SELECT sequence, grant_key, environment, transaction_id, original_transaction_id, web_order_line_item_id,
-                product_id, product_type, quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership,
-                app_account_token, submission_id, user_id, bundle_id, order_id, traceparent, verified_by, granted_at
-            FROM grants
-            """)
+            "SELECT \(columns) FROM grants")
+    }
+
+    private static let columns = """
+        sequence, grant_key, environment, transaction_id, original_transaction_id, web_order_line_item_id, product_id,
+        product_type, quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership, app_account_token,
+        submission_id, user_id, bundle_id, order_id, traceparent, verified_by, granted_at
+        """
+
+    /// All rows in ledger order.
+    static func read(after sequence: Int64, limit: Int) -> PostgresCommand {
+        PostgresCommand(
+            PostgresStatement(
+                once: """
+                    SELECT \(columns) FROM grants
+                    WHERE sequence > $1::bigint ORDER BY sequence LIMIT $2::bigint
+                    """), [.integer(sequence), .integer(Int64(limit))])
     }
 
     static func row(_ row: PostgresRow) throws(PostgresFailure) -> GrantRow {

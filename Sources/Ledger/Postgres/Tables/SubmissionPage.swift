@@ -23,11 +23,23 @@ enum SubmissionPage {
                     OR g.original_transaction_id = $ AND g.original_transaction_id <> g.transaction_id)
             """, filter.transactionID?.rawValue)
         return conditions.command(
-            """
-            SELECT sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail,
-                origin_topic, origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history
-            FROM submissions
-            """)
+            "SELECT \(columns) FROM submissions")
+    }
+
+    private static let columns = """
+        sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail, origin_topic,
+        origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history,
+        (SELECT due_at FROM waiting WHERE waiting.sequence = submissions.sequence)
+        """
+
+    /// All rows in ledger order.
+    static func read(after sequence: Int64, limit: Int) -> PostgresCommand {
+        PostgresCommand(
+            PostgresStatement(
+                once: """
+                    SELECT \(columns) FROM submissions
+                    WHERE sequence > $1::bigint ORDER BY sequence LIMIT $2::bigint
+                    """), [.integer(sequence), .integer(Int64(limit))])
     }
 
     static func row(_ row: PostgresRow) throws(PostgresFailure) -> SubmissionRow {
@@ -43,6 +55,7 @@ enum SubmissionPage {
                 offset: try row.integer(11)),
             receivedAt: try row.time(12), settledAt: try row.time(13), attempts: Int(try row.integer(14)),
             history: try stored { () throws(LedgerError) in try StoredHistory.history(row.optionalText(16)) },
+            dueAt: try row.optionalTime(17),
             eventIDs: EventIDBytes.decode(row.optionalBytes(15) ?? []))
     }
 }

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Audit
+import Foundation
+import Kafka
+import Ledger
+import Logging
+
+/// `grantor audit`.
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "Proves from ledger and topics that nothing was lost, granted twice or told wrongly.",
+        discussion: """
+            Reads the whole ledger, all four topics and the group's offsets, and changes nothing; workers may go on \
+            meanwhile. Ends with 1 if a statement does not hold. A million purchases, all of them still on the topics, take \
+            about 450 MB of memory. What the topics no longer retain is counted and not judged.
+            """)
+
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Flag(
+        name: .long,
+        help: "Everything is said to be settled and published: also look whether anything is missing.")
+    var drained = false
+
+    @Flag(name: .long, help: "Answer as JSON.")
+    var json = false
+
+    func run() async throws {
+        let settings = try configuration.load()
+        let servers = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
+            try settings.kafka.requiredBootstrapServers()
+        }
+        let report: AuditReport
+        do throws(AuditError) {
+            report = try await audit(settings, servers)
+        } catch {
+            switch error {
+            case .ledger(let error): throw error.exitStatus.saying(error.advice)
+            case .kafka(let error):
+                throw error.exitStatus.saying("the topics cannot be read at \(servers): \(error.line)")
+            }
+        }
+        let listing = AuditListing(report: report)
+        let format: AnswerFormat = json ? .json : .text(width: Terminal.width())
+        FileHandle.standardOutput.write(Data(format.render(json: listing.json) { listing.text(width: $0) }.utf8))
+        if !report.passed { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func audit(_ settings: WorkerConfiguration, _ servers: String) async throws(AuditError) -> AuditReport {
+        let ledger: any LedgerReader
+        do throws(LedgerError) {
+            ledger = try await LedgerOpener.current.reader(settings.ledger, CommandLogger.make(label: "ledger"))
+        } catch {
+            throw .ledger(error)
+        }
+        let names = settings.kafka.topics.audited
+        let client = KafkaClientConfiguration(
+            bootstrapServers: servers, clientID: "grantor-audit",
+            properties: settings.kafka.properties.mapValues { $0.revealed() })
+        var logger = Logger(label: "audit")
+        logger.logLevel = .critical
+        let topics = TopicsOpener.current.open(client, settings.kafka.groupID, names, logger)
+        return try await Audit(ledger: ledger, topics: topics, names: names).run(drained: drained)
+    }
+}
+
+/// How the audit gets at the topics.
+struct TopicsOpener: Sendable {
+    let open:
+        @Sendable (_ client: KafkaClientConfiguration, _ group: String, AuditedTopicNames, Logger) -> any AuditedTopics
+
+    /// What this task's commands use; Kafka unless a test puts something else in its place.
+    @TaskLocal static var current = TopicsOpener { client, group, names, logger in
+        KafkaTopics(client: client, group: group, names: names, logger: logger)
+    }
+}
+
+extension TopicNames {
+    /// As the audit knows them.
+    var audited: AuditedTopicNames { AuditedTopicNames(submitted: submitted, outputs: outputs) }
+}
