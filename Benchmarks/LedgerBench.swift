@@ -26,7 +26,7 @@ struct LedgerBench: Sendable {
         let duration = try inserts.run(statements)
         let found = try await server.query("SELECT count(*) FROM grants", schema: bare)
         guard found == "\(outcomes)" else { throw BenchFailure(description: "the bare inserts wrote \(found) grants") }
-        try await server.close()
+        try await server.stop()
         return LedgerMeasurement(settling: settling, bare: Double(outcomes) / duration)
     }
 

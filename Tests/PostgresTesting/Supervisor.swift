@@ -62,11 +62,10 @@ final class Supervisor: Sendable {
         ending.shell.waitUntilExit()
     }
 
-    /// Lets the shell end the server and remove its files, without waiting.
-    func abandon() {
+    /// Ends the server without waiting.
+    func stop() {
         running.withLock { running in
-            // Closing can only fail if it is closed, which is as good.
-            try? running?.pipe.fileHandleForWriting.close()
+            try? running?.pipe.fileHandleForWriting.write(contentsOf: Data("INT\n".utf8))
             running = nil
         }
     }

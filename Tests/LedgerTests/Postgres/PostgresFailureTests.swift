@@ -44,7 +44,7 @@ import Testing
         #expect(try await ledger.counts().grants == 1)
         #expect(try await ledger.outbox(after: 0, limit: 10).map(\.event.id) == [Self.event, Self.event])
         await ledger.close()
-        try await server.close()
+        try await server.stop()
     }
 
     @Test(arguments: [true, false])
@@ -74,7 +74,7 @@ import Testing
         #expect(entries.map(\.sequence) == (1...Int64(entries.count)).map { $0 })
         #expect(Set(entries.map(\.event.id)).count == 180)
         await ledger.close()
-        try await server.close()
+        try await server.stop()
     }
 
     @Test func aLockThatAnotherKeepsEndsTheCallInTime() async throws {

@@ -83,9 +83,9 @@ import Testing
         await #expect {
             try await place.open(url)
         } throws: { error in
-            error as? LedgerError == .unusable("this user lacks rights: DELETE on outbox, DELETE on withheld")
+            error as? LedgerError == .unusable("this user lacks rights: DELETE on outbox, DELETE on waiting, DELETE on withheld")
         }
-        try await place.query("GRANT DELETE ON outbox, withheld TO \(role)")
+        try await place.query("GRANT DELETE ON outbox, waiting, withheld TO \(role)")
         let ledger = try await place.open(url)
         try await Self.exercise(ledger)
         await ledger.close()

@@ -63,23 +63,16 @@ struct BatchDecision: Sendable {
 
     /// All workers write in the same order, or two of them could each wait for the other.
     private mutating func sortByKey() {
-        newRows.order { $0.settlement.key < $1.settlement.key }
-        changedRows.order { $0.settlement.key < $1.settlement.key }
-        extendedRows.order { $0.key < $1.key }
-        grants.order { $0.claim.key.text < $1.claim.key.text }
-        quarantines.order { $0.event.id < $1.event.id }
+        newRows.sort { $0.settlement.key < $1.settlement.key }
+        changedRows.sort { $0.settlement.key < $1.settlement.key }
+        extendedRows.sort { $0.key < $1.key }
+        grants.sort { $0.claim.key.text < $1.claim.key.text }
+        quarantines.sort { $0.event.id < $1.event.id }
     }
 }
 
 extension SubmissionKey {
     fileprivate static func < (left: SubmissionKey, right: SubmissionKey) -> Bool {
         (left.submissionID, left.bundleID) < (right.submissionID, right.bundleID)
-    }
-}
-
-extension Array {
-    /// Sorts by moving each element once: rows are large, and sorting moves what it sorts again and again.
-    fileprivate mutating func order(by isBefore: (Element, Element) -> Bool) {
-        self = indices.sorted { isBefore(self[$0], self[$1]) }.map { self[$0] }
     }
 }

@@ -9,11 +9,15 @@ enum GrantRows {
             granted_at, grant_key, environment, transaction_id, original_transaction_id, web_order_line_item_id,
             product_id, product_type, quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership,
             app_account_token, submission_id, user_id, bundle_id, order_id, traceparent, verified_by)
-        SELECT $1::bigint, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]),
-            unnest($6::text[]), unnest($7::text[]), unnest($8::text[]), unnest($9::bigint[]), unnest($10::text[]),
-            unnest($11::bigint[]), unnest($12::bigint[]), unnest($13::bigint[]), unnest($14::bigint[]) <> 0,
-            unnest($15::text[]), unnest($16::text[]), unnest($17::text[]), unnest($18::text[]), unnest($19::text[]),
-            unnest($20::text[]), unnest($21::text[]), unnest($22::text[])
+        SELECT $1::bigint, n.key, n.environment, n.transaction_id, n.original_transaction_id, n.line_item, n.product_id,
+            n.product_type, n.quantity, n.items, n.purchased_at, n.expires_at, n.revoked_at, n.is_upgraded <> 0,
+            n.ownership, n.token, n.submission_id, n.user_id, n.bundle_id, n.order_id, n.traceparent, n.verified_by
+        FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
+            $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::text[],
+            $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[])
+            AS n (key, environment, transaction_id, original_transaction_id, line_item, product_id, product_type,
+                quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership, token, submission_id,
+                user_id, bundle_id, order_id, traceparent, verified_by)
         ON CONFLICT (grant_key) DO NOTHING
         """)
 

@@ -11,9 +11,9 @@ enum OutboxRows {
             RETURNING last_sequence - $1::bigint AS before
         ), added AS (
             INSERT INTO outbox (sequence, event_id, kind, key, headers, value, grant_key, copy_of)
-            SELECT before + generate_series(1, $1::bigint), unnest($2::uuid[]), unnest($3::text[]), unnest($4::bytea[]),
-                unnest($5::bytea[]), unnest($6::bytea[]), unnest($7::text[]), unnest($8::uuid[])
-            FROM head
+            SELECT head.before + n.place, n.event_id, n.kind, n.key, n.headers, n.value, n.grant_key, n.copy_of
+            FROM head, unnest($2::uuid[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::uuid[])
+                WITH ORDINALITY AS n (event_id, kind, key, headers, value, grant_key, copy_of, place)
         )
         SELECT before FROM head
         """)

@@ -13,15 +13,11 @@ enum SubmissionRows {
             $17::text[], $18::text[])
         """
 
-    // Arrays in the list of columns are taken apart in step, row by row; after FROM each would be kept in a store first.
     private static let insertion = PostgresStatement(
         "insert_submissions",
         """
         INSERT INTO submissions (settled_at, \(columns))
-        SELECT $1::bigint, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]),
-            unnest($6::text[]), unnest($7::text[]), unnest($8::text[]), unnest($9::text[]), unnest($10::text[]),
-            unnest($11::text[]), unnest($12::bigint[]), unnest($13::bigint[]), unnest($14::bigint[]),
-            unnest($15::bigint[]), unnest($16::bytea[]), unnest($17::bytea[])
+        SELECT $1::bigint, * FROM \(arrays)
         ON CONFLICT (bundle_id, submission_id) DO NOTHING
         """)
 
