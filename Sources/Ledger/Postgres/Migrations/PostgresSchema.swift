@@ -23,7 +23,8 @@ struct PostgresSchema {
     func migrate(to target: Int = PostgresMigration.latestVersion) throws(PostgresFailure) -> (from: Int, to: Int) {
         try connection.run([
             PostgresCommand(.begin),
-            PostgresCommand(PostgresStatement(once: "SELECT pg_advisory_xact_lock($1)"), [.integer(Self.lock)]),
+            PostgresCommand(PostgresStatement(once: "SELECT pg_advisory_xact_lock($1::bigint + hashtext(current_schema()))"),
+                [.integer(Self.lock)]),
         ])
         // Looked for under the lock: another program may have been quicker.
         let found = try version()
