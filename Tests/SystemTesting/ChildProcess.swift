@@ -1,5 +1,5 @@
 public import Foundation
-public import Glibc
+import Glibc
 import Synchronization
 
 /// A process of another program: its input is a pipe that this process holds, its output goes to two files.
@@ -44,10 +44,21 @@ public final class ChildProcess: Sendable {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         input = pipe.fileHandleForWriting
-        pid = try Self.spawn(
-            [program.path] + arguments, environment: environment.map { "\($0.key)=\($0.value)" },
-            input: pipe.fileHandleForReading.fileDescriptor, output: output.path, errors: errors.path)
+        let outputFile = try Self.open(output.path)
+        defer { close(outputFile) }
+        let errorsFile = try Self.open(errors.path)
+        defer { close(errorsFile) }
+        pid = try Spawn.start(
+            [program.path] + arguments, environment: environment, input: pipe.fileHandleForReading.fileDescriptor,
+            output: outputFile, errors: errorsFile)
         try pipe.fileHandleForReading.close()
+    }
+
+    /// Opens a file that a child writes to.
+    private static func open(_ path: String) throws(Failure) -> Int32 {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(description: "\(path): \(String(cString: strerror(errno)))") }
+        return descriptor
     }
 
     deinit {
@@ -90,46 +101,5 @@ public final class ChildProcess: Sendable {
     public func checkAlive() throws {
         guard let ended else { return }
         throw Failure(description: "\(name) ended (\(ended)): \(errors.text.suffix(2000))")
-    }
-}
-
-extension ChildProcess {
-    /// Descriptors that these tests may have open; those above it would be inherited.
-    private static let descriptorLimit: Int32 = 8192
-
-    private static func spawn(
-        _ arguments: [String], environment: [String], input: Int32, output: String, errors: String
-    ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        let flags = O_WRONLY | O_CREAT | O_APPEND
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, flags, 0o600)
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
-        // A child that kept a listening socket of this process open would keep its port taken.
-        for descriptor in STDERR_FILENO + 1..<min(getdtablesize(), descriptorLimit) {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Ignored signals are inherited; the child gets its own dispositions back.
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        sigaddset(&defaults, SIGPIPE)
-        var mask = sigset_t()
-        sigemptyset(&mask)
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-        // C strings, each freed below; posix_spawn copies them.
-        var argv = arguments.map { strdup($0) } + [nil]
-        var envp = environment.map { strdup($0) } + [nil]
-        defer { for text in argv + envp { free(text) } }
-        var pid: pid_t = 0
-        let code = posix_spawn(&pid, arguments[0], &actions, &attributes, &argv, &envp)
-        guard code == 0 else { throw Failure(description: "\(arguments[0]): \(String(cString: strerror(code)))") }
-        return pid
     }
 }
