@@ -55,6 +55,7 @@ chaos: ## Prove that faults cost nothing: real processes, killed, cut off and ju
 	@scripts/setup.sh --for test
 	$(SWIFT) build $(SWIFTFLAGS) --product grantor
 	$(SWIFT) build $(SWIFTFLAGS) --product kafka-mock-broker
+	$(SWIFT) build $(SWIFTFLAGS) --product KeptMemory
 	$(SWIFT) build $(SWIFTFLAGS) --product grantor-chaos
 	$$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/grantor-chaos run --minutes $(MINUTES) --seed $(SEED) $(CHAOSFLAGS)
 

@@ -38,6 +38,8 @@ let package = Package(
         .executable(name: "grantor", targets: ["grantor"]),
         .library(name: "Kafka", targets: ["Kafka"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
+        // Loaded into the mock broker by those who start it.
+        .library(name: "KeptMemory", type: .dynamic, targets: ["KeptMemory"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -121,12 +123,13 @@ let package = Package(
         .testTarget(
             name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),
-        .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
         // What tests of whole processes share.
         .target(name: "SystemTesting", path: "Tests/SystemTesting"),
+        .target(name: "PostgresTesting", dependencies: ["SystemTesting"], path: "Tests/PostgresTesting"),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Purchases", "Ledger", "LedgerConformance", "PostgresTesting", grdb, logging]),
+        .target(name: "KeptMemory", path: "Tests/KeptMemory"),
         .executableTarget(name: "kafka-mock-broker", dependencies: ["Kafka"], path: "Tests/KafkaMockBroker"),
         .testTarget(
             name: "KafkaTests", dependencies: ["CLibrdkafka", "Kafka", "kafka-mock-broker", logging, metrics]),

@@ -1,5 +1,6 @@
 import Foundation
 import PostgresTesting
+import Synchronization
 import SystemTesting
 
 /// Does what the schedule says, and undoes it. It decides nothing.
@@ -8,24 +9,49 @@ struct Saboteur: Sendable {
     /// The extra worker's place.
     let extraPlace: Int
 
-    /// Plays a schedule to its end. Steps that take long, as waiting for a worker to stop does, do not hold up later ones.
+    /// Plays a schedule to its end. Steps that take long, as waiting for a worker to stop does, hold up later ones at the
+    /// same place only.
     func play(
         _ schedule: Schedule, began: @escaping @Sendable (ScheduledFault) -> Void,
         ended: @escaping @Sendable (ScheduledFault) -> Void
     ) async throws {
         let start = ContinuousClock.now
+        let over = Over()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for fault in schedule.faults {
+            for (number, fault) in schedule.faults.enumerated() {
+                let before = schedule.faults.prefix(number).indices.filter {
+                    schedule.faults[$0].place.excludes(fault.place)
+                }
                 group.addTask {
                     try await Task.sleep(until: start + .milliseconds(fault.start), clock: .continuous)
+                    try await over.wait(for: before)
+                    let begun = ContinuousClock.now
                     began(fault)
                     try await begin(fault)
-                    try await Task.sleep(until: start + .milliseconds(fault.end), clock: .continuous)
+                    try await Task.sleep(until: begun + .milliseconds(fault.duration), clock: .continuous)
                     try await end(fault)
                     ended(fault)
+                    over.insert(number)
                 }
             }
-            try await group.waitForAll()
+            // The first error ends them all.
+            for try await _ in group {}
+        }
+    }
+
+    /// The numbers of the faults that are over.
+    private final class Over: Sendable {
+        private let numbers = Mutex<Set<Int>>([])
+
+        func insert(_ number: Int) {
+            _ = numbers.withLock { $0.insert(number) }
+        }
+
+        func wait(for before: [Int]) async throws {
+            while !numbers.withLock({ $0.isSuperset(of: before) }) {
+                // Rare: what was done at the place takes longer than the schedule's rest.
+                try await Task.sleep(for: .milliseconds(50))
+            }
         }
     }
 

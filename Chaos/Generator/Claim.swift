@@ -16,6 +16,8 @@ struct Claim: Hashable, Sendable {
         case durableReceipt = "receipt, durable product"
         case sandboxReceipt = "receipt, sandbox"
         case faultyReceipt = "receipt, Apple fails first"
+        /// Apple fails it more often than a worker tries in memory, so that it waits in the ledger.
+        case parkedReceipt = "receipt, Apple fails for long"
         case signedTransaction = "signed transaction"
         case transactionID = "transaction id"
         case duplicate = "the same submission again"

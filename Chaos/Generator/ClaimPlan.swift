@@ -7,7 +7,7 @@ struct ClaimPlan {
     /// How often each kind comes, of the sum of all.
     static let weights: [(kind: Claim.Kind, weight: Int)] = [
         (.receipt, 12), (.bundleReceipt, 3), (.durableReceipt, 3), (.sandboxReceipt, 1), (.faultyReceipt, 2),
-        (.signedTransaction, 8), (.transactionID, 5), (.duplicate, 3), (.resubmission, 2), (.otherOrder, 1),
+        (.parkedReceipt, 1), (.signedTransaction, 8), (.transactionID, 5), (.duplicate, 3), (.resubmission, 2), (.otherOrder, 1),
         (.otherUser, 3), (.revoked, 1), (.unknownProduct, 1), (.forged, 1), (.malformed, 1), (.garbage, 1),
         (.tombstone, 1),
     ]
@@ -56,7 +56,8 @@ struct ClaimPlan {
                 claim(kind, [buy(Catalogue.gems), buy(Catalogue.coins, quantity: 2), buy(Catalogue.gems, quantity: 3)])
             case .durableReceipt: claim(kind, [durable()])
             case .sandboxReceipt: claim(kind, [buy(Catalogue.gems, environment: .sandbox)])
-            case .faultyReceipt: claim(kind, [buy(Catalogue.gems)], faults: appleFaults())
+            case .faultyReceipt: claim(kind, [buy(Catalogue.gems)], faults: appleFaults(1...3))
+            case .parkedReceipt: claim(kind, [buy(Catalogue.gems)], faults: appleFaults(5...7))
             case .signedTransaction: claim(kind, [buy(Catalogue.gems, quantity: drawQuantity())], .signedTransaction)
             case .transactionID: claim(kind, [buy(Catalogue.coins)], .transactionID)
             case .revoked: claim(kind, [buy(Catalogue.gems, revoked: true)], .failed(.transactionRevoked))
@@ -136,11 +137,11 @@ struct ClaimPlan {
         Int.random(in: 1...10, using: &generator)
     }
 
-    private mutating func appleFaults() -> [Fault] {
+    private mutating func appleFaults(_ count: ClosedRange<Int>) -> [Fault] {
         let faults: [Fault] = [
             .status(code: 21005), .http(code: 503), .html, .truncated, .reset, .status(code: 21009), .empty, .cutOff,
         ]
-        return (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+        return (0..<Int.random(in: count, using: &generator)).map { _ in
             faults[Int.random(in: faults.indices, using: &generator)]
         }
     }

@@ -17,11 +17,14 @@ struct Summary: Sendable {
 
     /// Violations of one rule that are printed; the number of all is.
     static let examples = 10
+    /// Tries after which a worker has a submission wait in the ledger.
+    private static let memoryTries = 4
 
     var text: String {
         var table = TextTable()
         table.add("seed", seed)
         table.add("submissions", submitted.count)
+        table.add("submissions that waited in the ledger", ledger.submissions.count { $0.attempts > Self.memoryTries })
         table.add("grants", ledger.grants.count)
         table.add("events", ledger.events.count)
         table.add("repeats of events on the topics", topics.repeats)

@@ -24,9 +24,11 @@ actor Broker {
     nonisolated let bootstrapServers: String
     private let process: ChildProcess
 
-    static func start(_ program: URL, partitions: Int, outputPartitions: Int, in folder: URL) async throws -> Broker {
+    static func start(_ programs: Programs, partitions: Int, outputPartitions: Int, in folder: URL) async throws -> Broker {
         let topics = ["\(Topic.submitted):\(partitions)"] + Topic.outputs.map { "\($0):\(outputPartitions)" }
-        let process = try ChildProcess(program, topics.flatMap { ["--topic", $0] }, in: folder, name: "broker")
+        let process = try ChildProcess(
+            programs.broker, topics.flatMap { ["--topic", $0] },
+            environment: ["LD_PRELOAD": programs.keptMemory.path], in: folder, name: "broker")
         let line = try await eventually("the broker tells its address", within: .seconds(20)) {
             try process.checkAlive()
             return process.output.lines.first
@@ -50,6 +52,14 @@ actor Broker {
         KafkaClientConfiguration(
             bootstrapServers: bootstrapServers, clientID: "chaos", statisticsInterval: .zero,
             properties: Self.properties)
+    }
+
+    /// Throws when the broker has ended, and with it every record; until then it waits.
+    func watch() async throws {
+        while true {
+            try process.checkAlive()
+            try await Task.sleep(for: .seconds(1))
+        }
     }
 
     func goDown() async throws { try await command("down 1") }

@@ -36,7 +36,7 @@ struct ChaosStage: Sendable {
         let places = options.workers + options.extraWorkers
         let database = try await Database.start(paths: places)
         let broker = try await Broker.start(
-            programs.broker, partitions: options.partitions, outputPartitions: outputPartitions, in: folder)
+            programs, partitions: options.partitions, outputPartitions: outputPartitions, in: folder)
         let apple = try await AppStore.start(
             latency: options.latency, workers: places, seed: options.seed, in: folder)
         let properties = Broker.properties.merging(options.properties) { $1 }.map { "\($0.key)=\($0.value)\n" }.sorted()
