@@ -96,6 +96,16 @@ struct JudgeTests {
         #expect(run.broken.contains(.answered))
     }
 
+    @Test("A refusal that is tried again instead, and a parked submission that nobody brings back, are noticed")
+    func neverAnswered() throws {
+        for kind in [Claim.Kind.forged, .parkedReceipt] {
+            var run = honest
+            let row = run.ledger.submissions.remove(at: try place(of: kind).row)
+            run.row(row.claimant, .parked, RetryCause.noAnswer.rawValue, row.origin, [])
+            #expect(run.broken == [.answered], "\(kind.rawValue)")
+        }
+    }
+
     @Test("A wrong reason is noticed")
     func wrongReason() throws {
         var run = honest
