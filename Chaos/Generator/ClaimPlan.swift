@@ -7,7 +7,8 @@ struct ClaimPlan {
     /// How often each kind comes, of the sum of all.
     static let weights: [(kind: Claim.Kind, weight: Int)] = [
         (.receipt, 12), (.bundleReceipt, 3), (.durableReceipt, 3), (.sandboxReceipt, 1), (.faultyReceipt, 2),
-        (.parkedReceipt, 1), (.signedTransaction, 8), (.transactionID, 5), (.duplicate, 3), (.resubmission, 2), (.otherOrder, 1),
+        (.parkedReceipt, 1), (.signedTransaction, 8), (.transactionID, 5), (.duplicate, 3), (.resubmission, 2),
+        (.otherOrder, 1),
         (.otherUser, 3), (.revoked, 1), (.unknownProduct, 1), (.forged, 1), (.malformed, 1), (.garbage, 1),
         (.tombstone, 1),
     ]

@@ -24,7 +24,9 @@ actor Broker {
     nonisolated let bootstrapServers: String
     private let process: ChildProcess
 
-    static func start(_ programs: Programs, partitions: Int, outputPartitions: Int, in folder: URL) async throws -> Broker {
+    static func start(_ programs: Programs, partitions: Int, outputPartitions: Int, in folder: URL) async throws
+        -> Broker
+    {
         let topics = ["\(Topic.submitted):\(partitions)"] + Topic.outputs.map { "\($0):\(outputPartitions)" }
         let process = try ChildProcess(
             programs.broker, topics.flatMap { ["--topic", $0] },

@@ -1,5 +1,5 @@
-public import Glibc
 import Foundation
+public import Glibc
 
 /// Starts programs with posix_spawn.
 ///
