@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas deploy-check bench outage fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas deploy-check bench outage chaos scale fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
@@ -8,6 +8,11 @@ SWIFTFLAGS ?=
 TESTFLAGS ?=
 # How long the App Store is away in `make outage`.
 OUTAGE_SECONDS ?= 60
+# How long chaos goes on, and what it draws faults and submissions from.
+MINUTES ?= 1.5
+SEED ?= 2026
+# Extra arguments of chaos and scale.
+CHAOSFLAGS ?=
 # How long each target is fuzzed.
 FUZZ_SECONDS ?= 60
 
@@ -31,7 +36,7 @@ test: build-tests ## Run all tests; installs what they need
 	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
 
 lint: ## Check the style of the Swift sources
-	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Benchmarks Fuzzing Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Benchmarks Chaos Fuzzing Package.swift
 
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
@@ -56,6 +61,19 @@ outage: ## Take the App Store away for a minute at full load (OUTAGE_SECONDS), a
 	@scripts/setup.sh --for test
 	$(SWIFT) build -c release
 	.build/release/grantor-bench outage --seconds $(OUTAGE_SECONDS)
+
+chaos: ## Prove that faults cost nothing: real processes, killed, cut off and judged (MINUTES, SEED)
+	@scripts/setup.sh --for test
+	$(SWIFT) build $(SWIFTFLAGS) --product grantor
+	$(SWIFT) build $(SWIFTFLAGS) --product kafka-mock-broker
+	$(SWIFT) build $(SWIFTFLAGS) --product KeptMemory
+	$(SWIFT) build $(SWIFTFLAGS) --product grantor-chaos
+	$$($(SWIFT) build $(SWIFTFLAGS) --show-bin-path)/grantor-chaos run --minutes $(MINUTES) --seed $(SEED) $(CHAOSFLAGS)
+
+scale: ## Measure how more workers share the load, and what a rebalance costs
+	@scripts/setup.sh --for test
+	$(SWIFT) build -c release
+	.build/release/grantor-chaos scale $(CHAOSFLAGS)
 
 fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute each (FUZZ_SECONDS)
 	GRANTOR_FUZZING=1 $(SWIFT) build -c release --product grantor-fuzz --scratch-path .build/fuzzing \

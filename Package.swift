@@ -38,6 +38,8 @@ let package = Package(
         .executable(name: "grantor", targets: ["grantor"]),
         .library(name: "Kafka", targets: ["Kafka"]),
         .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
+        // Loaded into the mock broker by those who start it.
+        .library(name: "KeptMemory", type: .dynamic, targets: ["KeptMemory"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -98,6 +100,20 @@ let package = Package(
             ],
             path: "Benchmarks"),
 
+        .executableTarget(
+            name: "grantor-chaos",
+            dependencies: [
+                "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases", "SystemTesting", argumentParser,
+                nioCore, nioPosix, logging,
+            ],
+            path: "Chaos"),
+        .testTarget(
+            name: "ChaosTests",
+            dependencies: [
+                "grantor-chaos", "AppStoreSimulator", "Kafka", "Ledger", "Purchases", "SystemTesting", nioCore,
+                nioPosix,
+            ]),
+
         .target(
             name: "FuzzTargets", dependencies: ["Purchases", "AppStore", "Fulfillment"], path: "Fuzzing/Targets"),
         .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
@@ -107,10 +123,13 @@ let package = Package(
         .testTarget(
             name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),
-        .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        // What tests of whole processes share.
+        .target(name: "SystemTesting", path: "Tests/SystemTesting"),
+        .target(name: "PostgresTesting", dependencies: ["SystemTesting"], path: "Tests/PostgresTesting"),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Purchases", "Ledger", "LedgerConformance", "PostgresTesting", grdb, logging]),
+        .target(name: "KeptMemory", path: "Tests/KeptMemory"),
         .executableTarget(name: "kafka-mock-broker", dependencies: ["Kafka"], path: "Tests/KafkaMockBroker"),
         .testTarget(
             name: "KafkaTests", dependencies: ["CLibrdkafka", "Kafka", "kafka-mock-broker", logging, metrics]),
@@ -133,7 +152,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
-                nioCore, nioPosix, logging,
+                "SystemTesting", nioCore, nioPosix, logging,
             ]),
         .testTarget(
             name: "WorkerTests",

@@ -1,4 +1,5 @@
 import Ledger
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

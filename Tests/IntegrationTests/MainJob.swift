@@ -1,5 +1,6 @@
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 /// The main job: 300 submissions of every kind, answered by one worker that is then stopped in order.

@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 /// Work during which something goes away.

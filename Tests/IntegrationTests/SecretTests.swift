@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import Kafka
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

@@ -1,4 +1,5 @@
 import Foundation
+import SystemTesting
 
 /// PostgreSQL's programs, run as a user that they accept.
 struct PostgresTools: Sendable {
@@ -55,23 +56,21 @@ struct PostgresTools: Sendable {
     /// - Returns: what it wrote to standard output, without the last line's end.
     @discardableResult
     func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
         let output = Pipe()
         let errors = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.currentDirectoryURL = URL(filePath: "/")
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
+        let pid = try Spawn.start(
+            // The server's user may not see the folder that this process is in, and its programs look.
+            ["/bin/sh", "-c", "cd / && exec \"$@\"", "sh", program] + arguments,
+            environment: ProcessInfo.processInfo.environment, input: nil,
+            output: output.fileHandleForWriting.fileDescriptor, errors: errors.fileHandleForWriting.fileDescriptor)
+        try output.fileHandleForWriting.close()
+        try errors.fileHandleForWriting.close()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw PostgresServer.Failure(
-                description: "\(program) \(arguments.first ?? "") ended with \(process.terminationStatus): \(complaint)"
-            )
+        let code = Spawn.wait(for: pid)
+        guard code == 0 else {
+            let end = code.map { "ended with \($0)" } ?? "was ended by a signal"
+            throw PostgresServer.Failure(description: "\(program) \(arguments.first ?? "") \(end): \(complaint)")
         }
         return text.last == "\n" ? String(text.dropLast()) : text
     }

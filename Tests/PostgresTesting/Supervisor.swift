@@ -1,12 +1,16 @@
 import Foundation
+import Glibc
 import Synchronization
+import SystemTesting
 
 /// Keeps a server running until it is told to stop, or until this process is gone: a shell waits at the end of a pipe that
 /// only this process holds open.
 final class Supervisor: Sendable {
     private struct Running {
-        let shell: Process
+        let shell: pid_t
         let pipe: Pipe
+        /// Whether somebody has waited for the shell, whose id may be another process's by now.
+        var hasEnded = false
     }
 
     private let tools: PostgresTools
@@ -19,65 +23,57 @@ final class Supervisor: Sendable {
         try begin()
     }
 
-    var isRunning: Bool { running.withLock { $0?.shell.isRunning ?? false } }
+    var isRunning: Bool {
+        running.withLock { running in
+            guard let shell = running?.shell, running?.hasEnded == false else { return false }
+            var status: Int32 = 0
+            if waitpid(shell, &status, WNOHANG) == shell { running?.hasEnded = true }
+            return running?.hasEnded == false
+        }
+    }
 
     func begin() throws {
-        let shell = Process()
         let pipe = Pipe()
         let server = tools.asServer("postgres", ["-D", "\(folder)/data"]).joined(separator: " ")
-        shell.executableURL = URL(filePath: "/bin/bash")
-        // Foundation lets a child keep other descriptors now and then. A listening socket of this process that lived on in the
-        // server would keep its port taken. By the one that is left to it, a local socket, Foundation notices the end.
-        shell.arguments = [
-            "-c",
-            """
+        let script = """
             cd /
-            for file in /proc/self/fd/*; do
-                descriptor=${file##*/}
-                case $(readlink /proc/self/fd/$descriptor) in
-                socket:*)
-                    inode=$(readlink /proc/self/fd/$descriptor | tr -dc 0-9)
-                    if grep -qs " $inode " /proc/net/tcp /proc/net/tcp6; then eval "exec $descriptor>&-"; fi ;;
-                esac
-            done
             \(server) >>\(folder)/log 2>&1 </dev/null & pid=$!
             read signal
             kill -${signal:-INT} $pid
             wait $pid
             [ -n "$signal" ] || rm -rf \(folder)
-            """,
-        ]
-        shell.standardInput = pipe
-        shell.standardOutput = FileHandle.nullDevice
-        shell.standardError = FileHandle.nullDevice
-        // A shell that inherits a dispatch thread's blocked signals never learns of its child's end.
-        var none = sigset_t()
-        var before = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try shell.run()
+            """
+        let shell = try Spawn.start(
+            ["/bin/sh", "-c", script], environment: ProcessInfo.processInfo.environment,
+            input: pipe.fileHandleForReading.fileDescriptor, output: nil, errors: nil)
+        try pipe.fileHandleForReading.close()
         running.withLock { $0 = Running(shell: shell, pipe: pipe) }
     }
 
     /// Ends the server as if it crashed, or in order, and waits for its end.
     func end(crashing: Bool) throws {
-        guard
-            let ending = running.withLock({ running in
-                defer { running = nil }
-                return running
-            })
-        else { return }
-        try ending.pipe.fileHandleForWriting.write(contentsOf: Data((crashing ? "QUIT\n" : "INT\n").utf8))
-        ending.shell.waitUntilExit()
+        guard let ending = taken() else { return }
+        try Self.tell(ending, crashing ? "QUIT" : "INT")
+        Spawn.wait(for: ending.shell)
     }
 
     /// Lets the shell end the server and remove its files, without waiting.
     func abandon() {
+        guard let ending = taken() else { return }
+        // Closing can only fail if it is closed, which is as good.
+        try? ending.pipe.fileHandleForWriting.close()
+        DispatchQueue.global().async { Spawn.wait(for: ending.shell) }
+    }
+
+    /// What runs, which from now on is the caller's to end.
+    private func taken() -> Running? {
         running.withLock { running in
-            // Closing can only fail if it is closed, which is as good.
-            try? running?.pipe.fileHandleForWriting.close()
-            running = nil
+            defer { running = nil }
+            return running?.hasEnded == true ? nil : running
         }
+    }
+
+    private static func tell(_ running: Running, _ signal: String) throws {
+        try running.pipe.fileHandleForWriting.write(contentsOf: Data("\(signal)\n".utf8))
     }
 }

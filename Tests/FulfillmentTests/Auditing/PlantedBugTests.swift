@@ -160,6 +160,30 @@ struct PlantedBugTests {
         #expect(try await bench.audit(drained: true).violated == [.quarantineIsUntouched])
     }
 
+    @Test("finds a parked submission that nothing brings back, and an answered one that comes back all the same")
+    func lostDueTime() async throws {
+        let bench = try await play()
+        let waiting = Waiting(
+            .parked(.noAnswer), detail: "HTTP 503.",
+            submission: Submission(
+                id: "s-5", userID: "ann", bundleID: "com.example.game", evidence: .receipt(base64: "AAAA")),
+            delay: .seconds(60), doubtSince: nil)
+        let moment = Timestamp(milliseconds: 1_795_255_200_000)
+        _ = try await bench.ledger.settle(
+            [
+                Settlement(
+                    claimant: Claimant(submissionID: "s-5", userID: "ann", bundleID: "com.example.game"),
+                    fingerprint: "f", origin: Origin(topic: "elsewhere", partition: 0, offset: 0), receivedAt: moment,
+                    attempts: 4, history: AttemptHistory(), decision: .wait(waiting))
+            ], quarantines: [], now: moment)
+        #expect(try await bench.audit(drained: true).violated == [])
+        let s1 = "(SELECT sequence FROM submissions WHERE submission_id = 's-1')"
+        try change(bench, "UPDATE waiting SET sequence = \(s1)")
+        let report = try await bench.audit(drained: true)
+        #expect(report.violated == [.nothingParkedIsForgotten])
+        #expect(report.findings.first { $0.invariant == .nothingParkedIsForgotten }?.violations == 2)
+    }
+
     @Test(
         "finds what a ledger must never hold",
         arguments: [

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import Purchases
 import Synchronization
+import SystemTesting
 
 /// A downstream service: reads the output topics from their beginning and keeps everything.
 final class Answers: Sendable {

@@ -1,5 +1,6 @@
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 /// What must hold after every run, whatever happened on the way.

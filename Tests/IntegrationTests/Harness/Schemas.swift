@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import SystemTesting
 import Testing
 
 /// The public contract, as `scripts/validate-schemas.py` checks it.

@@ -4,6 +4,7 @@ import Ledger
 import Logging
 import PostgresTesting
 import Purchases
+import SystemTesting
 import Testing
 
 /// What one test plays on: a broker, an App Store, a ledger, an apps file, and workers that are started on them.

@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import Glibc
+import SystemTesting
 
 /// `grantor run` in a process of its own.
 final class WorkerProcess: Sendable {

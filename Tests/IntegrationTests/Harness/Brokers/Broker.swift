@@ -1,4 +1,5 @@
 import Foundation
+import SystemTesting
 
 /// A Kafka broker in a process of its own, with the four topics.
 protocol Broker: Sendable {

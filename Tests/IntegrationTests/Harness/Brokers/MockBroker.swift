@@ -1,4 +1,5 @@
 import Foundation
+import SystemTesting
 
 /// librdkafka's mock cluster of one broker. Keeps 5 MiB a partition in memory; older records are dropped silently.
 struct MockBroker: Broker {

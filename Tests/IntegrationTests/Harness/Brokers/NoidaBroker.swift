@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import SystemTesting
 
 /// A broker that keeps its data over a restart in order. Never expires members, so one per group.
 final class NoidaBroker: Broker {

@@ -1,4 +1,5 @@
 import Foundation
+import SystemTesting
 
 /// Tansu with its data in memory, behind a proxy that makes librdkafka 2.0 understand it.
 struct TansuBroker: Broker {

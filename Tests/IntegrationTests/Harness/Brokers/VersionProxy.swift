@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import SystemTesting
 
 /// Passes connections on to a broker, and answers ApiVersions version 3 itself: "not supported", so that the client asks
 /// in version 0.

@@ -1,6 +1,11 @@
 /// What a test waited for did not come in time.
-struct DeadlineMissed: Error, CustomStringConvertible {
-    let description: String
+public struct DeadlineMissed: Error, CustomStringConvertible {
+    public let description: String
+
+    /// What was waited for, in words.
+    public init(description: String) {
+        self.description = description
+    }
 }
 
 /// Asks again and again until there is an answer.
@@ -11,7 +16,7 @@ struct DeadlineMissed: Error, CustomStringConvertible {
 ///   - answer: `nil` for not yet.
 /// - Throws: `DeadlineMissed`, or what `answer` throws.
 @discardableResult
-func eventually<Answer>(
+public func eventually<Answer>(
     _ what: @autoclosure () -> String, within limit: Duration, isolation: isolated (any Actor)? = #isolation,
     _ answer: () async throws -> Answer?
 ) async throws -> Answer {

@@ -1,12 +1,15 @@
 import Glibc
 
 /// Ports for programs that cannot choose one themselves.
-enum FreePort {
+public enum FreePort {
     /// No port could be had.
-    struct Unavailable: Error {}
+    public struct Unavailable: Error {
+        /// Nothing is known of the cause.
+        public init() {}
+    }
 
     /// A TCP port of 127.0.0.1 that nothing listened on a moment ago.
-    static func find() throws -> Int {
+    public static func find() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Unavailable() }
         defer { close(descriptor) }

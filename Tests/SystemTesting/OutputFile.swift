@@ -1,20 +1,21 @@
-import Foundation
+public import Foundation
 
 /// A file that a process writes lines to.
-struct OutputFile: Sendable {
-    let path: String
+public struct OutputFile: Sendable {
+    public let path: String
 
-    init(_ file: URL) {
+    /// A file that need not be there yet.
+    public init(_ file: URL) {
         path = file.path
     }
 
     /// Everything written so far.
-    var text: String {
+    public var text: String {
         String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
     }
 
     /// Complete lines written so far.
-    var lines: [Substring] {
+    public var lines: [Substring] {
         text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     }
 }

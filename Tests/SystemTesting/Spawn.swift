@@ -1,0 +1,68 @@
+import Foundation
+public import Glibc
+
+/// Starts programs with posix_spawn.
+///
+/// Foundation's `Process` is not used: to list the open descriptors it copies directory entries as if each had room for the
+/// longest name, and so now and then reads beyond mapped memory. That ends a run which starts hundreds of programs.
+public enum Spawn {
+    /// Descriptors that these tests may have open; those above it would be inherited.
+    private static let descriptorLimit: Int32 = 8192
+
+    /// Starts a program that inherits no descriptor but the three given; nil is /dev/null.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program's path first.
+    ///   - environment: all of it; nothing is inherited.
+    /// - Returns: its id, for which the caller has to wait once.
+    public static func start(
+        _ arguments: [String], environment: [String: String], input: Int32?, output: Int32?, errors: Int32?
+    ) throws(ChildProcess.Failure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (standard, descriptor) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
+            if let descriptor {
+                posix_spawn_file_actions_adddup2(&actions, descriptor, standard)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0)
+            }
+        }
+        // A child that kept a listening socket of this process open would keep its port taken.
+        for descriptor in STDERR_FILENO + 1..<min(getdtablesize(), descriptorLimit) {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // Ignored and blocked signals are inherited; the child gets its own dispositions back.
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in [SIGPIPE, SIGINT, SIGTERM] { sigaddset(&defaults, number) }
+        var mask = sigset_t()
+        sigemptyset(&mask)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setsigmask(&attributes, &mask)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        // C strings, each freed below; posix_spawn copies them.
+        var argv = arguments.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in argv + envp { free(text) } }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, arguments[0], &actions, &attributes, &argv, &envp)
+        guard code == 0 else {
+            throw ChildProcess.Failure(description: "\(arguments[0]): \(String(cString: strerror(code)))")
+        }
+        return pid
+    }
+
+    /// Waits for the end of a program that was started; for each once.
+    ///
+    /// - Returns: its exit code, or nil if a signal ended it.
+    @discardableResult
+    public static func wait(for pid: pid_t) -> Int32? {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
+    }
+}
