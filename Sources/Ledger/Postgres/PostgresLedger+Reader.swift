@@ -60,7 +60,7 @@ extension PostgresLedger: LedgerReader {
             return LedgerCounts(
                 submissions: try Self.counts(results[0]), failures: try Self.counts(results[1]),
                 grants: try Self.count(results[2]), quarantined: try Self.count(results[3]),
-                unpublished: try Self.count(results[4]))
+                unpublished: try Self.count(results[4]), openDeliveries: try Self.count(results[5]))
         }
     }
 
@@ -73,6 +73,7 @@ extension PostgresLedger: LedgerReader {
         SELECT (SELECT count(*) FROM withheld)
             + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM outbox_relay))
         """,
+        "SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL",
     ]
 
     private static func pageSize(_ limit: Int) -> Int {

@@ -49,7 +49,8 @@ extension SQLiteLedger: LedgerReader {
                     """
                     SELECT (SELECT count(*) FROM withheld)
                         + (SELECT count(*) FROM outbox WHERE sequence > (SELECT published_through FROM relay))
-                    """))
+                    """),
+                openDeliveries: try DeliveryTable(database: database).counts().open)
         }
     }
 
