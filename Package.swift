@@ -108,6 +108,7 @@ let package = Package(
             name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),
         .target(name: "PostgresTesting", path: "Tests/PostgresTesting"),
+        .target(name: "InventoryTesting", dependencies: [nioCore, nioPosix], path: "Tests/InventoryTesting"),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Purchases", "Ledger", "LedgerConformance", "PostgresTesting", grdb, logging]),
@@ -123,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "FulfillmentTests",
             dependencies: [
-                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator", grdb, logging,
+                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator", "HTTPTransport",
+                "InventoryTesting", grdb, logging,
             ]),
         .testTarget(
             name: "AuditTests",
@@ -132,7 +134,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
+                "grantor", "kafka-mock-broker", "AppStoreSimulator", "InventoryTesting", "Kafka", "Ledger",
+                "PostgresTesting", "Purchases",
                 nioCore, nioPosix, logging,
             ]),
         .testTarget(
