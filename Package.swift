@@ -124,8 +124,8 @@ let package = Package(
         .testTarget(
             name: "FulfillmentTests",
             dependencies: [
-                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator", "HTTPTransport",
-                "InventoryTesting", grdb, logging,
+                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator",
+                "HTTPTransport", "InventoryTesting", grdb, logging,
             ]),
         .testTarget(
             name: "AuditTests",

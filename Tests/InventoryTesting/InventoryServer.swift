@@ -66,9 +66,10 @@ public final class InventoryServer: Sendable {
             .serverChannelOption(.backlog, value: 1024)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(InventoryHandler { [weak self] head, body in
-                        self?.receive(head, body) ?? []
-                    })
+                    try channel.pipeline.syncOperations.addHandler(
+                        InventoryHandler { [weak self] head, body in
+                            self?.receive(head, body) ?? []
+                        })
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()

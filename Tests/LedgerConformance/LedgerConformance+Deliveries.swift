@@ -50,7 +50,8 @@ extension LedgerConformance {
             try expect(try await subject.copies(), [Samples.event(one): 1], "outbox after it")
             try expect(try await ledger.counts().openDeliveries, 0, "open after it")
         },
-        ConformanceRule("a delivery tells the event that is published, byte for byte, as one that is published at once") {
+        ConformanceRule("a delivery tells the event that is published, byte for byte, as one that is published at once")
+        {
             ledger in
             let subject = Subject(ledger)
             try await subject.settle(Samples.delivered("s1", one))
@@ -94,7 +95,8 @@ extension LedgerConformance {
             try expect(try await taken(ledger, "second", at: 0), [Samples.event(one)], "the other")
             try expect(
                 try await ledger.takeDeliveries(
-                    "third", [DeliveryShare(bundleID: "com.example.other", limit: 9)], for: minute, now: after(900)), [],
+                    "third", [DeliveryShare(bundleID: "com.example.other", limit: 9)], for: minute, now: after(900)),
+                [],
                 "another app's")
         },
         ConformanceRule("a call that did not help makes the delivery due later, with its history") { ledger in
@@ -127,7 +129,8 @@ extension LedgerConformance {
             try expect(row?.attempts, 2, "attempts")
             try expect(row?.openedAt, Samples.noon, "opened")
         },
-        ConformanceRule("a submission that asks for the event joins the open delivery, and is answered after it") { ledger in
+        ConformanceRule("a submission that asks for the event joins the open delivery, and is answered after it") {
+            ledger in
             let subject = Subject(ledger)
             let id = Samples.event(one)
             try await subject.settle(Samples.delivered("s1", one))
@@ -158,7 +161,8 @@ extension LedgerConformance {
             _ = try await ledger.report(done(one), "first", now: after(1))
             try expect(try await ledger.outbox(after: 0, limit: 100).count, 1 + Delivery.maxJoined, "entries")
         },
-        ConformanceRule("events that are published at once and delivered ones share the outbox without gaps") { ledger in
+        ConformanceRule("events that are published at once and delivered ones share the outbox without gaps") {
+            ledger in
             let subject = Subject(ledger)
             try await subject.settle(Samples.delivered("s1", one), Samples.grant("s2", two), Samples.failure("s3"))
             _ = try await ledger.report(done(one), "first", now: after(1))

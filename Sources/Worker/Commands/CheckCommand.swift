@@ -73,7 +73,8 @@ struct CheckCommand: AsyncParsableCommand {
             let ledger = try await OpenLedger(settings.ledger, migratingFile: false, logger: logger)
             let counts = try await ledger.ledger.counts()
             try await ledger.close()
-            let detail = "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
+            let detail =
+                "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
                 + "\(counts.openDeliveries) deliveries open"
             return Result(name: "ledger", isGood: true, detail: detail)
         } catch {

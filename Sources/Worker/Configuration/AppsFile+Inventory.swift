@@ -39,9 +39,9 @@ extension AppsFile {
         for path in paths {
             let text = try secret(path, besides: file, namedBy: place)
             guard text.utf8.count >= leastSigningSecretBytes, !text.contains(where: \.isNewline) else {
-                throw .invalidMember(
-                    place,
-                    requirement: "files that hold one secret each, on one line of \(leastSigningSecretBytes) bytes or more")
+                let requirement =
+                    "files that hold one secret each, on one line of \(leastSigningSecretBytes) bytes or more"
+                throw .invalidMember(place, requirement: requirement)
             }
             secrets.append(SigningSecret(text))
         }

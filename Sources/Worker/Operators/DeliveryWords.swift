@@ -8,8 +8,11 @@ extension DeliveryRow {
         switch state {
         case .done(let at): return "done at \(at.rfc3339), after \(calls)"
         case .open(let dueAt, let worker):
-            let next = worker.map { "\(PrintableText.singleLine($0.text)) is at it" } ?? "called next at \(dueAt.rfc3339)"
-            let last = history.attempts.last.map { ", the last at \($0.at.rfc3339): \(PrintableText.singleLine($0.detail))" }
+            let holder = worker.map { "\(PrintableText.singleLine($0.text)) is at it" }
+            let next = holder ?? "called next at \(dueAt.rfc3339)"
+            let last = history.attempts.last.map {
+                ", the last at \($0.at.rfc3339): \(PrintableText.singleLine($0.detail))"
+            }
             return "open since \(openedAt.rfc3339), \(next), \(calls) so far\(last ?? "")"
         }
     }

@@ -104,9 +104,9 @@ struct SubmissionStory: Sendable {
 
     var json: JSON {
         JSON(
-            submission: SubmissionJSON(row), grants: grants.map { grant in
-                GrantJSON(grant, deliveries.first { $0.grantID == grant.grantID })
-            }, events: events.map { EventJSON($0) },
+            submission: SubmissionJSON(row),
+            grants: grants.map { grant in GrantJSON(grant, deliveries.first { $0.grantID == grant.grantID }) },
+            events: events.map { EventJSON($0) },
             nextTryAt: waiting?.dueAt.rfc3339, triedBy: waiting?.worker?.text,
             actions: actions.map { ActionJSON($0) })
     }

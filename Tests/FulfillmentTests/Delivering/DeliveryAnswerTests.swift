@@ -45,9 +45,10 @@ struct DeliveryAnswerTests {
     @Test(
         "Any other status is to be tried again",
         arguments: [
-            (101, DeliveryFailure.unexpected, CallOutcome.failed), (301, .redirected, .failed), (302, .redirected, .failed),
-            (400, .refused, .answered), (401, .refused, .failed), (404, .refused, .failed), (408, .refused, .overloaded),
-            (422, .refused, .answered), (500, .failed, .failed), (503, .failed, .overloaded), (600, .unexpected, .failed),
+            (101, DeliveryFailure.unexpected, CallOutcome.failed), (301, .redirected, .failed),
+            (302, .redirected, .failed), (400, .refused, .answered), (401, .refused, .failed), (404, .refused, .failed),
+            (408, .refused, .overloaded), (422, .refused, .answered), (500, .failed, .failed),
+            (503, .failed, .overloaded), (600, .unexpected, .failed),
         ])
     func other(status: Int, failure: DeliveryFailure, outcome: CallOutcome) {
         let answer = Self.answer(status, key: Self.grant.rawValue)
@@ -55,7 +56,8 @@ struct DeliveryAnswerTests {
         #expect(answer.outcome == outcome)
     }
 
-    @Test("Retry-After is followed, for at most a quarter of an hour", arguments: [("7", 7), ("86400", 900), ("-3", 0)])
+    @Test(
+        "Retry-After is followed, for at most a quarter of an hour", arguments: [("7", 7), ("86400", 900), ("-3", 0)])
     func retryAfter(header: String, seconds: Int) {
         let answer = Self.answer(429, retryAfter: header)
         #expect(answer == .failed(.limited, status: 429, retryAfter: .seconds(seconds)))
@@ -63,7 +65,8 @@ struct DeliveryAnswerTests {
         #expect(Self.answer(503, retryAfter: header) == .failed(.failed, status: 503, retryAfter: .seconds(seconds)))
     }
 
-    @Test("No reply is to be tried again, and a call that we gave up says nothing", arguments: TransportFailure.allCases)
+    @Test(
+        "No reply is to be tried again, and a call that we gave up says nothing", arguments: TransportFailure.allCases)
     func noReply(failure: TransportFailure) {
         let answer = DeliveryAnswer(.failed(failure), to: Self.grant, now: Self.now)
         switch failure {

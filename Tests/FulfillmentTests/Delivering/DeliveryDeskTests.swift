@@ -21,6 +21,14 @@ struct DeliveryDeskTests {
             desk.add(ids.map { DeliveryDeskTests.delivery($0, bundleID) })
         }
 
+        func promise(_ count: Int, of bundleID: BundleID) -> Bool {
+            desk.promise(count, of: bundleID, elapsed: elapsed)
+        }
+
+        func shares() -> [DeliveryShare] { desk.shares(elapsed: elapsed) }
+
+        func changes() -> [DeliveryDesk.Change] { desk.takeChanges(elapsed: elapsed) }
+
         func next() -> DeliveryDesk.Call? { desk.next(elapsed: elapsed) }
 
         /// Calls that may be made now.
@@ -94,25 +102,25 @@ struct DeliveryDeskTests {
         var policy = DeliveryPolicy()
         policy.heldPerCall = 4
         let bench = Bench([("a", 2)], policy: policy)
-        #expect(bench.desk.promise(6, of: "a", elapsed: .zero))
-        #expect(!bench.desk.promise(1, of: "a", elapsed: .zero))
-        #expect(!bench.desk.promise(1, of: "unknown", elapsed: .zero))
-        #expect(bench.desk.shares(elapsed: .zero) == [DeliveryShare(bundleID: "a", limit: 2)])
+        #expect(bench.promise(6, of: "a"))
+        #expect(!bench.promise(1, of: "a"))
+        #expect(!bench.promise(1, of: "unknown"))
+        #expect(bench.shares() == [DeliveryShare(bundleID: "a", limit: 2)])
         bench.desk.settled(promised: 6, of: "a")
-        #expect(bench.desk.shares(elapsed: .zero) == [DeliveryShare(bundleID: "a", limit: 8)])
+        #expect(bench.shares() == [DeliveryShare(bundleID: "a", limit: 8)])
     }
 
     @Test("While a service is away nothing is called, taken or counted, and what is held goes back due at once")
     func away() {
         let bench = Bench([("a", 2), ("b", 2)])
         bench.breakService()
-        #expect(bench.desk.takeChanges(elapsed: bench.elapsed) == [.init(bundleID: "a", isTroubled: true)])
+        #expect(bench.changes() == [DeliveryDesk.Change(bundleID: "a", isTroubled: true)])
         bench.add("late")
         #expect(bench.next() == nil)
         #expect(bench.reports().map(\.end) == [.again(after: .zero)])
-        #expect(bench.desk.shares(elapsed: bench.elapsed).map(\.bundleID) == ["b"])
-        #expect(!bench.desk.promise(1, of: "a", elapsed: bench.elapsed))
-        #expect(bench.desk.promise(1, of: "b", elapsed: bench.elapsed))
+        #expect(bench.shares().map(\.bundleID) == ["b"])
+        #expect(!bench.promise(1, of: "a"))
+        #expect(bench.promise(1, of: "b"))
     }
 
     @Test("Once the pause is over a few are taken to find out, and after their answers all")
@@ -120,14 +128,14 @@ struct DeliveryDeskTests {
         let bench = Bench()
         bench.breakService()
         bench.elapsed = .seconds(2)
-        #expect(bench.desk.shares(elapsed: bench.elapsed) == [DeliveryShare(bundleID: "a", limit: 2)])
+        #expect(bench.shares() == [DeliveryShare(bundleID: "a", limit: 2)])
         for id in ["p1", "p2", "p3"] {
             bench.add(id)
             for call in bench.all() { bench.end(call, .done) }
         }
         bench.elapsed = .seconds(60)
-        #expect(bench.desk.takeChanges(elapsed: bench.elapsed) == [])
-        #expect(bench.desk.promise(1, of: "a", elapsed: bench.elapsed))
+        #expect(bench.changes() == [])
+        #expect(bench.promise(1, of: "a"))
     }
 
     @Test("A stop gives back what no call is under way for, and ends when the calls have ended")

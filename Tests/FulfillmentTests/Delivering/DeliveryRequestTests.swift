@@ -1,3 +1,4 @@
+import HTTPTransport
 import Ledger
 import Purchases
 import Testing
@@ -52,7 +53,8 @@ struct DeliveryRequestTests {
     func rotation() {
         #expect(
             header(request(["0123456789abcdef", "fedcba9876543210"]), "Grantor-Signature")
-                == "t=1795000000,v1=5c2d6076acad252039fa657e94ea003e1ea0c796a9dad24f01121b1286e3f2e7,v1=05a5e43c300e4f7c3c44ae80a0065fec6a39da764fb34b4d42a134095e211c3f")
+                == "t=1795000000,v1=5c2d6076acad252039fa657e94ea003e1ea0c796a9dad24f01121b1286e3f2e7,v1=05a5e43c300e4f7c3c44ae80a0065fec6a39da764fb34b4d42a134095e211c3f"
+        )
     }
 
     @Test("never shows a secret")

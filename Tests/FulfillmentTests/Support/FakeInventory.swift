@@ -1,3 +1,4 @@
+import AppStore
 import Fulfillment
 import Purchases
 import Synchronization

@@ -107,7 +107,8 @@ struct PostgresSettling: Sendable {
     }
 
     /// Grants before submissions, everywhere: whoever waits for another's row then never has one that the other waits for.
-    private func writes(of decision: BatchDecision) throws(PostgresFailure) -> [(command: PostgresCommand, rows: Int?)] {
+    private func writes(of decision: BatchDecision) throws(PostgresFailure) -> [(command: PostgresCommand, rows: Int?)]
+    {
         var writes: [(command: PostgresCommand, rows: Int?)] = []
         if !decision.grants.isEmpty {
             writes.append((GrantRows.insert(decision.grants, now: now), decision.grants.count))

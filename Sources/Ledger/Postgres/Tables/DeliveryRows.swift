@@ -247,7 +247,8 @@ enum DeliveryRows {
             throw .damaged("an event's headers cannot be read")
         }
         return Event(
-            id: try id(row, 0), kind: .granted, key: row.optionalBytes(1), headers: headers, value: row.optionalBytes(3))
+            id: try id(row, 0), kind: .granted, key: row.optionalBytes(1), headers: headers, value: row.optionalBytes(3)
+        )
     }
 
     private static func id(_ row: PostgresRow, _ column: CInt) throws(PostgresFailure) -> EventID {
