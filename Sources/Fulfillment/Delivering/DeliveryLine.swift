@@ -5,6 +5,7 @@ import Purchases
 /// told to it. Pure.
 struct DeliveryLine: Sendable {
     let bundleID: BundleID
+    let maxInFlight: Int
     /// Most deliveries held.
     let maxHeld: Int
     private(set) var breaker: Breaker
@@ -19,6 +20,7 @@ struct DeliveryLine: Sendable {
 
     init(_ bundleID: BundleID, maxInFlight: Int, policy: DeliveryPolicy) {
         self.bundleID = bundleID
+        self.maxInFlight = maxInFlight
         maxHeld = max(1, maxInFlight * policy.heldPerCall)
         breaker = Breaker(policy: policy.breaker, ceiling: maxInFlight)
         limit = ConcurrencyLimit(policy: policy.concurrency, most: maxInFlight)
@@ -69,7 +71,9 @@ struct DeliveryLine: Sendable {
     mutating func next(elapsed: Duration) -> (id: EventID, pass: Breaker.Pass)? {
         guard !ready.isEmpty || !waiting.isEmpty else { return nil }
         advance(to: elapsed)
-        guard breaker.admits(inFlight: inFlight, limit: limit.value), let id = ready.popFirst() else { return nil }
+        // Probes are made whatever is still under way from before; the service's own bound holds all the same.
+        guard inFlight < maxInFlight, breaker.admits(inFlight: inFlight, limit: limit.value), let id = ready.popFirst()
+        else { return nil }
         inFlight += 1
         return (id, breaker.began())
     }
