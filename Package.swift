@@ -126,6 +126,7 @@ let package = Package(
         // What tests of whole processes share.
         .target(name: "SystemTesting", path: "Tests/SystemTesting"),
         .target(name: "PostgresTesting", dependencies: ["SystemTesting"], path: "Tests/PostgresTesting"),
+        .target(name: "InventoryTesting", dependencies: [nioCore, nioPosix], path: "Tests/InventoryTesting"),
         .testTarget(
             name: "LedgerTests",
             dependencies: ["Purchases", "Ledger", "LedgerConformance", "PostgresTesting", grdb, logging]),
@@ -142,7 +143,8 @@ let package = Package(
         .testTarget(
             name: "FulfillmentTests",
             dependencies: [
-                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator", grdb, logging,
+                "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator",
+                "HTTPTransport", "InventoryTesting", grdb, logging,
             ]),
         .testTarget(
             name: "AuditTests",
@@ -151,8 +153,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "grantor", "kafka-mock-broker", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
-                "SystemTesting", nioCore, nioPosix, logging,
+                "grantor", "kafka-mock-broker", "AppStoreSimulator", "InventoryTesting", "Kafka", "Ledger",
+                "PostgresTesting", "Purchases", "SystemTesting", nioCore, nioPosix, logging,
             ]),
         .testTarget(
             name: "WorkerTests",

@@ -48,6 +48,7 @@ public struct TopicRecord: Hashable, Sendable {
 public enum AuditFact: Sendable {
     case record(TopicRecord)
     case grant(GrantRow)
+    case delivery(DeliveryRow)
     case quarantine(QuarantineRow)
     case submission(SubmissionRow)
     case event(OutboxEntry)

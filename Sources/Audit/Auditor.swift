@@ -22,6 +22,7 @@ public struct Auditor: Sendable {
     private var outbox = OutboxCheck()
     private var copyCheck: CopyCheck
     private var delivery: DeliveryCheck
+    private var deliveries = OpenDeliveryCheck()
     private var quantities = QuantityCheck()
     private var quarantine: QuarantineCheck
     private var hasEvents = false
@@ -52,6 +53,8 @@ public struct Auditor: Sendable {
             grantKeys.take(row)
             outbox.take(row)
             grants.take(row)
+        case .delivery(let row):
+            deliveries.take(row, &grants)
         case .quarantine(let row):
             read.quarantined += 1
             let place = place(of: row.origin)
@@ -97,6 +100,7 @@ public struct Auditor: Sendable {
         read.events += 1
         let id = Identity(entry.event.id)
         let copy = copies.remove(id)
+        deliveries.take(entry, grants.marks[id])
         let body = outbox.take(entry, id, &grants)
         copyCheck.take(entry, copy)
         delivery.take(entry, copy, retention)
@@ -119,6 +123,7 @@ public struct Auditor: Sendable {
         findings.append(quantities.finding(grants.products, drained: drained))
         findings.append(parked.finding(drained: drained))
         findings.append(quarantine.finding(drained: drained))
+        findings.append(deliveries.finding(drained: drained))
         let order = Invariant.allCases
         return AuditReport(
             drained: drained, read: read,

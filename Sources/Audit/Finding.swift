@@ -58,6 +58,12 @@ struct Tally: Sendable {
         if examples.count < Finding.maxExamples { examples.append(example()) }
     }
 
+    /// What another count found breaks this statement, too.
+    mutating func add(violationsOf other: Tally) {
+        violations += other.violations
+        examples += other.examples.prefix(Finding.maxExamples - examples.count)
+    }
+
     func finding(on invariant: Invariant, drained: Bool, note: String? = nil) -> Finding {
         let isAsked = drained || !invariant.isAtQuiescence
         return Finding(

@@ -15,6 +15,8 @@ struct GrantIndex: Sendable {
         let quantity: Int32
         /// Its event came.
         var isTold = false
+        /// Its inventory service still has to be told, and its event waits for that.
+        var isToBeDelivered = false
     }
 
     private(set) var marks: [Identity: Mark] = [:]
@@ -35,6 +37,8 @@ struct GrantIndex: Sendable {
     }
 
     mutating func tell(_ id: Identity) { marks[id]?.isTold = true }
+
+    mutating func deliver(_ id: Identity) { marks[id]?.isToBeDelivered = true }
 
     mutating func number(of product: String) -> Int32 {
         if let number = numbers[product] { return number }

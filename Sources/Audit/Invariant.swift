@@ -15,6 +15,7 @@ public enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
     case quantitiesMatch = "I13"
     case nothingParkedIsForgotten = "I15"
     case quarantineIsUntouched = "I21"
+    case deliveredFirst = "I22"
 
     /// Whether it holds only when everything that came in is settled and published. The others hold at any moment, while
     /// workers run as well.
@@ -46,6 +47,8 @@ public enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
             "Every parked submission comes due by itself, and nothing that has its outcome does."
         case .quarantineIsUntouched:
             "A quarantined record is, byte for byte, what came in, and nothing else became of it."
+        case .deliveredFirst:
+            "No event of a grant is published before the app's inventory service was told, and in the end all were."
         }
     }
 

@@ -5,8 +5,11 @@ import Purchases
 /// The way of a submission, and the only place that knows its order:
 ///
 ///     source -> intake -> repeats -> verification -> settlement -> publishing
-///                                                         |
-///                                                         +-> offsets
+///                                                  |      |
+///                                     deliveries <-+      +-> offsets
+///
+/// Deliveries are the one way round: grants of apps that have an inventory service are told there before their event goes on
+/// to publishing.
 ///
 /// An offset is committed only past records whose outcome is in the ledger. Publishing may lag behind; the outbox
 /// makes it certain. Whatever instant the process dies at, a restart reads again what has no outcome, and the
@@ -19,16 +22,19 @@ public final class Pipeline: Sendable {
     private let verification: VerificationStage
     private let due: DueStage
     private let settlement: SettlementStage
+    private let deliveries: DeliveryStage?
     private let publisher: Publisher
     private let source: any SubmissionSource
 
     /// Assembles a pipeline; nothing moves before ``run()``.
     ///
-    /// - Parameter worker: a name that no other pipeline has, ever.
+    /// - Parameters:
+    ///   - worker: a name that no other pipeline has, ever.
+    ///   - inventory: needed if any app has an inventory service.
     public init(
         source: any SubmissionSource, sink: any EventSink, ledger: any PipelineLedger, appStore: any AppStoreEndpoint,
         worker: WorkerID, apps: AppRegistry, signatures: SignatureVerifiers, clock: any WorkerClock,
-        randomness: any Randomness,
+        randomness: any Randomness, inventory: InventoryAccess? = nil,
         configuration: PipelineConfiguration = PipelineConfiguration(), logger: Logger
     ) {
         let metrics = PipelineMetrics()
@@ -55,11 +61,12 @@ public final class Pipeline: Sendable {
                 apps: apps, signatures: signatures, endpoint: appStore, apple: apple, clock: clock, metrics: metrics,
                 alerts: parts.alerts, logger: logger))
         due = DueStage(parts: parts, ledger: ledger, worker: worker, verification: verification)
+        deliveries = DeliveryStage(parts: parts, apps: apps, access: inventory, worker: worker)
         settlement = SettlementStage(
             parts: parts,
             settler: Settler(
                 ledger: ledger, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
-                metrics: metrics, logger: logger, answers: parts.ledgerAnswers),
+                metrics: metrics, logger: logger, answers: parts.ledgerAnswers, deliveries: deliveries?.board),
             source: source)
         publisher = Publisher(
             ledger: ledger, sink: sink, worker: worker, clock: clock, randomness: randomness,
@@ -163,9 +170,19 @@ public final class Pipeline: Sendable {
             }
             group.addTask {
                 defer { self.parts.added.finish() }
-                try await self.settlement.run()
+                try await self.settleAndDeliver()
             }
             group.addTask { try await self.publisher.run(self.parts.added) }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Both add to the outbox, and both end when the worker stops.
+    private func settleAndDeliver() async throws {
+        guard let deliveries else { return try await settlement.run() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.settlement.run() }
+            group.addTask { try await deliveries.run() }
             try await group.waitForAll()
         }
     }

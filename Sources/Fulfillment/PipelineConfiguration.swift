@@ -12,6 +12,8 @@ public struct PipelineConfiguration: Sendable {
     public var retry: RetryPolicy
     /// When Apple is in trouble.
     public var availability = AvailabilityPolicy()
+    /// How inventory services are told of grants.
+    public var deliveries = DeliveryPolicy()
     /// How long a stop waits for calls in flight, settlement and publishing, all in all.
     public var stopLimit: Duration
 

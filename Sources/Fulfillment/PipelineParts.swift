@@ -41,6 +41,23 @@ struct PipelineParts: Sendable {
         apple.report()
     }
 
+    /// - Returns: false when the worker stops or the task is cancelled before the time is over.
+    func pause(for delay: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                do { try await clock.sleep(for: delay) } catch { return false }
+                return true
+            }
+            group.addTask {
+                await stopping.wait()
+                return false
+            }
+            let passed = await group.next() ?? false
+            group.cancelAll()
+            return passed
+        }
+    }
+
     /// Waits before another try of something that failed so many times.
     func pause(afterFailures failures: Int) async throws(CancellationError) {
         try await clock.sleep(

@@ -5,7 +5,7 @@ public import Metrics
 /// HTTPS requests over libcurl, many at a time, on one thread of its own.
 ///
 /// Connections are kept and used again. The other side is always verified, TLS is 1.2 or later, and only `https` is
-/// spoken; there is no switch for any of that. Redirects are answers like others; there are no cookies, no proxy from
+/// spoken, but for ``HTTPTransportConfiguration/plainLoopback``; there is no other switch for any of that. Redirects are answers like others; there are no cookies, no proxy from
 /// the environment, no `.netrc`. Headers and bodies are never logged.
 ///
 /// Close it with ``shutdown()``; dropped without, its thread ends by itself.
@@ -14,6 +14,7 @@ public final class HTTPTransport: Sendable {
     private let loopEnded = CompletionLatch()
     private let metrics: TransportMetrics
     private let logger: Logger
+    private let plainLoopback: Bool
 
     /// Checks the configuration and starts the thread; nothing is connected yet.
     ///
@@ -38,6 +39,7 @@ public final class HTTPTransport: Sendable {
             configuration: configuration)
         metrics = TransportMetrics(factory: metricsFactory)
         self.logger = logger
+        plainLoopback = configuration.plainLoopback
         let poller = try Poller()
         exchange = TransferExchange(
             maxRunning: configuration.maxConnections, maxWaiting: configuration.maxWaiting, poller: poller)
@@ -63,7 +65,7 @@ public final class HTTPTransport: Sendable {
     /// - Throws: Any ``HTTPTransportError`` but `invalidConfiguration`; each case says what to do.
     public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
         do throws(HTTPTransportError) {
-            try request.validate()
+            try request.validate(plainLoopback: plainLoopback)
             let response = try await exchange.answer(request).get()
             metrics.record(response)
             return response

@@ -33,6 +33,8 @@ public struct HTTPTransportConfiguration: Sendable {
     public var minimumSpeedWindow = Duration.seconds(12)
     /// A PEM file of the only authorities to trust; nil: the system's.
     public var caFile: String?
+    /// Whether `http` is spoken, too, with hosts that are this one: `localhost`, `127.0.0.0/8` and `::1`. Default false.
+    public var plainLoopback = false
     /// Default HTTP/1.1.
     public var httpVersion = HTTPVersion.http1_1
     /// The `User-Agent` header; printable ASCII, 1-128 bytes. Default `grantor`.
@@ -47,4 +49,12 @@ public struct HTTPTransportConfiguration: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Whether requests may go to a URL.
+    ///
+    /// - Throws: ``HTTPTransportError/invalidURL`` or ``HTTPTransportError/notHTTPS``.
+    public func check(url: String) throws(HTTPTransportError) {
+        guard url.utf8.count <= HTTPRequest.maxURLBytes else { throw .invalidURL }
+        try EndpointURL.check(url, plainLoopback: plainLoopback)
+    }
 }

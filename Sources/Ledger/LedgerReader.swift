@@ -141,19 +141,22 @@ public struct LedgerCounts: Hashable, Sendable {
     public var failures: [FailureReason: Int]
     public var grants: Int
     public var quarantined: Int
-    /// Entries of the outbox that wait for their delivery, copies included.
+    /// Entries of the outbox that Kafka has not taken, copies included.
     public var unpublished: Int
+    /// Grants that an inventory service still has to be told of; their events are not in the outbox yet.
+    public var openDeliveries: Int
 
     /// Counts as of one moment.
     public init(
         submissions: [RecordedOutcome: Int], failures: [FailureReason: Int], grants: Int, quarantined: Int,
-        unpublished: Int
+        unpublished: Int, openDeliveries: Int = 0
     ) {
         self.submissions = submissions
         self.failures = failures
         self.grants = grants
         self.quarantined = quarantined
         self.unpublished = unpublished
+        self.openDeliveries = openDeliveries
     }
 }
 
@@ -175,6 +178,9 @@ public protocol LedgerReader: Sendable {
 
     /// How many rows of each kind there are.
     func counts() async throws(LedgerError) -> LedgerCounts
+
+    /// The deliveries of these grants' events, open or done, in ledger order. Others' events are published at once.
+    func deliveries(_ events: [EventID]) async throws(LedgerError) -> [DeliveryRow]
 
     /// How a waiting submission stands; nil if it does not wait, or waits without a next try.
     func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState?

@@ -18,6 +18,9 @@ public protocol LedgerSnapshot: Sendable {
     /// Events of the outbox in ledger order, each once: entries that ask for a copy are left out.
     func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry]
 
+    /// Deliveries, the oldest first.
+    func deliveries(after sequence: Int64, limit: Int) async throws(LedgerError) -> [DeliveryRow]
+
     /// Lets the snapshot go.
     func close() async
 }

@@ -23,11 +23,14 @@ public struct SettleResult: Hashable, Sendable {
     /// The entries that the call added to the outbox, in order and without gaps. Nil if copies were among them: whoever
     /// wants those reads the outbox.
     public let added: [OutboxEntry]?
+    /// The deliveries that the call opened and that a worker has by its settlement's order, in order.
+    public let opened: [Delivery]
 
     /// The end of a settling call.
-    public init(outcomes: [SettledOutcome], added: [OutboxEntry]?) {
+    public init(outcomes: [SettledOutcome], added: [OutboxEntry]?, opened: [Delivery] = []) {
         self.outcomes = outcomes
         self.added = added
+        self.opened = opened
     }
 }
 

@@ -36,11 +36,13 @@ public struct Settlement: Hashable, Sendable {
     /// The tries that decided nothing.
     public let history: AttemptHistory
     public let decision: Decision
+    /// How grants that this makes are told; nil if their events are published at once.
+    public var delivery: DeliveryOrder?
 
     /// A decided submission.
     public init(
         claimant: Claimant, fingerprint: String, origin: Origin, receivedAt: Timestamp, attempts: Int,
-        history: AttemptHistory = AttemptHistory(), decision: Decision
+        history: AttemptHistory = AttemptHistory(), decision: Decision, delivery: DeliveryOrder? = nil
     ) {
         self.claimant = claimant
         self.fingerprint = fingerprint
@@ -49,6 +51,7 @@ public struct Settlement: Hashable, Sendable {
         self.attempts = attempts
         self.history = history
         self.decision = decision
+        self.delivery = delivery
     }
 
     /// The submission's name in the ledger.

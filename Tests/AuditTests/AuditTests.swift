@@ -75,6 +75,20 @@ struct AuditTests {
         #expect(try finding(report, .publishedIsThere).gone == 1)
     }
 
+    @Test("does not miss the event of a grant that is still to be delivered, until all is said to be done")
+    func openDelivery() async throws {
+        let deployment = try await Deployment()
+        try await deployment.play(at: Deployment.now)
+        _ = try await deployment.ledger.settle(
+            [Samples.delivered("open", Samples.purchase("99"))], quarantines: [], now: Deployment.now)
+        let running = try await deployment.audit(drained: false)
+        #expect(running.violated == [], "\(running.findings.flatMap(\.examples))")
+        #expect(try finding(running, .deliveredFirst).note == "1 deliveries are open")
+        let drained = try await deployment.audit(drained: true)
+        #expect(try finding(drained, .deliveredFirst).violations == 1)
+        #expect(!drained.violated.contains(.outboxMatches))
+    }
+
     @Test("does not expect withheld events on their topics before all is done")
     func withheld() async throws {
         let deployment = try await Deployment()

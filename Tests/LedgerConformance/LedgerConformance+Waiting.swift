@@ -41,12 +41,12 @@ extension LedgerConformance {
                 let submission = Submission(
                     id: id, userID: "alice", bundleID: Samples.bundle, evidence: evidence,
                     transactionID: index == 2 ? "9" : nil)
-                let waiting = Waiting(.held(.inDoubt), detail: "x", submission: submission, delay: .zero)
+                let waiting = Waiting(.held(.credentialsRefused), detail: "x", submission: submission, delay: .zero)
                 try await subject.settle(Samples.settlement(id, .wait(waiting)))
             }
             let due = try await ledger.takeDue("first", limit: 10, for: minute, now: after(1))
             try expect(due.map(\.submission.evidence), kinds, "evidence")
-            try expect(due.map(\.cause), Array(repeating: .held(.inDoubt), count: 3), "cause")
+            try expect(due.map(\.cause), Array(repeating: .held(.credentialsRefused), count: 3), "cause")
         },
         ConformanceRule("what is due is one worker's, the longest due first, until its lease ends") { ledger in
             let subject = Subject(ledger)

@@ -3,7 +3,7 @@ import Purchases
 
 /// A rule that every ledger keeps, as a check against a new, empty one.
 public struct ConformanceRule: Sendable, CustomStringConvertible {
-    public typealias AnyLedger = any LedgerStore & LedgerReader & WaitingRoom & LedgerOperations
+    public typealias AnyLedger = any LedgerStore & LedgerReader & WaitingRoom & DeliveryRoom & LedgerOperations
 
     /// The rule in words.
     public let description: String
@@ -24,7 +24,7 @@ public struct Violation: Error, CustomStringConvertible {
 /// All rules.
 public enum LedgerConformance {
     public static let rules =
-        grantRules + repeatRules + holdRules + outboxRules + waitingRules + readerRules + snapshotRules
+        grantRules + repeatRules + holdRules + outboxRules + waitingRules + deliveryRules + readerRules + snapshotRules
 
     static func expect<Value: Equatable>(
         _ found: Value, _ wanted: Value, _ what: String, line: Int = #line

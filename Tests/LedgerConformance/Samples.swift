@@ -43,6 +43,16 @@ public enum Samples {
         settlement(id, user: user, order: order, content: content, .grant(purchases, by: .verifyReceipt))
     }
 
+    /// A submission whose grants are told to an inventory service first.
+    public static func delivered(
+        _ id: SubmissionID, user: UserID = "alice", order: OrderID? = nil, _ purchases: GrantablePurchase...,
+        by delivery: DeliveryOrder = .due
+    ) -> Settlement {
+        var settlement = settlement(id, user: user, order: order, .grant(purchases, by: .verifyReceipt))
+        settlement.delivery = delivery
+        return settlement
+    }
+
     /// A submission that fails.
     public static func failure(
         _ id: SubmissionID, user: UserID = "alice", content: String = "first",

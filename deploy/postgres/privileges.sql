@@ -8,8 +8,8 @@ BEGIN;
 
 GRANT USAGE ON SCHEMA grantor TO grantor;
 GRANT SELECT ON ALL TABLES IN SCHEMA grantor TO grantor;
-GRANT INSERT ON outbox, withheld, publications, submissions, grants, quarantines, waiting, operator_actions TO grantor;
-GRANT UPDATE ON outbox_head, outbox_relay, publications, submissions, waiting TO grantor;
+GRANT INSERT ON outbox, withheld, publications, submissions, grants, quarantines, waiting, operator_actions, deliveries TO grantor;
+GRANT UPDATE ON outbox_head, outbox_relay, publications, submissions, waiting, deliveries TO grantor;
 GRANT DELETE ON outbox, withheld, waiting TO grantor;
 
 COMMIT;

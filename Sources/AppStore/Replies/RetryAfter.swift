@@ -1,10 +1,10 @@
-import Purchases
+package import Purchases
 
 /// The `Retry-After` header: seconds or an HTTP date (RFC 9110 section 10.2.3), or what the App Store sends, UNIX time in
 /// milliseconds ([RateLimitExceededError](https://developer.apple.com/documentation/appstoreserverapi/ratelimitexceedederror)).
-enum RetryAfter {
+package enum RetryAfter {
     /// Longest wait that is believed. A header cannot put a submission off for hours.
-    static let maxWait: Duration = .seconds(15 * 60)
+    package static let maxWait: Duration = .seconds(15 * 60)
     /// Numbers above are UNIX times: in seconds, such a delay would be 31 years.
     private static let leastUnixSeconds: Int64 = 1_000_000_000
     /// Numbers above are UNIX times in milliseconds: in seconds, such a time would be in the year 5138.
@@ -12,7 +12,7 @@ enum RetryAfter {
 
     /// The moment that a header names, no earlier than now and no later than ``maxWait`` from now; nil for a header
     /// that is absent or none of the three forms.
-    static func moment(_ header: String?, now: Timestamp) -> Timestamp? {
+    package static func moment(_ header: String?, now: Timestamp) -> Timestamp? {
         guard let text = header?.trimmingPrefix(while: { $0 == " " }), !text.isEmpty else { return nil }
         guard let named = number(text, now: now) ?? date(text) else { return nil }
         return min(max(named, now), now.advanced(by: maxWait))

@@ -66,7 +66,7 @@ struct OutboxCheck: Sendable {
     /// Once all events were taken.
     mutating func finding(_ grants: GrantIndex, drained: Bool) -> Finding {
         let silent = [
-            ("grant", grants.marks.filter { !$0.value.isTold }.map(\.key)),
+            ("grant", grants.marks.filter { !$0.value.isTold && !$0.value.isToBeDelivered }.map(\.key)),
             ("failure", failures.filter(\.value).map(\.key)),
             ("quarantined record", quarantines.filter(\.value).map(\.key)),
         ]

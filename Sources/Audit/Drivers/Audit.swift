@@ -61,6 +61,11 @@ public struct Audit: Sendable {
             last = page.last?.sequence ?? last
         }
         last = 0
+        while let page = try await snapshot.deliveries(after: last, limit: Self.pageSize).pageOrNil {
+            for row in page { auditor.take(.delivery(row)) }
+            last = page.last?.sequence ?? last
+        }
+        last = 0
         while let page = try await snapshot.quarantines(after: last, limit: Self.pageSize).pageOrNil {
             for row in page { auditor.take(.quarantine(row)) }
             last = page.last?.sequence ?? last

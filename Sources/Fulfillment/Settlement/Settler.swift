@@ -19,6 +19,8 @@ struct Settler: Sendable {
     let logger: Logger
     /// Told whether the ledger answers.
     let answers: Flag
+    /// Where deliveries are called for; nil if no app has an inventory service.
+    var deliveries: DeliveryBoard?
 
     /// Writes a batch, however long it takes.
     ///
@@ -30,7 +32,9 @@ struct Settler: Sendable {
         var quarantines: [Quarantine] = []
         for settled in batch {
             switch settled.fate {
-            case .submission(let settlement): settlements.append(settlement)
+            case .submission(var settlement):
+                settlement.delivery = deliveries?.order(settlement)
+                settlements.append(settlement)
             case .quarantine(let quarantine): quarantines.append(quarantine)
             }
         }
@@ -43,6 +47,7 @@ struct Settler: Sendable {
                     result.outcomes, settlements, quarantined: quarantines.count, took: clock.elapsed() - started)
                 if failures > 0 { logger.info("The ledger is available again", metadata: ["tries": "\(failures)"]) }
                 answers.set(true)
+                deliveries?.settled(settlements, opened: result.opened)
                 return result.added
             } catch {
                 guard case .unavailable(let cause) = error else { throw error }

@@ -23,13 +23,16 @@ public struct RegisteredApp: Sendable {
     public let receipts: ReceiptMethod
     /// Signed transactions that were signed longer ago than this are looked up before they are granted; nil for never.
     public let confirmsOlderThan: Duration?
+    /// Who is told of its grants before their events are published; nil for nobody.
+    public let inventory: InventoryService?
 
     /// An app as configured.
     ///
     /// - Parameter serverAPIShare: this worker's part of what Apple lets the app ask, above 0 and at most 1.
     public init(
         app: App, sharedSecrets: [SharedSecret], serverAPI: ServerAPICredentials? = nil, serverAPIShare: Double = 1,
-        receipts: ReceiptMethod = .verifyReceipt, confirmsOlderThan: Duration? = nil
+        receipts: ReceiptMethod = .verifyReceipt, confirmsOlderThan: Duration? = nil,
+        inventory: InventoryService? = nil
     ) {
         self.app = app
         self.sharedSecrets = sharedSecrets
@@ -38,6 +41,7 @@ public struct RegisteredApp: Sendable {
         }
         self.receipts = receipts
         self.confirmsOlderThan = confirmsOlderThan
+        self.inventory = inventory
     }
 }
 

@@ -153,18 +153,6 @@ struct VerificationStage: Sendable {
 
     /// - Returns: false when the worker stops or the task is cancelled before the time is over.
     func pause(for delay: Duration) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                do { try await parts.clock.sleep(for: delay) } catch { return false }
-                return true
-            }
-            group.addTask {
-                await parts.stopping.wait()
-                return false
-            }
-            let passed = await group.next() ?? false
-            group.cancelAll()
-            return passed
-        }
+        await parts.pause(for: delay)
     }
 }

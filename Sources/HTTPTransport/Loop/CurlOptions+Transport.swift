@@ -18,7 +18,7 @@ extension CurlOptions {
     }
 
     private func applySecurity(_ configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
-        try set(CURLOPT_PROTOCOLS_STR, "https")
+        try set(CURLOPT_PROTOCOLS_STR, configuration.plainLoopback ? "https,http" : "https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)

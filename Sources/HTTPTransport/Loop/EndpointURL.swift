@@ -3,14 +3,24 @@ internal import CLibcurl
 /// Reads URLs with libcurl's own parser, so that what is checked is what is later connected to.
 enum EndpointURL {
     /// Refuses a URL that libcurl cannot read, that carries credentials, or whose scheme is not `https`.
-    static func check(_ text: String) throws(HTTPTransportError) {
-        let scheme = try withParsed(text) { url throws(HTTPTransportError) in
+    ///
+    /// - Parameter plainLoopback: whether `http` will do where the host is this one.
+    static func check(_ text: String, plainLoopback: Bool = false) throws(HTTPTransportError) {
+        let (scheme, host) = try withParsed(text) { url throws(HTTPTransportError) in
             guard part(CURLUPART_USER, of: url) == nil, part(CURLUPART_PASSWORD, of: url) == nil else {
                 throw .invalidURL
             }
-            return part(CURLUPART_SCHEME, of: url)
+            return (part(CURLUPART_SCHEME, of: url), part(CURLUPART_HOST, of: url))
         }
-        guard scheme == "https" else { throw .notHTTPS }
+        guard scheme == "https" || plainLoopback && scheme == "http" && isLoopback(host) else { throw .notHTTPS }
+    }
+
+    /// Names and addresses that libcurl connects to on this host, whatever a resolver says.
+    private static func isLoopback(_ host: String?) -> Bool {
+        guard let host else { return false }
+        if host.lowercased() == "localhost" || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
     }
 
     /// The host, for logs; nil if the URL cannot be read.

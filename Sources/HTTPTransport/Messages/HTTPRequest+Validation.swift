@@ -7,9 +7,9 @@ extension HTTPRequest {
     ///
     /// Field names and values: [RFC 9110, 5.1 and 5.5](https://www.rfc-editor.org/rfc/rfc9110#section-5). A line break
     /// in a value would let whoever chose the value add fields of their own.
-    func validate() throws(HTTPTransportError) {
+    func validate(plainLoopback: Bool = false) throws(HTTPTransportError) {
         guard url.utf8.count <= Self.maxURLBytes else { throw .invalidURL }
-        try EndpointURL.check(url)
+        try EndpointURL.check(url, plainLoopback: plainLoopback)
         if method == .get, !body.isEmpty { throw .invalidRequest("a GET request has no body") }
         if let totalTimeout, !(HTTPTransportConfiguration.timeoutRange ~= totalTimeout) {
             throw .invalidRequest("totalTimeout is outside 1 ms ... 1 h")

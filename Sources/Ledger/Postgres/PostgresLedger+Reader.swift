@@ -62,7 +62,7 @@ extension PostgresLedger: LedgerReader {
             return LedgerCounts(
                 submissions: try Self.counts(results[0]), failures: try Self.counts(results[1]),
                 grants: try Self.count(results[2]), quarantined: try Self.count(results[3]),
-                unpublished: try Self.count(results[4]))
+                unpublished: try Self.count(results[5]), openDeliveries: try Self.count(results[4]))
         }
     }
 
@@ -71,6 +71,7 @@ extension PostgresLedger: LedgerReader {
         "SELECT reason, count(*) FROM submissions WHERE outcome = 'failed' GROUP BY reason",
         "SELECT count(*) FROM grants",
         "SELECT count(*) FROM quarantines",
+        "SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL",
     ]
 
     static let countingUnpublished = PostgresCommand(

@@ -67,7 +67,7 @@ public struct PostgresLedger: LedgerStore {
         for (settlement, conclusion) in zip(settlements, result.conclusions) {
             if let warning = conclusion.warning { warnings.report(warning, of: settlement) }
         }
-        return SettleResult(outcomes: result.conclusions.map(\.outcome), added: result.added)
+        return SettleResult(outcomes: result.conclusions.map(\.outcome), added: result.added, opened: result.opened)
     }
 
     public func takeRelay(

@@ -80,6 +80,12 @@ struct PostgresSnapshot: LedgerSnapshot {
         }
     }
 
+    func deliveries(after sequence: Int64, limit: Int) async throws(LedgerError) -> [DeliveryRow] {
+        try await page(DeliveryRows.rows(after: sequence, limit: Self.bounded(limit))) {
+            result throws(PostgresFailure) in try result.rows(DeliveryRows.row)
+        }
+    }
+
     func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
         try await page(EventRows.originals(after: sequence, limit: Self.bounded(limit))) {
             result throws(PostgresFailure) in try EventRows.entries(result)

@@ -35,15 +35,16 @@ struct OutboxTable {
     }
 
     /// Asks for one more copy of an event.
-    func insertCopy(of id: EventID, at sequence: Int64) throws {
+    ///
+    /// - Returns: false if the outbox does not have the event.
+    func insertCopy(of id: EventID, at sequence: Int64) throws -> Bool {
         let statement = try PreparedStatement(
             "INSERT INTO outbox (sequence, copy_of) SELECT ?1, event_id FROM outbox WHERE event_id = ?2", on: database)
-        guard let bytes = EventIDBytes.encode(id),
-            try statement.run({
-                $0.integer(sequence)
-                $0.blob(bytes)
-            }) > 0
-        else { throw LedgerError.damaged("an event that answers a submission is not in the outbox") }
+        guard let bytes = EventIDBytes.encode(id) else { return false }
+        return try statement.run {
+            $0.integer(sequence)
+            $0.blob(bytes)
+        } > 0
     }
 
     func entries(after sequence: Int64, limit: Int) throws -> [OutboxEntry] {
@@ -121,7 +122,12 @@ struct OutboxTable {
     /// The key of the grant that an event tells of; nil if there is no such event, or it tells of none.
     func grantKey(of id: EventID) throws -> String? {
         guard let bytes = EventIDBytes.encode(id) else { return nil }
-        let statement = try PreparedStatement("SELECT grant_key FROM outbox WHERE event_id = ?", on: database)
+        let statement = try PreparedStatement(
+            """
+            SELECT coalesce(
+                (SELECT grant_key FROM outbox WHERE event_id = ?1),
+                (SELECT grant_key FROM deliveries WHERE event_id = ?1))
+            """, on: database)
         return try statement.rows({ $0.blob(bytes) }) { $0.optionalText(0) }.first ?? nil
     }
 

@@ -40,7 +40,8 @@ extension SQLiteLedger: LedgerReader {
                     database, "SELECT reason, count(*) FROM submissions WHERE outcome = 'failed' GROUP BY reason"),
                 grants: try Self.count(database, "SELECT count(*) FROM grants"),
                 quarantined: try Self.count(database, "SELECT count(*) FROM quarantines"),
-                unpublished: try Self.unpublished(database))
+                unpublished: try Self.unpublished(database),
+                openDeliveries: try DeliveryTable(database: database).counts().open)
         }
     }
 

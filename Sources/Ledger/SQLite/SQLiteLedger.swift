@@ -79,16 +79,16 @@ public struct SQLiteLedger: LedgerStore {
             guard case .grant(let purchases, let verifiedBy) = settlement.decision else { return [] }
             return GrantClaim.claims(of: purchases, by: verifiedBy, claimant: settlement.claimant, at: now)
         }
-        let (conclusions, added) = try await write { database in
+        let (conclusions, added, opened) = try await write { database in
             var transaction = try SettlingTransaction(database: database, now: now)
             let conclusions = try transaction.settle(settlements, claims: claims)
             try transaction.quarantine(quarantines)
-            return (conclusions, try transaction.finish())
+            return (conclusions, try transaction.finish(), transaction.opened)
         }
         for (settlement, conclusion) in zip(settlements, conclusions) {
             if let warning = conclusion.warning { report(warning, settlement) }
         }
-        return SettleResult(outcomes: conclusions.map(\.outcome), added: added)
+        return SettleResult(outcomes: conclusions.map(\.outcome), added: added, opened: opened)
     }
 
     public func takeRelay(

@@ -59,6 +59,10 @@ struct SQLiteSnapshot: LedgerSnapshot {
         }
     }
 
+    func deliveries(after sequence: Int64, limit: Int) async throws(LedgerError) -> [DeliveryRow] {
+        try await read { try DeliveryTable.rows($0, after: sequence, limit: limit) }
+    }
+
     func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [OutboxEntry] {
         try await read { try OutboxTable.originals($0, after: sequence, limit: limit) }
     }

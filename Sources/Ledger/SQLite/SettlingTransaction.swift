@@ -8,6 +8,7 @@ struct SettlingTransaction {
     private let outbox: OutboxTable
     private let relay: RelayTable
     private let waiting: WaitingTable
+    private let deliveries: DeliveryTable
     private let database: Database
     private let now: Timestamp
     private let firstSequence: Int64
@@ -15,6 +16,8 @@ struct SettlingTransaction {
     private var lastSequence: Int64
     private var added: [OutboxEntry] = []
     private var hasCopies = false
+    /// Deliveries that a worker has at once.
+    private(set) var opened: [Delivery] = []
 
     init(database: Database, now: Timestamp) throws {
         self.database = database
@@ -24,6 +27,7 @@ struct SettlingTransaction {
         outbox = try OutboxTable(database)
         relay = RelayTable(database: database)
         waiting = WaitingTable(database: database)
+        deliveries = DeliveryTable(database: database)
         firstSequence = try relay.lastSequence()
         lastSequence = firstSequence
     }
@@ -65,6 +69,21 @@ struct SettlingTransaction {
         }
     }
 
+    /// Notes what became of deliveries; what is done enters the outbox.
+    mutating func take(_ reports: [DeliveryReport], _ worker: WorkerID) throws {
+        for report in reports {
+            switch report.end {
+            case .again(let delay): try deliveries.postpone(report, by: delay, worker, now: now)
+            case .done:
+                guard let done = try deliveries.finish(report, now: now) else { continue }
+                guard try append(done.event, telling: done.key) else {
+                    throw LedgerError.damaged("the outbox has the event of a delivery that was open")
+                }
+                for _ in 0..<done.joined { try appendCopy(of: done.event.id) }
+            }
+        }
+    }
+
     /// Notes the outbox's head.
     ///
     /// - Returns: what was added to the outbox, unless copies were.
@@ -90,7 +109,7 @@ struct SettlingTransaction {
         case .claim:
             let hoped = SubmissionContent(outcome: .granted, events: claims.map(\.event.id))
             guard try submissions.insert(hoped, of: settlement, now: now) else { return nil }
-            let conclusion = rules.conclusion(of: try claimAll(claims, settlement.claimant))
+            let conclusion = rules.conclusion(of: try claimAll(claims, settlement))
             try tell(conclusion, settlement)
             if conclusion.change != .write(hoped) { try apply(conclusion.change, settlement) }
             return conclusion
@@ -102,7 +121,7 @@ struct SettlingTransaction {
         let conclusion =
             switch rules.firstStep {
             case .conclude(let conclusion): conclusion
-            case .claim: rules.conclusion(of: try claimAll(claims, settlement.claimant))
+            case .claim: rules.conclusion(of: try claimAll(claims, settlement))
             }
         try tell(conclusion, settlement)
         try apply(conclusion.change, settlement)
@@ -111,11 +130,7 @@ struct SettlingTransaction {
 
     /// Adds to the outbox what the conclusion says to tell, besides the grants' own events.
     private mutating func tell(_ conclusion: Conclusion, _ settlement: Settlement) throws {
-        for event in conclusion.again {
-            lastSequence += 1
-            try outbox.insertCopy(of: event, at: lastSequence)
-            hasCopies = true
-        }
+        for event in conclusion.again { try appendCopy(of: event) }
         guard let rejection = conclusion.failure else { return }
         let event = FailedEvent.event(
             of: settlement.claimant, rejection: rejection, failedAt: now, attempts: settlement.attempts)
@@ -140,24 +155,43 @@ struct SettlingTransaction {
         try self.waiting.put(waiting, of: settlement.key, now: now)
     }
 
-    private mutating func claimAll(_ claims: [GrantClaim], _ claimant: Claimant) throws -> [ClaimResult] {
+    private mutating func claimAll(_ claims: [GrantClaim], _ settlement: Settlement) throws -> [ClaimResult] {
         var results: [ClaimResult] = []
         results.reserveCapacity(claims.count)
-        for one in claims { results.append(try claim(one, claimant)) }
+        for one in claims { results.append(try claim(one, settlement)) }
         return results
     }
 
-    private mutating func claim(_ claim: GrantClaim, _ claimant: Claimant) throws -> ClaimResult {
+    private mutating func claim(_ claim: GrantClaim, _ settlement: Settlement) throws -> ClaimResult {
+        let claimant = settlement.claimant
         if try grants.insert(claim, claimant: claimant, now: now) {
-            guard try append(claim.event, telling: claim.key) else {
-                throw LedgerError.damaged("the outbox has the event of a grant that did not exist")
-            }
+            try tell(claim, settlement)
             return .created(claim.event.id)
         }
         guard let holder = try grants.holder(of: claim.key) else {
             throw LedgerError.damaged("a grant key is taken by no grant")
         }
         return ClaimResult(of: claim, for: claimant, heldBy: holder)
+    }
+
+    /// Adds a new grant's event to the outbox, or opens its delivery.
+    private mutating func tell(_ claim: GrantClaim, _ settlement: Settlement) throws {
+        if let order = settlement.delivery {
+            let bundleID = settlement.claimant.bundleID
+            try deliveries.open(claim, order, of: bundleID, now: now)
+            if let delivery = order.opened(claim, of: bundleID) { opened.append(delivery) }
+        } else {
+            guard try append(claim.event, telling: claim.key) else {
+                throw LedgerError.damaged("the outbox has the event of a grant that did not exist")
+            }
+        }
+    }
+
+    /// Asks for one more copy of an event; what is still to be delivered is published when that is done.
+    private mutating func appendCopy(of event: EventID) throws {
+        guard try outbox.insertCopy(of: event, at: lastSequence + 1) else { return try deliveries.join(event) }
+        lastSequence += 1
+        hasCopies = true
     }
 
     /// - Returns: false if the outbox has an event with this id.

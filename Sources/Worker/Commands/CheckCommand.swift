@@ -24,7 +24,7 @@ struct CheckCommand: AsyncParsableCommand {
         var logger = Logger(label: "check")
         logger.logLevel = .critical
         let results =
-            await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan, logger))
+            await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan, logger)) + inventory(plan)
         print(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text(), terminator: "")
         if results.contains(where: { !$0.isGood }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
@@ -73,7 +73,9 @@ struct CheckCommand: AsyncParsableCommand {
             let ledger = try await OpenLedger(settings.ledger, migratingFile: false, logger: logger)
             let counts = try await ledger.ledger.counts()
             try await ledger.close()
-            let detail = "\(counts.grants) grants, \(counts.unpublished) events unpublished"
+            let detail =
+                "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
+                + "\(counts.openDeliveries) deliveries open"
             return Result(name: "ledger", isGood: true, detail: detail)
         } catch {
             if case .file(let path) = settings.ledger, case .schemaBehind(found: 0, _) = error {
@@ -107,6 +109,17 @@ struct CheckCommand: AsyncParsableCommand {
         }
         await transport.shutdown()
         return results
+    }
+
+    /// Said and not called: a call would tell of a grant.
+    private func inventory(_ plan: WorkerPlan) -> [Result] {
+        plan.apps.all.compactMap { registered in
+            registered.inventory.map { service in
+                Result(
+                    name: "inventory service, \(registered.app.bundleID)", isGood: true,
+                    detail: "configured, not called: \(service.url)")
+            }
+        }
     }
 
     /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Whether a

@@ -68,7 +68,9 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func assemble(_ plan: WorkerPlan, ledger: any PipelineLedger, logger: Logger) throws -> AssembledWorker {
+    private func assemble(
+        _ plan: WorkerPlan, ledger: any PipelineLedger & DeliveryRoom, logger: Logger
+    ) throws -> AssembledWorker {
         do {
             return try AssembledWorker(plan: plan, ledger: ledger, logger: logger)
         } catch let error as KafkaError {

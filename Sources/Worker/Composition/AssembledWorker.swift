@@ -11,14 +11,16 @@ struct AssembledWorker: Sendable {
     let pipeline: Pipeline
     private let producer: KafkaProducer
     private let transport: HTTPTransport
+    private let inventory: InventoryTransports
 
     /// Connects the parts. The consumer joins its group at once; nothing is read before ``run()``.
     ///
     /// - Throws: `HTTPTransportError` or `KafkaError` for settings that a library refuses.
-    init(plan: WorkerPlan, ledger: any PipelineLedger, logger: Logger) throws {
+    init(plan: WorkerPlan, ledger: any PipelineLedger & DeliveryRoom, logger: Logger) throws {
         transport = try HTTPTransport(
             configuration: plan.apple.transport(maxConnections: plan.pipeline.maxInFlight),
             logger: logger.with(label: "http"))
+        inventory = try InventoryTransports(plan.apps, logger: logger)
         let client = KafkaClientConfiguration(
             bootstrapServers: plan.kafka.bootstrapServers, clientID: "grantor", properties: plan.kafka.properties)
         producer = try KafkaProducer(
@@ -35,7 +37,7 @@ struct AssembledWorker: Sendable {
             ledger: ledger,
             appStore: plan.apple.endpoint(transport), worker: Self.name(), apps: plan.apps,
             signatures: SignatureVerifiers(roots: plan.roots), clock: SystemClock(), randomness: SystemRandomness(),
-            configuration: plan.pipeline,
+            inventory: InventoryAccess(room: ledger, endpoint: inventory.endpoint), configuration: plan.pipeline,
             logger: logger)
     }
 
@@ -72,6 +74,7 @@ struct AssembledWorker: Sendable {
     private func takeApart() async {
         await producer.close(deadline: .seconds(5))
         await transport.shutdown()
+        await inventory.shutdown()
     }
 }
 

@@ -4,7 +4,7 @@ import Logging
 
 /// The configured ledger, of either kind, while it is open.
 struct OpenLedger: Sendable {
-    let ledger: any PipelineLedger & OperatorLedger
+    let ledger: any PipelineLedger & DeliveryRoom & OperatorLedger
     private let closing: @Sendable () async throws(LedgerError) -> Void
 
     /// Opens the ledger that is there.

@@ -61,7 +61,7 @@ extension AppRegistry {
                     sharedSecrets: configured.sharedSecrets.map { SharedSecret($0.revealed()) },
                     serverAPI: configured.serverAPI, serverAPIShare: configured.serverAPIShare,
                     receipts: configured.receipts,
-                    confirmsOlderThan: configured.confirmSignedTransactionsOlderThan)
+                    confirmsOlderThan: configured.confirmSignedTransactionsOlderThan, inventory: configured.inventory)
             })
     }
 }

@@ -58,7 +58,7 @@ extension AppsFile {
     }
 
     /// The file's text without the line breaks at its end.
-    private static func secret(
+    static func secret(
         _ path: String, besides file: String, namedBy place: ConfigurationError.Place
     ) throws(ConfigurationError) -> String {
         let resolved = TextFile.resolve(path, besides: file)

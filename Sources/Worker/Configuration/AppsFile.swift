@@ -33,7 +33,7 @@ enum AppsFile {
     private static func app(_ entry: YAMLMapping, file: String) throws(ConfigurationError) -> ConfiguredApp {
         try entry.allow([
             "bundleId", "appAppleId", "sharedSecretFiles", "serverAPI", "sandbox", "receipts",
-            "confirmSignedTransactionsOlderThan", "familySharing", "products",
+            "confirmSignedTransactionsOlderThan", "familySharing", "products", "fulfillment",
         ])
         let app = App(
             bundleID: BundleID(try bundleID(entry)), sandbox: try sandbox(entry),
@@ -42,7 +42,7 @@ enum AppsFile {
             app: app, appAppleID: try appAppleID(entry), sharedSecrets: try sharedSecrets(entry, file: file),
             serverAPI: try serverAPI(entry, file: file), serverAPIShare: try serverAPIShare(entry),
             receipts: try receipts(entry),
-            confirmSignedTransactionsOlderThan: try confirmation(entry))
+            confirmSignedTransactionsOlderThan: try confirmation(entry), inventory: try inventory(entry, file: file))
         try checkNeeds(of: configured, entry)
         return configured
     }

@@ -17,4 +17,6 @@ struct ConfiguredApp: Hashable, Sendable {
     let receipts: ReceiptMethod
     /// Age at which a signed transaction is looked up before it is granted; nil for never.
     let confirmSignedTransactionsOlderThan: Duration?
+    /// Who is told of its grants before their events are published; nil for nobody.
+    let inventory: InventoryService?
 }

@@ -4,6 +4,8 @@ import Purchases
 /// A page of grants, for people and as JSON.
 struct GrantListing: Sendable {
     let rows: [GrantRow]
+    /// Those of the grants that have one.
+    var deliveries: [DeliveryRow] = []
     /// Where the next page begins; nil after the last.
     let next: Int64?
 
@@ -20,7 +22,9 @@ struct GrantListing: Sendable {
                     purchase.environment.rawValue, row.claimant.submissionID.rawValue, row.grantedAt.rfc3339,
                 ]
             })
-        return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+        // Few apps have deliveries, and a column for none would only take its width from others.
+        let told = deliveries.map { "Delivery of \($0.grantID): \($0.words)\n" }.joined()
+        return table.text(maxWidth: width) + told + (next.map { "More: --before \($0)\n" } ?? "")
     }
 
     /// What a grant gives, such as `100 gems, 1 vip`.
@@ -28,7 +32,9 @@ struct GrantListing: Sendable {
         items.map { "\($0.quantity) \($0.item)" }.joined(separator: ", ")
     }
 
-    var json: JSON { JSON(grants: rows.map { GrantJSON($0) }, next: next) }
+    var json: JSON {
+        JSON(grants: rows.map { row in GrantJSON(row, deliveries.first { $0.grantID == row.grantID }) }, next: next)
+    }
 
     struct JSON: Encodable {
         let grants: [GrantJSON]
@@ -51,8 +57,10 @@ struct GrantJSON: Encodable {
     let transactionId, originalTransactionId, environment, purchasedAt: String
     let expiresAt: String?
     let verifiedBy, grantedAt: String
+    /// Nil if its event was published at once.
+    let delivery: DeliveryJSON?
 
-    init(_ row: GrantRow) {
+    init(_ row: GrantRow, _ delivery: DeliveryRow?) {
         let purchase = row.granted.purchase
         grantId = row.grantID.rawValue
         key = row.key
@@ -72,5 +80,6 @@ struct GrantJSON: Encodable {
         expiresAt = purchase.expiresAt?.rfc3339
         verifiedBy = row.verifiedBy.rawValue
         grantedAt = row.grantedAt.rfc3339
+        self.delivery = delivery.map { DeliveryJSON($0) }
     }
 }

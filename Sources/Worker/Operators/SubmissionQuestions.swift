@@ -30,12 +30,13 @@ struct SubmissionQuestions: Sendable {
         var stories: [SubmissionStory] = []
         for row in rows {
             let events = try await ledger.events(row.eventIDs)
+            let deliveries = try await ledger.deliveries(row.eventIDs)
             let key = SubmissionKey(bundleID: row.claimant.bundleID, submissionID: id)
             stories.append(
                 SubmissionStory(
-                    row: row, grants: try await grants(told: events), events: events,
+                    row: row, grants: try await grants(told: events, or: deliveries), events: events,
                     waiting: row.outcome.isFinal ? nil : try await ledger.waiting(key),
-                    actions: try await ledger.actions(on: key)))
+                    actions: try await ledger.actions(on: key), deliveries: deliveries))
         }
         return .found(
             format.render(json: SubmissionStory.List(submissions: stories.map(\.json))) { _ in
@@ -43,11 +44,13 @@ struct SubmissionQuestions: Sendable {
             })
     }
 
-    /// The grants that events tell of: those of earlier submissions too, which an answer may repeat.
-    private func grants(told events: [EventRow]) async throws(LedgerError) -> [GrantRow] {
+    /// The grants that events tell of, or will: those of earlier submissions too, which an answer may repeat.
+    private func grants(
+        told events: [EventRow], or deliveries: [DeliveryRow]
+    ) async throws(LedgerError) -> [GrantRow] {
         var grants: [GrantRow] = []
-        for event in events {
-            guard let id = GrantedEventBody.grantID(of: event.event) else { continue }
+        let told = events.compactMap { GrantedEventBody.grantID(of: $0.event) }
+        for id in told + deliveries.filter(\.isOpen).map(\.grantID) {
             grants += try await ledger.grants(GrantFilter(grantID: id), before: nil, limit: 1)
         }
         return grants

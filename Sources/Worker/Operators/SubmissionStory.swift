@@ -10,6 +10,8 @@ struct SubmissionStory: Sendable {
     var waiting: WaitingState?
     /// What people did to it.
     var actions: [OperatorAction] = []
+    /// What its grants' inventory service was told, or still has to be.
+    var deliveries: [DeliveryRow] = []
 
     /// For people. Nothing is cut, whatever the terminal's width: its ids are there to be copied.
     func text() -> String {
@@ -36,7 +38,8 @@ struct SubmissionStory: Sendable {
         }
         for grant in grants {
             text += "\nGrant \(PrintableText.singleLine(grant.grantID.rawValue))\n"
-            text += TextFields(fields: Self.fields(of: grant)).text()
+            let delivery = deliveries.first { $0.grantID == grant.grantID }.map { [("delivery", $0.words)] } ?? []
+            text += TextFields(fields: Self.fields(of: grant) + delivery).text()
         }
         for event in events {
             text += "\nEvent \(PrintableText.singleLine(event.event.id.rawValue))\n"
@@ -47,6 +50,9 @@ struct SubmissionStory: Sendable {
 
     /// The answer to "was it granted, and does everybody know?".
     var summary: String {
+        if row.outcome == .granted, deliveries.contains(where: \.isOpen) {
+            return "The purchase is the user's, but the app's inventory service has not been told of it yet."
+        }
         let isTold = !events.isEmpty && events.allSatisfy { $0.publishedAt != nil }
         let news =
             isTold ? "and the event that says so is published" : "but Kafka has not taken the event that says so yet"
@@ -101,7 +107,9 @@ struct SubmissionStory: Sendable {
 
     var json: JSON {
         JSON(
-            submission: SubmissionJSON(row), grants: grants.map { GrantJSON($0) }, events: events.map { EventJSON($0) },
+            submission: SubmissionJSON(row),
+            grants: grants.map { grant in GrantJSON(grant, deliveries.first { $0.grantID == grant.grantID }) },
+            events: events.map { EventJSON($0) },
             nextTryAt: waiting?.dueAt.rfc3339, triedBy: waiting?.worker?.text,
             actions: actions.map { ActionJSON($0) })
     }

@@ -21,6 +21,7 @@ struct PipelineBench {
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
         ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
         weather: Weather? = nil, seams: Seams = Seams(), others: [RegisteredApp] = [],
+        inventory: (any InventoryEndpoint)? = nil,
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
         appStore = try ScriptedAppStore(gate: gate, weather: weather)
@@ -44,6 +45,7 @@ struct PipelineBench {
             worker: WorkerID(UUID().uuidString),
             apps: AppRegistry(others + [try app(App(bundleID: "com.example.game"))]),
             signatures: SignatureVerifiers(roots: appStore.roots), clock: clock, randomness: FixedRandomness(),
+            inventory: inventory.map { [ledger] in InventoryAccess(room: ledger, endpoint: $0) },
             configuration: configuration, logger: logger)
     }
 
@@ -52,6 +54,14 @@ struct PipelineBench {
         var source: (any SubmissionSource) -> any SubmissionSource = { $0 }
         var sink: (any EventSink) -> any EventSink = { $0 }
         var ledger: (any PipelineLedger) -> any PipelineLedger = { $0 }
+    }
+
+    /// Runs until so many deliveries are done and all is published.
+    func run(untilDelivered count: Int) async throws {
+        try await run { bench in
+            let counts = try await bench.ledger.counts()
+            return counts.grants >= count && counts.openDeliveries == 0 && counts.unpublished == 0
+        }
     }
 
     /// A message that claims a purchase by other evidence.

@@ -51,4 +51,23 @@ struct HTTPRequestValidationTests {
         #expect("\(String(describing: error))".contains("Authorization"))
         #expect(!"\(String(describing: error))".contains("secret"))
     }
+
+    @Test(arguments: [
+        "http://localhost:8080/", "http://LOCALHOST/", "http://127.0.0.1/", "http://127.9.9.9/", "http://[::1]/",
+    ])
+    func `this host may be spoken to without TLS where that is allowed`(url: String) {
+        let request = HTTPRequest(method: .get, url: url)
+        #expect(throws: Never.self) { try request.validate(plainLoopback: true) }
+        #expect(throws: HTTPTransportError.notHTTPS) { try request.validate() }
+    }
+
+    @Test(arguments: [
+        "http://example.com/", "http://localhost.example.com/", "http://127.0.0.1.example.com/", "http://128.0.0.1/",
+        "http://[::2]/", "http://0.0.0.0/", "ftp://localhost/",
+    ])
+    func `no other host is spoken to without TLS`(url: String) {
+        #expect(throws: HTTPTransportError.notHTTPS) {
+            try HTTPRequest(method: .get, url: url).validate(plainLoopback: true)
+        }
+    }
 }

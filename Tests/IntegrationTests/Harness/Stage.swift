@@ -21,10 +21,11 @@ final class Stage: Sendable {
     /// - Parameters:
     ///   - properties: librdkafka properties of the worker, over those of the broker.
     ///   - environment: variables of the worker, over those that every test needs.
+    ///   - inventory: URL of the app's inventory service.
     ///   - database: URL of a PostgreSQL ledger; the ledger is a file of the stage's own without it.
     init(
         _ folder: TemporaryFolder, broker: any Broker, properties: [String: String] = [:],
-        environment: [String: String] = [:], database: String? = nil
+        environment: [String: String] = [:], inventory: String? = nil, database: String? = nil
     ) async throws {
         self.folder = folder
         self.database = try database.map { try #require(PostgresLedgerConfiguration(url: $0)) }
@@ -37,7 +38,7 @@ final class Stage: Sendable {
             "GRANTOR_KAFKA_PROPERTIES_FILE": try folder.write(
                 lines.joined(separator: "\n") + "\n", to: "kafka.properties"),
             "GRANTOR_LEDGER_URL": database ?? "sqlite:\(folder.url.appending(path: "ledger.db").path)",
-            "GRANTOR_APPS_FILE": try AppsFile.write(in: folder),
+            "GRANTOR_APPS_FILE": try AppsFile.write(in: folder, inventory: inventory),
             "GRANTOR_HTTP_BIND": "127.0.0.1:0",
             "GRANTOR_LOG_FORMAT": "json",
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": apple.endpoints.productionURL.absoluteString,

@@ -38,7 +38,8 @@ import Testing
             for _ in 0..<4 { group.addTask { try await PostgresLedger.migrate(try place.configuration()).from } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(made.sorted() == [0, 1, 1, 1])
+        let known = PostgresMigration.latestVersion
+        #expect(made.sorted() == [0, known, known, known])
     }
 
     @Test func tablesOfOthersStayAndAreNamed() async throws {

@@ -15,7 +15,7 @@ import Testing
                 try String.fetchOne(database, sql: "PRAGMA \($0)")
             }
         }
-        #expect(found == ["wal", "2", "1", "5000", "1196576340", "1"])
+        #expect(found == ["wal", "2", "1", "5000", "1196576340", "\(Migration.latestVersion)"])
     }
 
     @Test func aForeignDatabaseIsRefusedAndLeftAsItWas() async throws {
@@ -64,21 +64,26 @@ import Testing
     @Test func aNewerSchemaIsRefused() async throws {
         let place = try TemporaryLedger()
         let ledger = try await place.open()
-        try await ledger.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 2") }
+        let known = Migration.latestVersion
+        try await ledger.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = \(known + 1)") }
         try await ledger.close()
-        await #expect(throws: LedgerError.schemaAhead(found: 2, known: 1)) { try await place.open() }
+        await #expect(throws: LedgerError.schemaAhead(found: known + 1, known: known)) { try await place.open() }
     }
 
     @Test func aMissingLedgerIsNotMadeUnlessAskedFor() async throws {
         let place = try TemporaryLedger()
-        await #expect(throws: LedgerError.schemaBehind(found: 0, known: 1)) { try await place.open(migrate: false) }
+        await #expect(throws: LedgerError.schemaBehind(found: 0, known: Migration.latestVersion)) {
+            try await place.open(migrate: false)
+        }
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 
     @Test func anEmptyFileIsAnOlderSchema() async throws {
         let place = try TemporaryLedger()
         try Data().write(to: URL(fileURLWithPath: place.path))
-        await #expect(throws: LedgerError.schemaBehind(found: 0, known: 1)) { try await place.open(migrate: false) }
+        await #expect(throws: LedgerError.schemaBehind(found: 0, known: Migration.latestVersion)) {
+            try await place.open(migrate: false)
+        }
         #expect(try await place.open(migrate: true).counts().grants == 0)
     }
 
@@ -92,6 +97,21 @@ import Testing
         let place = try TemporaryLedger()
         try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: false)
         await #expect(throws: LedgerError.unusable("\(place.path) is a folder")) { try await place.open() }
+    }
+
+    @Test func aLedgerOfTheFirstVersionIsBroughtUpToDateWithAllThatItHolds() async throws {
+        let place = try TemporaryLedger()
+        let old = try DatabaseQueue(path: place.path)
+        try await old.write { database in
+            try database.execute(sql: Migration.ledger001.sql)
+            try database.execute(sql: "PRAGMA application_id = 1196576340")
+            try database.execute(sql: "PRAGMA user_version = 1")
+        }
+        try old.close()
+        await #expect(throws: LedgerError.schemaBehind(found: 1, known: Migration.latestVersion)) {
+            try await place.open(migrate: false)
+        }
+        #expect(try await place.open(migrate: true).deliveryCounts() == DeliveryCounts(open: 0, firstDueAt: nil))
     }
 
     @Test func migrationsAreNumberedWithoutGaps() {

@@ -70,6 +70,70 @@ struct AppsFileTests {
         #expect(!dumped.contains("canary") && !dumped.contains("PRIVATE KEY") && !dumped.contains(keyText))
     }
 
+    @Test("An inventory service is read with its secrets, which nothing shows")
+    func inventory() throws {
+        _ = try folder.write("canary-of-the-first\n", to: "secrets/new")
+        _ = try folder.write("canary-of-the-second\n", to: "secrets/old")
+        let apps = try load(
+            """
+            apps:
+              - bundleId: com.example.game
+                fulfillment:
+                  url: https://inventory.example.com/grants
+                  secretFiles: [secrets/new, secrets/old]
+                  timeout: 750ms
+                  maxInFlight: 7
+                  caFile: ca.pem
+              - bundleId: com.example.other
+                fulfillment: {url: 'http://127.0.0.1:9/', secretFiles: [secrets/new]}
+            """)
+        let first = try #require(apps[0].inventory)
+        #expect(
+            first
+                == InventoryService(
+                    url: "https://inventory.example.com/grants",
+                    secrets: [SigningSecret("canary-of-the-first"), SigningSecret("canary-of-the-second")],
+                    timeout: .milliseconds(750), maxInFlight: 7, caFile: folder.path + "/ca.pem"))
+        let second = try #require(apps[1].inventory)
+        #expect(second.timeout == .seconds(5) && second.maxInFlight == 50 && second.caFile == nil)
+        var dumped = ""
+        dump(apps, to: &dumped)
+        #expect(!dumped.contains("canary"))
+    }
+
+    @Test(
+        "Mistakes in an inventory service are named by member",
+        arguments: [
+            ("secretFiles: [s]", "url must be set"),
+            (
+                "url: 'http://inventory.example.com/', secretFiles: [s]",
+                "url must be an https URL without user name and password; http only to localhost"
+            ),
+            (
+                "url: 'https://me:secret@inventory.example.com/', secretFiles: [s]",
+                "url must be an https URL without user name and password; http only to localhost"
+            ),
+            ("url: 'https://a/'", "secretFiles must be a list of 1 or 2 files"),
+            ("url: 'https://a/', secretFiles: [s, s, s]", "secretFiles must be a list of 1 or 2 files"),
+            (
+                "url: 'https://a/', secretFiles: [short]",
+                "secretFiles must be files that hold one secret each, on one line of 16 bytes or more"
+            ),
+            ("url: 'https://a/', secretFiles: [s], timeout: 2m", "timeout must be a duration from 100ms to 60s"),
+            (
+                "url: 'https://a/', secretFiles: [s], maxInFlight: 0",
+                "maxInFlight must be a whole number from 1 to 1000"
+            ),
+            ("url: 'https://a/', secretFile: [s]", "secretFile: unknown; did you mean secretFiles?"),
+        ])
+    func inventoryMistakes(service: String, message: String) throws {
+        _ = try folder.write("0123456789abcdef", to: "s")
+        _ = try folder.write("0123456789abcde", to: "short")
+        #expect(
+            try refusal("# apps\napps: [{bundleId: a, fulfillment: {\(service)}}]\n")
+                == "apps.yaml:2: apps[0].fulfillment.\(message)")
+    }
+
     @Test("A short entry grants everything attested, in the sandbox too, but nothing family-shared")
     func shortEntry() throws {
         let app = try #require(try load("apps: [{bundleId: com.example.game}]").first)

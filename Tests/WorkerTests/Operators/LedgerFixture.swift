@@ -6,6 +6,7 @@ struct LedgerFixture: LedgerReader, LedgerOperations {
     var submissionRows: [SubmissionRow] = []
     var grantRows: [GrantRow] = []
     var eventRows: [EventRow] = []
+    var deliveryRows: [DeliveryRow] = []
 
     func submissions(
         _ filter: SubmissionFilter, before: Int64?, limit: Int
@@ -38,6 +39,10 @@ struct LedgerFixture: LedgerReader, LedgerOperations {
 
     func events(after sequence: Int64, limit: Int) async throws(LedgerError) -> [EventRow] {
         Array(eventRows.filter { $0.sequence > sequence }.prefix(limit))
+    }
+
+    func deliveries(_ events: [EventID]) async throws(LedgerError) -> [DeliveryRow] {
+        deliveryRows.filter { events.contains($0.eventID) }
     }
 
     func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState? { nil }
@@ -139,6 +144,10 @@ struct LedgerFixtureSnapshot: LedgerSnapshot {
         try await fixture.events(after: sequence, limit: limit).map {
             OutboxEntry(sequence: $0.sequence, event: $0.event)
         }
+    }
+
+    func deliveries(after sequence: Int64, limit: Int) async throws(LedgerError) -> [DeliveryRow] {
+        Array(fixture.deliveryRows.filter { $0.sequence > sequence }.prefix(limit))
     }
 
     func close() async {}

@@ -48,6 +48,26 @@ struct SubmissionStoryTests {
         #expect(text.contains(", after 2 tries\n"))
     }
 
+    @Test("A grant that its inventory service was not told of yet is said to be the user's, and why nobody knows")
+    func delivery() {
+        var story = story(.granted, grants: 1, publishedAt: [])
+        let time = LedgerFixture.time
+        func delivery(_ state: DeliveryRow.State) -> DeliveryRow {
+            DeliveryRow(
+                sequence: 1, bundleID: "com.example.game", grantID: ledger.grantRows[0].grantID,
+                eventID: ledger.grantRows[0].eventID, openedAt: time, state: state, attempts: 1,
+                history: AttemptHistory([Attempt(at: time, cause: "failed", detail: "HTTP 500.")]))
+        }
+        story.deliveries = [delivery(.open(dueAt: time.advanced(by: .seconds(9)), worker: nil))]
+        #expect(
+            story.summary == "The purchase is the user's, but the app's inventory service has not been told of it yet.")
+        #expect(story.text().contains("called next at 2023-11-14T22:13:29.000Z, 1 call so far, the last at"))
+        #expect(story.json.grants.first?.delivery?.state == "open")
+        #expect(story.json.grants.first?.delivery?.failures.first?.detail == "HTTP 500.")
+        story.deliveries = [delivery(.done(at: time))]
+        #expect(story.text().contains("done at 2023-11-14T22:13:20.000Z, after 1 call\n"))
+    }
+
     @Test("No text of a client steers the terminal")
     func control() {
         let row = ledger.submissionRows[0]

@@ -76,8 +76,7 @@ struct PostgresSchema {
 
     private static let tables = [
         "ledger_schema", "outbox_head", "outbox", "outbox_relay", "withheld", "publications", "submissions", "waiting",
-        "operator_actions", "grants",
-        "quarantines",
+        "operator_actions", "grants", "quarantines", "deliveries",
     ]
 
     private static let lackingRights = PostgresStatement(
@@ -93,6 +92,7 @@ struct PostgresSchema {
                 ('publications', 'SELECT'), ('publications', 'INSERT'), ('publications', 'UPDATE'),
                 ('submissions', 'SELECT'), ('submissions', 'INSERT'), ('submissions', 'UPDATE'),
                 ('grants', 'SELECT'), ('grants', 'INSERT'),
+                ('deliveries', 'SELECT'), ('deliveries', 'INSERT'), ('deliveries', 'UPDATE'),
                 ('quarantines', 'SELECT'), ('quarantines', 'INSERT')
             ) AS wanted (relation, name)
             WHERE NOT has_table_privilege(to_regclass(wanted.relation), wanted.name)

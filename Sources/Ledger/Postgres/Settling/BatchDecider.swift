@@ -11,10 +11,13 @@ struct BatchDecider {
     private(set) var conclusions: [Conclusion] = []
     private(set) var changes: [ExactKey: Change] = [:]
     private(set) var grants: [BatchDecision.Grant] = []
+    private(set) var deliveries: [BatchDecision.Delivery] = []
     private(set) var entries: [BatchDecision.Entry] = []
     private(set) var quarantines: [Quarantine] = []
     private(set) var hasRepeats = false
     private var known: KnownRows
+    /// Where in `deliveries` an event is.
+    private var places: [EventID: Int] = [:]
     private let now: Timestamp
 
     init(known: KnownRows, now: Timestamp) {
@@ -30,9 +33,15 @@ struct BatchDecider {
         let conclusion =
             switch rules.firstStep {
             case .conclude(let conclusion): conclusion
-            case .claim: rules.conclusion(of: claims.map { claim($0, settlement.claimant) })
+            case .claim: rules.conclusion(of: claims.map { claim($0, settlement) })
             }
-        for event in conclusion.again { entries.append(.copy(of: event)) }
+        for event in conclusion.again {
+            if let place = places[event] {
+                deliveries[place].joined += 1
+            } else {
+                entries.append(.copy(of: event))
+            }
+        }
         if let rejection = conclusion.failure {
             let event = FailedEvent.event(
                 of: settlement.claimant, rejection: rejection, failedAt: now, attempts: settlement.attempts)
@@ -51,7 +60,8 @@ struct BatchDecider {
         entries.append(.event(quarantine.event, telling: nil))
     }
 
-    private mutating func claim(_ claim: GrantClaim, _ claimant: Claimant) -> ClaimResult {
+    private mutating func claim(_ claim: GrantClaim, _ settlement: Settlement) -> ClaimResult {
+        let claimant = settlement.claimant
         if let holder = known.grants[claim.key.text] {
             hasRepeats = true
             return ClaimResult(of: claim, for: claimant, heldBy: holder)
@@ -59,7 +69,12 @@ struct BatchDecider {
         known.grants[claim.key.text] = GrantHolder(
             userID: claimant.userID, orderID: claimant.orderID, eventID: claim.event.id)
         grants.append(BatchDecision.Grant(claim: claim, claimant: claimant))
-        entries.append(.event(claim.event, telling: claim.key))
+        if let order = settlement.delivery {
+            places[claim.event.id] = deliveries.count
+            deliveries.append(BatchDecision.Delivery(claim: claim, bundleID: claimant.bundleID, order: order))
+        } else {
+            entries.append(.event(claim.event, telling: claim.key))
+        }
         return .created(claim.event.id)
     }
 

@@ -17,6 +17,18 @@ struct BatchDecision: Sendable {
         let claimant: Claimant
     }
 
+    /// A grant of this batch whose event waits until the app's inventory service was told.
+    struct Delivery: Sendable {
+        let claim: GrantClaim
+        let bundleID: BundleID
+        let order: DeliveryOrder
+        /// Later submissions of the batch that ask for its event.
+        var joined = 0
+
+        /// What the worker that has it is given.
+        var opened: Ledger.Delivery? { order.opened(claim, of: bundleID) }
+    }
+
     /// An entry of the outbox, before it has its sequence.
     enum Entry: Sendable {
         case event(Event, telling: GrantKey?)
@@ -31,6 +43,7 @@ struct BatchDecision: Sendable {
     /// Rows of which only the events change.
     private(set) var extendedRows: [(key: SubmissionKey, events: [EventID])] = []
     private(set) var grants: [Grant] = []
+    private(set) var deliveries: [Delivery] = []
     private(set) var entries: [Entry] = []
     private(set) var quarantines: [Quarantine] = []
     /// Whether something in the batch is known already, to the database or to the batch itself.
@@ -47,6 +60,7 @@ struct BatchDecision: Sendable {
         for quarantine in quarantines { decider.quarantine(quarantine) }
         conclusions = decider.conclusions
         grants = decider.grants
+        deliveries = decider.deliveries
         entries = decider.entries
         self.quarantines = decider.quarantines
         hasRepeats = decider.hasRepeats
@@ -68,6 +82,13 @@ struct BatchDecision: Sendable {
         extendedRows.order { $0.key < $1.key }
         grants.order { $0.claim.key.text < $1.claim.key.text }
         quarantines.order { $0.event.id < $1.event.id }
+    }
+
+    /// How many copies are asked of each event.
+    var copies: [EventID: Int] {
+        var copies: [EventID: Int] = [:]
+        for case .copy(let id) in entries { copies[id, default: 0] += 1 }
+        return copies
     }
 }
 

@@ -5,6 +5,8 @@ struct KnownRows: Sendable {
     var submissions: [ExactKey: PriorSubmission] = [:]
     var grants: [String: GrantHolder] = [:]
     var quarantines: Set<EventID> = []
+    /// Whether any delivery is open, of any grant.
+    var hasOpenDeliveries = false
 
     /// What a batch most likely meets: nothing. The unique keys notice where it is otherwise.
     static let nothing = KnownRows()

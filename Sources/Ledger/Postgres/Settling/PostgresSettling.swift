@@ -19,6 +19,7 @@ struct PostgresSettling: Sendable {
     struct Result: Sendable {
         let conclusions: [Conclusion]
         let added: [OutboxEntry]?
+        let opened: [Delivery]
     }
 
     init(
@@ -49,7 +50,7 @@ struct PostgresSettling: Sendable {
         }
         let known = try read(on: connection)
         let decision = BatchDecision(settlements, claims: claims, quarantines: quarantines, now: now, known: known)
-        return try write(decision, on: connection, after: [])
+        return try write(decision, joining: known.hasOpenDeliveries, on: connection, after: [])
     }
 
     /// Reads what the database knows of the batch, in the transaction that will write.
@@ -59,35 +60,50 @@ struct PostgresSettling: Sendable {
             SubmissionRows.lock(settlements.map(\.key)),
             GrantRows.holders(of: claims.flatMap { $0.map(\.key) }),
             try OutboxRows.quarantined(quarantines),
+            // Asked last: what the others saw as granted is open then, or its event is in the outbox.
+            DeliveryRows.areThere,
         ])
-        guard results.count == 4 else { throw .lost("unexpected answer") }
+        guard results.count == 5 else { throw .lost("unexpected answer") }
         var known = KnownRows()
         for (key, prior) in try SubmissionRows.found(results[1]) { known.submissions[key] = prior }
         for (key, holder) in try GrantRows.found(results[2]) { known.grants[key] = holder }
         known.quarantines = Set(try OutboxRows.found(results[3]))
+        known.hasOpenDeliveries =
+            try results[4].rows { row throws(PostgresFailure) in row.boolean(0) }.first ?? false
         return known
     }
 
     /// Writes a decision if the database still holds what it was made from, which the number of rows written tells.
+    ///
+    /// - Parameter joining: whether copies may be asked for of events whose deliveries are open.
     private func write(
-        _ decision: BatchDecision, on connection: PostgresConnection, after first: [PostgresCommand]
+        _ decision: BatchDecision, joining: Bool = false, on connection: PostgresConnection,
+        after first: [PostgresCommand]
     ) throws(PostgresFailure) -> Result {
         let writes = try writes(of: decision)
-        let commands = first + writes.map(\.command)
+        let copies = joining ? decision.copies : [:]
+        var commands = first + writes.map(\.command)
+        if !copies.isEmpty { commands.append(try DeliveryRows.join(copies)) }
+        var entries = decision.entries
         if !commands.isEmpty {
             let results = try connection.run(commands).dropFirst(first.count)
             for (result, write) in zip(results, writes) {
                 if let rows = write.rows, result.affected != rows { throw .overtaken }
             }
+            if !copies.isEmpty, let result = results.last {
+                let joined = try DeliveryRows.joined(result)
+                entries.removeAll { if case .copy(let id) = $0 { joined.contains(id) } else { false } }
+            }
         }
-        guard !decision.entries.isEmpty else {
+        let opened = decision.deliveries.compactMap(\.opened)
+        guard !entries.isEmpty else {
             _ = try connection.commit()
-            return Result(conclusions: decision.conclusions, added: [])
+            return Result(conclusions: decision.conclusions, added: [], opened: opened)
         }
-        let appended = try connection.commit([try OutboxRows.append(decision.entries)])
+        let appended = try connection.commit([try OutboxRows.append(entries)])
         guard let result = appended.first else { throw .lost("unexpected answer") }
         return Result(
-            conclusions: decision.conclusions, added: try OutboxRows.added(decision.entries, result))
+            conclusions: decision.conclusions, added: try OutboxRows.added(entries, result), opened: opened)
     }
 
     /// Grants before submissions, everywhere: whoever waits for another's row then never has one that the other waits for.
@@ -113,6 +129,12 @@ struct PostgresSettling: Sendable {
         }
         if !decision.quarantines.isEmpty {
             writes.append((try OutboxRows.insert(decision.quarantines, now: now), decision.quarantines.count))
+        }
+        if !decision.deliveries.isEmpty {
+            writes.append(
+                (
+                    try DeliveryRows.open(decision.deliveries, now: now, clock.moment(now)), decision.deliveries.count
+                ))
         }
         return writes
     }

@@ -58,7 +58,11 @@ enum EventRows {
     private static let finding = PostgresStatement(
         "find_events", columns + "WHERE e.event_id = ANY($1::uuid[]) ORDER BY e.sequence")
     private static let telling = PostgresStatement(
-        "find_told_grant", "SELECT grant_key FROM outbox WHERE event_id = ANY($1::uuid[])")
+        "find_told_grant",
+        """
+        SELECT grant_key FROM outbox WHERE event_id = ANY($1::uuid[])
+        UNION ALL SELECT grant_key FROM deliveries WHERE event_id = ANY($1::uuid[])
+        """)
 
     static func entries(after sequence: Int64, limit: Int) -> PostgresCommand {
         PostgresCommand(reading, [.integer(sequence), .integer(Int64(limit)), .integer(maxReadBytes)])

@@ -1,0 +1,53 @@
+import Ledger
+import Metrics
+import Purchases
+
+/// What is measured of deliveries. Apps are added up: a label for each would make as many series as apps.
+struct DeliveryMetrics: Sendable {
+    /// All inventory services at one moment.
+    struct Summary: Hashable, Sendable {
+        private(set) var phases: [Breaker.Phase: Int] = [:]
+        let held: Int
+
+        init(_ desk: DeliveryDesk) {
+            held = desk.heldCount
+            for line in desk.lines { phases[line.breaker.phase, default: 0] += 1 }
+        }
+    }
+
+    /// Deliveries that are open, of all workers.
+    private let open = Gauge(label: "grantor_deliveries_open")
+    /// How long the first of them has been due. Alert if it grows.
+    private let overdue = Gauge(label: "grantor_delivery_overdue_seconds")
+    /// Deliveries in this worker's memory.
+    private let held = Gauge(label: "grantor_deliveries_held")
+    private let calls = Dictionary(
+        uniqueKeysWithValues: DeliveryAnswer.words.map { word in
+            (word, Counter(label: "grantor_delivery_calls_total", dimensions: [("result", word)]))
+        })
+    private let callTime = Timer(label: "grantor_delivery_call_seconds")
+    private let phases = Dictionary(
+        uniqueKeysWithValues: Breaker.Phase.allCases.map { phase in
+            (
+                phase,
+                Gauge(
+                    label: "grantor_apple_breakers",
+                    dimensions: [("service", "inventory"), ("environment", "all"), ("phase", phase.rawValue)])
+            )
+        })
+
+    func called(_ answer: DeliveryAnswer, took duration: Duration) {
+        calls[answer.word]?.increment()
+        callTime.record(duration: duration)
+    }
+
+    func report(_ counts: DeliveryCounts, now: Timestamp) {
+        open.record(counts.open)
+        overdue.record(max(0, now.milliseconds - (counts.firstDueAt ?? now).milliseconds) / 1000)
+    }
+
+    func report(_ summary: Summary) {
+        held.record(summary.held)
+        for (phase, gauge) in phases { gauge.record(summary.phases[phase] ?? 0) }
+    }
+}
