@@ -57,8 +57,7 @@ public final class PostgresServer: Sendable {
     }
 
     deinit {
-        supervisor.stop()
-        try? FileManager.default.removeItem(atPath: folder)
+        if !supervisor.leave() { try? FileManager.default.removeItem(atPath: folder) }
     }
 
     /// A URL by the socket, as the server's owner.
