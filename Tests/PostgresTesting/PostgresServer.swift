@@ -57,7 +57,7 @@ public final class PostgresServer: Sendable {
     }
 
     deinit {
-        supervisor.abandon()
+        if !supervisor.leave() { try? FileManager.default.removeItem(atPath: folder) }
     }
 
     /// A URL by the socket, as the server's owner.
@@ -109,14 +109,6 @@ public final class PostgresServer: Sendable {
     /// Ends the server, and waits for its end.
     public func stop(crashing: Bool = false) async throws {
         try await Self.offPool { [self] in try supervisor.end(crashing: crashing) }
-    }
-
-    /// Ends the server for good, and removes its files.
-    public func close() async throws {
-        try await Self.offPool { [self] in
-            try supervisor.end(crashing: false)
-            try FileManager.default.removeItem(atPath: folder)
-        }
     }
 
     /// Starts a server again that was stopped.

@@ -57,12 +57,15 @@ final class Supervisor: Sendable {
         Spawn.wait(for: ending.shell)
     }
 
-    /// Lets the shell end the server and remove its files, without waiting.
-    func abandon() {
-        guard let ending = taken() else { return }
-        // Closing can only fail if it is closed, which is as good.
+    /// Ends the server for good, without waiting. The shell removes its folder, which only it knows when to do.
+    ///
+    /// - Returns: whether there was a server to end.
+    func leave() -> Bool {
+        guard let ending = taken() else { return false }
+        // What ends a shell that is left alone ends it here too. A shell that is gone needs not be told.
         try? ending.pipe.fileHandleForWriting.close()
         DispatchQueue.global().async { Spawn.wait(for: ending.shell) }
+        return true
     }
 
     /// What runs, which from now on is the caller's to end.

@@ -9,7 +9,9 @@ struct MockBroker: Broker {
     static func start(in folder: URL, partitions: Int = 24) async throws -> MockBroker {
         let topics = ["\(Topic.submitted):\(partitions)"] + Topic.outputs.map { "\($0):4" }
         let process = try ChildProcess(
-            Executables.built("kafka-mock-broker"), topics.flatMap { ["--topic", $0] }, in: folder, name: "mock-broker")
+            Executables.built("kafka-mock-broker"), topics.flatMap { ["--topic", $0] },
+            // Or members that come back could be taken for new ones.
+            environment: ["LD_PRELOAD": Executables.built("libKeptMemory.so").path], in: folder, name: "mock-broker")
         let line = try await eventually("the mock broker tells its address", within: .seconds(10)) {
             try process.checkAlive()
             return process.output.lines.first
