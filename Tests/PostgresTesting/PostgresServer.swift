@@ -111,6 +111,14 @@ public final class PostgresServer: Sendable {
         try await Self.offPool { [self] in try supervisor.end(crashing: crashing) }
     }
 
+    /// Ends the server for good, and removes its files.
+    public func close() async throws {
+        try await Self.offPool { [self] in
+            try supervisor.end(crashing: false)
+            try FileManager.default.removeItem(atPath: folder)
+        }
+    }
+
     /// Starts a server again that was stopped.
     public func resume() async throws {
         try await Self.offPool { [self] in
