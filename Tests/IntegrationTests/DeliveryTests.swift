@@ -1,7 +1,9 @@
 import Foundation
 import InventoryTesting
+import Kafka
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

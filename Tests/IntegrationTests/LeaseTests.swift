@@ -2,6 +2,7 @@ import AppStoreSimulator
 import Glibc
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

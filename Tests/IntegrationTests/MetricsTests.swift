@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

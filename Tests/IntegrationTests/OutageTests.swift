@@ -1,4 +1,5 @@
 import AppStoreSimulator
+import SystemTesting
 import Testing
 
 extension IntegrationTests {

@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Ledger
 import Purchases
+import SystemTesting
 import Testing
 
 extension IntegrationTests {
@@ -66,7 +67,15 @@ extension IntegrationTests {
             }
             stage.apple.simulator.behave(Self.fine)
 
-            try await stage.settled(played.count, within: .seconds(120))
+            do {
+                try await stage.settled(played.count, within: .seconds(120))
+            } catch let missed as DeadlineMissed {
+                let metrics = try await worker.get("/metrics")?.text.split(separator: "\n").filter {
+                    !$0.hasPrefix("#") && !$0.hasSuffix(" 0") && !$0.contains("bucket")
+                }
+                try worker.process.checkAlive()
+                throw DeadlineMissed(description: "\(missed), \(metrics ?? []), \(worker.text.suffix(2000))")
+            }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             let answered = try await answers.await("every answer is on the topics", within: .seconds(60)) {
                 $0.missing(played).isEmpty

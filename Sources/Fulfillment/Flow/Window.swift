@@ -43,11 +43,11 @@ struct Window: Sendable {
 
     /// Lowers the limit for as long as more submissions would only wait, or lifts it again.
     ///
-    /// - Returns: whether this made room for a reader that was waiting.
+    /// - Returns: whether there is room for a reader that may be waiting. One that came when the window was full waits for
+    ///   an eighth of the limit, and of a limit that is lifted an eighth may be free long since: nothing would wake it.
     mutating func lower(to ceiling: Int?) -> Bool {
-        let hadRoom = room != nil
         self.ceiling = ceiling.map { max(1, $0) }
-        return !hadRoom && room != nil
+        return room != nil
     }
 
     private var isRoomy: Bool {

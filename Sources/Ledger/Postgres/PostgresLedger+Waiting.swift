@@ -75,21 +75,25 @@ extension PostgresLedger: LedgerOperations {
         _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
     ) async throws(LedgerError) -> Abandonment {
         let filter = SubmissionFilter(bundleID: key.bundleID, submissionID: key.submissionID)
-        guard let row = try await submissions(filter, before: nil, limit: 1).first else { return .notFound }
-        guard !row.outcome.isFinal else { return .settled(row.outcome) }
-        return try await pool.run { connection throws(PostgresFailure) in
-            let fingerprint = try connection.run(SubmissionRows.fingerprint(of: key))
-                .rows { found throws(PostgresFailure) in try found.text(0) }.first
-            let settling = PostgresSettling(
-                [StoredSubmission(row: row, fingerprint: fingerprint ?? "").abandoned(note)], quarantines: [], now: now,
-                clock: clock,
-                operation: OperatorRows.add(.abandon, note, key: key, cause: nil, count: 1, now: now))
-            // Whoever settled it meanwhile has decided; the rules then say so.
-            guard
-                case .failed(let event, .abandonedByOperator) = try settling.run(on: connection).conclusions.first?
-                    .outcome
-            else { return .settled(.granted) }
-            return .abandoned(event)
+        while let row = try await submissions(filter, before: nil, limit: 1).first {
+            guard !row.outcome.isFinal else { return .settled(row.outcome) }
+            let abandoned = try await pool.run { connection throws(PostgresFailure) -> Abandonment? in
+                let fingerprint = try connection.run(SubmissionRows.fingerprint(of: key))
+                    .rows { found throws(PostgresFailure) in try found.text(0) }.first
+                let settling = PostgresSettling(
+                    [StoredSubmission(row: row, fingerprint: fingerprint ?? "").abandoned(note)], quarantines: [],
+                    now: now, clock: clock,
+                    operation: OperatorRows.add(.abandon, note, key: key, cause: nil, count: 1, now: now))
+                guard let result = try settling.runIfWaiting(on: connection) else { return nil }
+                guard case .failed(let event, .abandonedByOperator) = result.conclusions.first?.outcome else {
+                    // It was answered before under a reused id; that answer stands, and nothing waits any more.
+                    return .settled(.granted)
+                }
+                return .abandoned(event)
+            }
+            // Without one somebody settled it meanwhile, and what that came to is in its row now.
+            if let abandoned { return abandoned }
         }
+        return .notFound
     }
 }

@@ -16,7 +16,7 @@ struct SubmissionListing: Sendable {
                     row.reason ?? "-", row.claimant.userID.rawValue, row.claimant.orderID?.rawValue ?? "-",
                     String(row.attempts), row.settledAt.rfc3339,
                 ]
-            })
+            }, keepsFirst: true)
         return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
     }
 

@@ -2,6 +2,8 @@
 struct TextTable: Hashable, Sendable {
     let header: [String]
     let rows: [[String]]
+    /// Whether the first column, which names what a row is about, stays whole while others give way.
+    var keepsFirst = false
 
     /// No column is made narrower than this to fit.
     static let minColumnWidth = 8
@@ -16,16 +18,17 @@ struct TextTable: Hashable, Sendable {
         let full = header.indices.map { column in
             lines.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
         }
-        let widths = maxWidth.map { Self.fit(full, to: $0) } ?? full
+        let widths = maxWidth.map { fit(full, to: $0) } ?? full
         return lines.map { Self.line($0, widths, maxWidth) + "\n" }.joined()
     }
 
     /// The widths after the widest have given way, as far as they may.
-    private static func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
+    private func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
         var widths = widths
-        var excess = widths.reduce(0, +) + gap.count * max(0, widths.count - 1) - maxWidth
-        while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
-            widths[widest] > minColumnWidth
+        var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - maxWidth
+        let yielding = widths.indices.dropFirst(keepsFirst ? 1 : 0)
+        while excess > 0, let widest = yielding.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > Self.minColumnWidth
         {
             widths[widest] -= 1
             excess -= 1

@@ -1,4 +1,5 @@
 import Foundation
+import SystemTesting
 
 /// People who run `grantor`'s commands.
 struct Operators: Sendable {

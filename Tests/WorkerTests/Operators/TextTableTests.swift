@@ -18,6 +18,13 @@ struct TextTableTests {
         #expect(table.text(maxWidth: 27) == table.text())
     }
 
+    @Test("What names a row stays whole where that is asked for, to be copied into the next command")
+    func keepsFirst() {
+        let table = TextTable(
+            header: ["ID", "REASON"], rows: [["0b7d9a52-0000-5000", "receipt_not_authentic"]], keepsFirst: true)
+        #expect(table.text(maxWidth: 32) == "ID                  REASON\n0b7d9a52-0000-5000  receipt_not…\n")
+    }
+
     @Test("A terminal too narrow for that cuts lines")
     func cut() {
         #expect(TextTable(header: ["ABCDEF"], rows: [["12"]]).text(maxWidth: 4) == "ABC…\n12\n")

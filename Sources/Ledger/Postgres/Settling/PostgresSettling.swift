@@ -53,6 +53,19 @@ struct PostgresSettling: Sendable {
         return try write(decision, joining: known.hasOpenDeliveries, on: connection, after: [])
     }
 
+    /// Settles submissions that wait, and does nothing if one of them has its outcome by now.
+    ///
+    /// - Returns: nil if nothing was done.
+    func runIfWaiting(on connection: PostgresConnection) throws(PostgresFailure) -> Result? {
+        let known = try read(on: connection)
+        guard known.submissions.values.allSatisfy({ !$0.outcome.isFinal }) else {
+            connection.rollBack()
+            return nil
+        }
+        let decision = BatchDecision(settlements, claims: claims, quarantines: quarantines, now: now, known: known)
+        return try write(decision, on: connection, after: [])
+    }
+
     /// Reads what the database knows of the batch, in the transaction that will write.
     private func read(on connection: PostgresConnection) throws(PostgresFailure) -> KnownRows {
         let results = try connection.run([

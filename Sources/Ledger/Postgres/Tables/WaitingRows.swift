@@ -23,6 +23,7 @@ enum WaitingRows {
         WHERE s.bundle_id = k.bundle_id AND s.submission_id = k.submission_id AND waiting.sequence = s.sequence
         """)
 
+    // By an array and not by a join, which the planner would make by reading all that waits while it takes that for little.
     static let taking = PostgresStatement(
         "take_due",
         """
@@ -33,13 +34,14 @@ enum WaitingRows {
             ORDER BY due_at LIMIT $4::bigint FOR UPDATE SKIP LOCKED
         ), taken AS (
             UPDATE waiting w SET holder = $2::text, due_at = (SELECT now FROM clock) + $3::bigint
-            FROM due WHERE w.sequence = due.sequence
-            RETURNING w.sequence, w.doubt_since, w.claim, due.due_at AS was_due
+            WHERE w.sequence = ANY (ARRAY(SELECT sequence FROM due))
+            RETURNING w.sequence, w.doubt_since, w.claim
         )
         SELECT s.bundle_id, s.submission_id, s.user_id, s.order_id, s.traceparent, s.fingerprint, s.outcome, s.reason,
             s.origin_topic, s.origin_partition, s.origin_offset, s.received_at, s.attempts, s.history, t.doubt_since,
             t.claim
-        FROM taken t JOIN submissions s ON s.sequence = t.sequence ORDER BY t.was_due
+        FROM taken t JOIN due ON due.sequence = t.sequence JOIN submissions s ON s.sequence = t.sequence
+        ORDER BY due.due_at
         """)
 
     private static let keeping = PostgresStatement(
