@@ -1,5 +1,6 @@
 import Foundation
 import InventoryTesting
+import Kafka
 import Ledger
 import Purchases
 import Testing
