@@ -13,6 +13,7 @@ RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
 COPY Benchmarks Benchmarks
+COPY Chaos Chaos
 COPY Fuzzing Fuzzing
 RUN swift build -c release --product grantor --static-swift-stdlib
 

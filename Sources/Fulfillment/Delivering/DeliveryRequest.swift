@@ -1,5 +1,5 @@
 public import HTTPTransport
-public import Ledger
+import Ledger
 public import Purchases
 
 /// One fulfilment call: tells an inventory service of a grant.

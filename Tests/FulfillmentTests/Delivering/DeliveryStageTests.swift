@@ -80,9 +80,7 @@ struct DeliveryStageTests {
             bench.source.committed == 300 && !inventory.calls.isEmpty
         }
         let counts = try await bench.ledger.counts()
-        #expect(counts.grants == 300)
-        #expect(counts.openDeliveries == 300)
-        #expect(counts.unpublished == 0)
+        #expect(counts.grants == 300 && counts.openDeliveries == 300 && counts.unpublished == 0)
         #expect(bench.sink.events.isEmpty)
         let again = FakeInventory()
         try await self.bench(again, ledger: bench.ledger).run(untilDelivered: 300)
