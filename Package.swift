@@ -93,8 +93,8 @@ let package = Package(
         .executableTarget(
             name: "grantor-bench",
             dependencies: [
-                "CLibpq", "AppStore", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
-                argumentParser, crypto, logging,
+                "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "Kafka", "Ledger", "PostgresTesting",
+                "Purchases", argumentParser, crypto, logging,
             ],
             path: "Benchmarks"),
 

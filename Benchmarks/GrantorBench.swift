@@ -5,5 +5,6 @@ import ArgumentParser
 struct GrantorBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grantor-bench", abstract: "Measures the worker, or a part of it.",
-        subcommands: [WorkerCommand.self, LedgerCommand.self], defaultSubcommand: WorkerCommand.self)
+        subcommands: [WorkerCommand.self, LedgerCommand.self, StagesCommand.self], defaultSubcommand: WorkerCommand.self
+    )
 }
