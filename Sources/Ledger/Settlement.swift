@@ -24,7 +24,9 @@ public enum Decision: Hashable, Sendable {
 }
 
 /// One submission's way into the ledger.
-public struct Settlement: Hashable, Sendable {
+///
+/// A class, because it goes through several lists and rules: a reference is handed on instead of a dozen texts, each counted.
+public final class Settlement: Sendable {
     public let claimant: Claimant
     /// SHA-256, lower-case hex, of all that the submission claims. Tells a repeat from a reused id.
     public let fingerprint: String
@@ -54,6 +56,20 @@ public struct Settlement: Hashable, Sendable {
     /// The submission's name in the ledger.
     public var key: SubmissionKey {
         SubmissionKey(bundleID: claimant.bundleID, submissionID: claimant.submissionID)
+    }
+}
+
+extension Settlement: Hashable {
+    /// By all that they hold.
+    public static func == (left: Settlement, right: Settlement) -> Bool {
+        left.claimant == right.claimant && left.fingerprint == right.fingerprint && left.origin == right.origin
+            && left.receivedAt == right.receivedAt && left.attempts == right.attempts && left.history == right.history
+            && left.decision == right.decision
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(origin)
     }
 }
 

@@ -27,6 +27,7 @@ struct Settler: Sendable {
     ///   batch may then be written or not; its records are read again.
     func settle(_ batch: [Settled]) async throws -> [OutboxEntry]? {
         var settlements: [Settlement] = []
+        settlements.reserveCapacity(batch.count)
         var quarantines: [Quarantine] = []
         for settled in batch {
             switch settled.fate {
