@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas compose-check bench fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas compose-check bench bench-compare profile fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
@@ -45,6 +45,14 @@ bench: ## Measure the worker against the simulator, end to end, and the PostgreS
 	$(SWIFT) build -c release
 	.build/release/grantor-bench --output .build/bench.json
 	.build/release/grantor-bench ledger
+
+bench-compare: setup ## Measure the stages of a signed transaction, and compare them with Benchmarks/baseline.json
+	$(SWIFT) build -c release --product grantor-bench
+	.build/release/grantor-bench stages --output .build/stages.json --baseline Benchmarks/baseline.json
+
+profile: setup ## Show where a worker under load spends its time (needs perf)
+	$(SWIFT) build -c release
+	scripts/profile.sh signed
 
 fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute each (FUZZ_SECONDS)
 	GRANTOR_FUZZING=1 $(SWIFT) build -c release --product grantor-fuzz --scratch-path .build/fuzzing \

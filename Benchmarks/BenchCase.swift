@@ -7,6 +7,13 @@ struct BenchCase: Codable, Sendable {
         case signedTransaction
     }
 
+    enum Ledger: String, Codable, CaseIterable, Sendable {
+        /// A file of the worker's own.
+        case sqlite
+        /// A server of the run's own, every commit synced.
+        case postgres
+    }
+
     let evidence: Evidence
     /// What Apple takes for each call; nothing is called for signed transactions.
     let latencyMilliseconds: Int
@@ -14,6 +21,7 @@ struct BenchCase: Codable, Sendable {
     let submissions: Int
     /// Bytes of a receipt before base64.
     let receiptBytes: Int
+    let ledger: Ledger
 
     /// For people.
     var name: String {

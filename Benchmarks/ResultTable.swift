@@ -26,7 +26,9 @@ struct ResultTable {
                     Self.cell(ratio, 6), Self.cell(Self.whole(result.median(\.peakMemoryMiB)), 9),
                 ].joined(separator: " "))
         }
-        lines.append("Medians of \(results.first?.measurements.count ?? 0) runs; the worker process alone is measured.")
+        lines.append(
+            "Medians of \(results.first?.measurements.count ?? 0) runs; ledger: "
+                + "\(results.first?.scenario.ledger.rawValue ?? "none"); the worker process alone is measured.")
         text = lines.joined(separator: "\n")
     }
 

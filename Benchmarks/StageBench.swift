@@ -46,6 +46,9 @@ struct StageBench {
     func measure() async throws -> [StageCost] {
         var costs: [StageCost] = []
         costs.append(StageCost(stage: "raw P-256 verification", microseconds: try RawVerification.microseconds()))
+        costs.append(
+            StageCost(stage: "raw, signatures that differ", microseconds: try RawVerification.microsecondsOfDifferent())
+        )
         costs.append(cost("read the submission") { _ = RecordSubject(of: records[$0]) })
         costs.append(try cost("verify the signed transaction") { _ = try verifier.verify(tokens[$0], now: now) })
         let transactions = try tokens.map { try verifier.verify($0, now: now) }
