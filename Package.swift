@@ -66,7 +66,9 @@ let package = Package(
         .target(name: "JSONReading"),
         .target(
             name: "AppStore", dependencies: ["Purchases", "JSONReading", asn1, certificates, crypto, cryptoExtras]),
-        .target(name: "Ledger", dependencies: ["CLibpq", "CSQLiteSettings", "Purchases", grdb, sqlite, crypto, logging, metrics]),
+        .target(
+            name: "Ledger",
+            dependencies: ["CLibpq", "CSQLiteSettings", "Purchases", grdb, sqlite, crypto, logging, metrics]),
         .target(name: "Kafka", dependencies: ["CLibrdkafka", logging, metrics]),
         .target(name: "HTTPTransport", dependencies: ["CLibcurl", logging, metrics]),
         .target(
@@ -94,7 +96,8 @@ let package = Package(
         .executableTarget(
             name: "grantor-bench",
             dependencies: [
-                "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "Kafka", "Ledger", "PostgresTesting",
+                "CLibcurl", "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "Kafka", "Ledger",
+                "PostgresTesting",
                 "Purchases", argumentParser, crypto, logging,
             ],
             path: "Benchmarks"),

@@ -46,6 +46,8 @@ struct Measurement: Codable, Sendable {
     let peakMemoryMiB: Double
     /// CPU time of one bare P-256 verification by swift-crypto, measured right after the run.
     let rawVerificationMicroseconds: Double
+    /// CPU time of one call by libcurl alone, measured right after the run; nil where nothing is called.
+    var bareCallMicroseconds: Double?
 }
 
 /// A case with its runs.
