@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas deploy-check bench outage chaos scale fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas deploy-check bench bench-compare profile outage chaos scale fuzz clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
@@ -56,6 +56,14 @@ bench: ## Measure the worker against the simulator, end to end, and the PostgreS
 	$(SWIFT) build -c release
 	.build/release/grantor-bench --output .build/bench.json
 	.build/release/grantor-bench ledger
+
+bench-compare: setup ## Measure the stages of a signed transaction, and compare them with Benchmarks/baseline.json
+	$(SWIFT) build -c release --product grantor-bench
+	.build/release/grantor-bench stages --output .build/stages.json --baseline Benchmarks/baseline.json
+
+profile: setup ## Show where a worker under load spends its time (needs perf)
+	$(SWIFT) build -c release
+	scripts/profile.sh signed
 
 outage: ## Take the App Store away for a minute at full load (OUTAGE_SECONDS), and look at the worker meanwhile
 	@scripts/setup.sh --for test

@@ -62,12 +62,15 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CSQLiteSettings", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "Purchases", dependencies: [crypto]),
         .target(name: "JSONReading"),
         .target(
             name: "AppStore", dependencies: ["Purchases", "JSONReading", asn1, certificates, crypto, cryptoExtras]),
-        .target(name: "Ledger", dependencies: ["CLibpq", "Purchases", grdb, sqlite, crypto, logging, metrics]),
+        .target(
+            name: "Ledger",
+            dependencies: ["CLibpq", "CSQLiteSettings", "Purchases", grdb, sqlite, crypto, logging, metrics]),
         .target(name: "Kafka", dependencies: ["CLibrdkafka", logging, metrics]),
         .target(name: "HTTPTransport", dependencies: ["CLibcurl", logging, metrics]),
         .target(
@@ -95,8 +98,9 @@ let package = Package(
         .executableTarget(
             name: "grantor-bench",
             dependencies: [
-                "CLibpq", "AppStore", "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases",
-                argumentParser, crypto, logging,
+                "CLibcurl", "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "Kafka", "Ledger",
+                "PostgresTesting",
+                "Purchases", argumentParser, crypto, logging,
             ],
             path: "Benchmarks"),
 

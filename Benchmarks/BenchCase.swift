@@ -7,6 +7,13 @@ struct BenchCase: Codable, Sendable {
         case signedTransaction
     }
 
+    enum Ledger: String, Codable, CaseIterable, Sendable {
+        /// A file of the worker's own.
+        case sqlite
+        /// A server of the run's own, every commit synced.
+        case postgres
+    }
+
     let evidence: Evidence
     /// What Apple takes for each call; nothing is called for signed transactions.
     let latencyMilliseconds: Int
@@ -14,6 +21,7 @@ struct BenchCase: Codable, Sendable {
     let submissions: Int
     /// Bytes of a receipt before base64.
     let receiptBytes: Int
+    let ledger: Ledger
 
     /// For people.
     var name: String {
@@ -38,6 +46,8 @@ struct Measurement: Codable, Sendable {
     let peakMemoryMiB: Double
     /// CPU time of one bare P-256 verification by swift-crypto, measured right after the run.
     let rawVerificationMicroseconds: Double
+    /// CPU time of one call by libcurl alone, measured right after the run; nil where nothing is called.
+    var bareCallMicroseconds: Double?
 }
 
 /// A case with its runs.

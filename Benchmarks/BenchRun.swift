@@ -1,7 +1,9 @@
 import AppStoreSimulator
 import Foundation
 import Kafka
+import Ledger
 import Logging
+import PostgresTesting
 import Purchases
 
 /// One run of a case, from starting the processes to ending them.
@@ -34,9 +36,47 @@ struct BenchRun {
         defer { apple.end() }
         let endpoints = try JSONDecoder().decode([String: String].self, from: Data(try apple.firstLine().utf8))
         let messages = try messages(authority: authority)
-        let worker = try worker(in: folder, bootstrap: bootstrap, endpoints: endpoints)
-        defer { worker.end() }
-        return try await load(messages, bootstrap: bootstrap, worker: worker)
+        var measurement = try await measure(messages, in: folder, bootstrap: bootstrap, endpoints: endpoints)
+        if scenario.evidence == .receipt {
+            let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+            let purchase = SimulatedPurchase(transactionID: "1000000000", productID: "gems", purchasedAt: now)
+            let receipts = try ReceiptFactory(authority: try SimulatorAuthority(folder: authority))
+            let calls = BareCalls(
+                url: endpoints["productionURL"] ?? "", caFile: endpoints["caFile"] ?? "",
+                receipt: try receipts.base64(receipt(of: purchase, now: now)),
+                // They wait for each other, so where Apple takes its time there are fewer.
+                count: max(40, 3000 / (1 + scenario.latencyMilliseconds)))
+            measurement.bareCallMicroseconds = try calls.microseconds()
+        }
+        return measurement
+    }
+
+    /// With a worker of its own, and its ledger.
+    private func measure(
+        _ messages: [KafkaProducerRecord], in folder: URL, bootstrap: String, endpoints: [String: String]
+    ) async throws -> Measurement {
+        switch scenario.ledger {
+        case .sqlite:
+            let ledger = "sqlite:\(folder.appending(path: "ledger.db").path)"
+            let worker = try worker(in: folder, bootstrap: bootstrap, endpoints: endpoints, ledger: ledger)
+            defer { worker.end() }
+            return try await load(messages, bootstrap: bootstrap, worker: worker)
+        case .postgres:
+            let server = try await PostgresServer.start()
+            let ledger = server.url(schema: try await server.freshSchema())
+            guard let configuration = PostgresLedgerConfiguration(url: ledger) else {
+                throw BenchFailure(description: "the URL cannot be read")
+            }
+            _ = try await PostgresLedger.migrate(configuration)
+            let worker = try worker(in: folder, bootstrap: bootstrap, endpoints: endpoints, ledger: ledger)
+            let result: Measurement
+            do {
+                defer { worker.end() }
+                result = try await load(messages, bootstrap: bootstrap, worker: worker)
+            }
+            try await server.stop()
+            return result
+        }
     }
 
     func broker(in folder: URL) throws -> BenchProcess {
@@ -80,7 +120,9 @@ struct BenchRun {
         TransactionSpecification(purchase, bundleID: Self.bundleID, environment: .production)
     }
 
-    func worker(in folder: URL, bootstrap: String, endpoints: [String: String]) throws -> BenchProcess {
+    func worker(
+        in folder: URL, bootstrap: String, endpoints: [String: String], ledger: String
+    ) throws -> BenchProcess {
         let apps = folder.appending(path: "apps.yaml")
         try Data("apps:\n  - bundleId: \(Self.bundleID)\n".utf8).write(to: apps)
         let properties = folder.appending(path: "kafka.properties")
@@ -90,7 +132,7 @@ struct BenchRun {
             environment: [
                 "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": bootstrap,
                 "GRANTOR_KAFKA_PROPERTIES_FILE": properties.path, "GRANTOR_APPS_FILE": apps.path,
-                "GRANTOR_LEDGER_URL": "sqlite:\(folder.appending(path: "ledger.db").path)",
+                "GRANTOR_LEDGER_URL": ledger,
                 "GRANTOR_MAX_IN_FLIGHT": String(scenario.inFlight), "GRANTOR_HTTP_BIND": "127.0.0.1:0",
                 "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": endpoints["productionURL"] ?? "",
                 "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": endpoints["sandboxURL"] ?? "",

@@ -5,6 +5,7 @@ import ArgumentParser
 struct GrantorBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grantor-bench", abstract: "Measures the worker, or a part of it.",
-        subcommands: [WorkerCommand.self, LedgerCommand.self, OutageCommand.self], defaultSubcommand: WorkerCommand.self
+        subcommands: [WorkerCommand.self, LedgerCommand.self, OutageCommand.self, StagesCommand.self],
+        defaultSubcommand: WorkerCommand.self
     )
 }

@@ -34,7 +34,7 @@ struct OutageBench {
                 "productionURL": endpoints.productionURL.absoluteString,
                 "sandboxURL": endpoints.sandboxURL.absoluteString, "caFile": endpoints.caFile.path,
                 "rootsFile": endpoints.rootsFile.path,
-            ])
+            ], ledger: "sqlite:\(folder.appending(path: "ledger.db").path)")
         defer { worker.end() }
         let producer = try KafkaProducer(
             configuration: KafkaProducerConfiguration(

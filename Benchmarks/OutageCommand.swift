@@ -27,7 +27,8 @@ struct OutageCommand: AsyncParsableCommand {
 
     func run() async throws {
         let scenario = BenchCase(
-            evidence: .receipt, latencyMilliseconds: latency, inFlight: inFlight, submissions: 0, receiptBytes: 4_000)
+            evidence: .receipt, latencyMilliseconds: latency, inFlight: inFlight, submissions: 0, receiptBytes: 4_000,
+            ledger: .sqlite)
         let bench = OutageBench(
             run: BenchRun(scenario: scenario, binaries: URL(filePath: binaries)), outage: .seconds(seconds),
             usual: .seconds(usualSeconds))

@@ -32,6 +32,9 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option(help: "Bytes of a receipt before base64.")
     var receiptBytes = 8_000
 
+    @Option(help: "Where the worker's ledger is: sqlite, or postgres for a server that is started for each run.")
+    var ledger = BenchCase.Ledger.sqlite
+
     @Option(help: "File that the results are written to, as JSON.")
     var output: String?
 
@@ -58,12 +61,12 @@ struct WorkerCommand: AsyncParsableCommand {
     private var cases: [BenchCase] {
         let signed = BenchCase(
             evidence: .signedTransaction, latencyMilliseconds: 0, inFlight: inFlight, submissions: signedTransactions,
-            receiptBytes: 0)
+            receiptBytes: 0, ledger: ledger)
         return (signedTransactions > 0 ? [signed] : [])
             + latencies.map {
                 BenchCase(
                     evidence: .receipt, latencyMilliseconds: $0, inFlight: inFlight, submissions: receipts,
-                    receiptBytes: receiptBytes)
+                    receiptBytes: receiptBytes, ledger: ledger)
             }
     }
 
@@ -73,3 +76,5 @@ struct WorkerCommand: AsyncParsableCommand {
         let verification: VerificationCost
     }
 }
+
+extension BenchCase.Ledger: ExpressibleByArgument {}

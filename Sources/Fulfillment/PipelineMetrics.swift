@@ -81,11 +81,13 @@ struct PipelineMetrics: Sendable {
         settleTime.record(duration: duration)
         settleSize.record(settlements.count)
         quarantined.increment(by: count)
+        var grantedNow = 0
+        var createdNow = 0
         for outcome in outcomes {
             switch outcome {
             case .granted(_, let created):
-                granted.increment()
-                grantsCreated.increment(by: created)
+                grantedNow += 1
+                createdNow += created
             case .failed(_, let reason):
                 failedTotal.increment()
                 failed[reason]?.increment()
@@ -93,12 +95,16 @@ struct PipelineMetrics: Sendable {
             case .answeredAgain: answeredAgain.increment()
             }
         }
+        granted.increment(by: grantedNow)
+        grantsCreated.increment(by: createdNow)
     }
 
     func published(_ entries: [OutboxEntry], _ acknowledged: [Bool]) {
-        for (entry, isAcknowledged) in zip(entries, acknowledged) where isAcknowledged {
-            eventsPublished[entry.event.kind]?.increment()
+        var counts: [EventTopic: Int] = [:]
+        for (index, isAcknowledged) in acknowledged.enumerated() where isAcknowledged {
+            counts[entries[index].event.kind, default: 0] += 1
         }
+        for (kind, count) in counts { eventsPublished[kind]?.increment(by: count) }
     }
 
     func called(_ environment: Environment, _ reply: AppStoreReply, took duration: Duration) {

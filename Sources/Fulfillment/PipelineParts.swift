@@ -102,13 +102,23 @@ final class Flag: Sendable {
 }
 
 /// A submission on its way to verification.
-struct AdmittedSubmission: Sendable {
+///
+/// A class, because it goes through several lists: a reference is handed on instead of two dozen texts, each counted.
+final class AdmittedSubmission: Sendable {
     let read: ReadSubmission
     let origin: Origin
     let receivedAt: Timestamp
     /// Nil for one that came from the ledger.
     let ticket: Ticket?
     let weight: Int
+
+    init(read: ReadSubmission, origin: Origin, receivedAt: Timestamp, ticket: Ticket?, weight: Int) {
+        self.read = read
+        self.origin = origin
+        self.receivedAt = receivedAt
+        self.ticket = ticket
+        self.weight = weight
+    }
 
     /// The same without the evidence, for what only answers for it.
     var withoutEvidence: AdmittedSubmission {

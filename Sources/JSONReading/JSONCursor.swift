@@ -32,14 +32,48 @@ struct JSONCursor {
     mutating func string() throws(StrictJSON.Unreadable) -> String {
         guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
         let start = position
-        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
-            position += 1
-        }
+        skipPlain()
         if take(UInt8(ascii: "\"")) {
             // The common case, and the only one for evidence of many kilobytes: no escapes, one copy.
             return String(decoding: bytes[start..<position - 1], as: UTF8.self)
         }
         return try escapedString(from: start)
+    }
+
+    /// Passes over what stands for itself in a string: all but quotes, backslashes and control characters.
+    private mutating func skipPlain() {
+        position = plainWords(from: position)
+        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
+            position += 1
+        }
+    }
+
+    /// Evidence has kilobytes without any of these, so eight bytes are looked at together.
+    ///
+    /// - Returns: where the first eight bytes begin that have one, or the last bytes that are less than eight.
+    private func plainWords(from start: Int) -> Int {
+        // The load is checked against the bounds, and every pattern of bits is a number.
+        let text = bytes.span.bytes
+        var end = start
+        while end <= text.byteCount - 8 {
+            let word = text.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self)
+            guard !Self.hasSpecial(word) else { break }
+            end += 8
+        }
+        return end
+    }
+
+    /// Whether any of eight bytes is a quote, a backslash or a control character.
+    ///
+    /// A byte that is taken from another leaves a borrow in its highest bit where it was the larger one; a byte above 0x7F has
+    /// that bit itself and is none of these. A borrow can reach the next byte only from one that was found.
+    private static func hasSpecial(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+        let borrows =
+            (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
+        return borrows & (ones &* 0x80) != 0
     }
 
     private mutating func escapedString(from start: Int) throws(StrictJSON.Unreadable) -> String {
@@ -103,9 +137,15 @@ struct JSONCursor {
 
     /// A number, `true`, `false` or `null`.
     mutating func literal() throws(StrictJSON.Unreadable) -> StrictJSON.Value {
-        if takeWord("true") { return .boolean(true) }
-        if takeWord("false") { return .boolean(false) }
-        if takeWord("null") { return .null }
+        switch peek {
+        case UInt8(ascii: "t") where takeWord("true"): return .boolean(true)
+        case UInt8(ascii: "f") where takeWord("false"): return .boolean(false)
+        case UInt8(ascii: "n") where takeWord("null"): return .null
+        default: return try number()
+        }
+    }
+
+    private mutating func number() throws(StrictJSON.Unreadable) -> StrictJSON.Value {
         let start = position
         _ = take(UInt8(ascii: "-"))
         // RFC 8259 section 6: no leading zeros, digits on both sides of the point, digits in the exponent.

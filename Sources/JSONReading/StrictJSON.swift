@@ -42,14 +42,17 @@ public struct StrictJSON: Sendable {
 
     private var duplicates: Set<String> = []
 
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// Reads a whole text. A byte order mark in front is passed over, as RFC 8259 allows.
     ///
+    /// - Parameter count: how many members there usually are. It changes nothing but the cost: growing step by step hashes
+    ///   the names anew.
     /// - Throws: `Unreadable` if it is not one JSON object in UTF-8, from its first byte to its last.
-    public init(_ bytes: [UInt8]) throws(Unreadable) {
-        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        guard String(validating: bytes[start...], as: UTF8.self) != nil else {
-            throw Unreadable(reason: "not UTF-8")
-        }
+    public init(_ bytes: [UInt8], expecting count: Int = 6) throws(Unreadable) {
+        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw Unreadable(reason: "not UTF-8") }
+        let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+        members.reserveCapacity(min(count, Self.maxMembers))
         var cursor = JSONCursor(bytes: bytes, position: start)
         cursor.skipSpace()
         guard cursor.take(UInt8(ascii: "{")) else { throw Unreadable(reason: "not a JSON object") }
@@ -78,14 +81,15 @@ public struct StrictJSON: Sendable {
     }
 
     private mutating func record(_ name: String, _ value: Value) {
-        if duplicates.contains(name) { return }
-        if members.removeValue(forKey: name) != nil {
+        if !duplicates.isEmpty, duplicates.contains(name) { return }
+        // Put in first and taken out again in the case that hardly ever is, so that a name is looked for once.
+        if members.updateValue(value, forKey: name) != nil {
+            members[name] = nil
             duplicates.insert(name)
             note(.duplicateMember(name))
-        } else if members.count >= Self.maxMembers {
+        } else if members.count > Self.maxMembers {
+            members[name] = nil
             note(.tooManyMembers)
-        } else {
-            members[name] = value
         }
     }
 

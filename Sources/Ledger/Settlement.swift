@@ -24,7 +24,9 @@ public enum Decision: Hashable, Sendable {
 }
 
 /// One submission's way into the ledger.
-public struct Settlement: Hashable, Sendable {
+///
+/// A class, because it goes through several lists and rules: a reference is handed on instead of a dozen texts, each counted.
+public final class Settlement: Sendable {
     public let claimant: Claimant
     /// SHA-256, lower-case hex, of all that the submission claims. Tells a repeat from a reused id.
     public let fingerprint: String
@@ -37,7 +39,7 @@ public struct Settlement: Hashable, Sendable {
     public let history: AttemptHistory
     public let decision: Decision
     /// How grants that this makes are told; nil if their events are published at once.
-    public var delivery: DeliveryOrder?
+    public let delivery: DeliveryOrder?
 
     /// A decided submission.
     public init(
@@ -54,9 +56,30 @@ public struct Settlement: Hashable, Sendable {
         self.delivery = delivery
     }
 
+    /// The same, with its grants' events told in another way.
+    public func told(by delivery: DeliveryOrder?) -> Settlement {
+        Settlement(
+            claimant: claimant, fingerprint: fingerprint, origin: origin, receivedAt: receivedAt, attempts: attempts,
+            history: history, decision: decision, delivery: delivery)
+    }
+
     /// The submission's name in the ledger.
     public var key: SubmissionKey {
         SubmissionKey(bundleID: claimant.bundleID, submissionID: claimant.submissionID)
+    }
+}
+
+extension Settlement: Hashable {
+    /// By all that they hold.
+    public static func == (left: Settlement, right: Settlement) -> Bool {
+        left.claimant == right.claimant && left.fingerprint == right.fingerprint && left.origin == right.origin
+            && left.receivedAt == right.receivedAt && left.attempts == right.attempts && left.history == right.history
+            && left.decision == right.decision && left.delivery == right.delivery
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(origin)
     }
 }
 

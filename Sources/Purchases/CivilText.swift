@@ -11,14 +11,14 @@ enum CivilText {
         let time = Int(milliseconds % dayMilliseconds)
         return String(unsafeUninitializedCapacity: 24) { text in
             var end = 0
-            func digits(_ number: Int, _ count: Int, then mark: Character) {
+            func digits(_ number: Int, _ count: Int, then mark: Unicode.Scalar) {
                 var rest = number
                 for place in (end..<end + count).reversed() {
                     text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
                     rest /= 10
                 }
                 end += count
-                text[end] = mark.asciiValue ?? 0
+                text[end] = UInt8(ascii: mark)
                 end += 1
             }
             digits(year, 4, then: "-")

@@ -26,10 +26,7 @@ public enum NameBasedUUID {
     }
 
     private static func bytes(namespace: [UInt8], name: String) -> [UInt8] {
-        var hash = Insecure.SHA1()
-        hash.update(data: namespace)
-        hash.update(data: Array(name.utf8))
-        var bytes = Array(hash.finalize().prefix(16))
+        var bytes = Array(Insecure.SHA1.hash(data: namespace + name.utf8).prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x50
         bytes[8] = bytes[8] & 0x3f | 0x80
         return bytes

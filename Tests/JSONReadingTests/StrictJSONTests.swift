@@ -40,6 +40,44 @@ struct StrictJSONTests {
         #expect(throws: StrictJSON.Unreadable(reason: "not UTF-8")) { try StrictJSON(text) }
     }
 
+    @Test("finds the end of a string, and what is special in it, at any place", arguments: 0..<40)
+    func specialAtAnyPlace(place: Int) throws {
+        for length in place..<48 {
+            // Among letters, and among bytes that differ from the special ones in their highest bit alone.
+            for filler in ["a", "\u{00A2}", "\u{0722}"] {
+                let before = String(repeating: filler, count: place)
+                let after = String(repeating: filler, count: length - place)
+                func value(_ middle: String) throws -> StrictJSON.Value? {
+                    try StrictJSON(Array("{\"a\":\"\(before)\(middle)\(after)\"}".utf8)).members["a"]
+                }
+                #expect(try value("!") == .string("\(before)!\(after)"))
+                #expect(try value("\\\"") == .string("\(before)\"\(after)"))
+                #expect(throws: StrictJSON.Unreadable.self) { try value("\u{1F}") }
+                #expect(throws: StrictJSON.Unreadable.self) { try value("\"") }
+            }
+        }
+    }
+
+    @Test("what is expected of the number of members changes nothing", arguments: [0, 1, 24, 1_000_000])
+    func expectedMembers(count: Int) throws {
+        let text = Array(#"{"a":1,"b":2,"a":3,"c":{}}"#.utf8)
+        let object = try StrictJSON(text, expecting: count)
+        #expect(object.members == ["b": .number("2"), "c": .object])
+        #expect(object.flaws == [.duplicateMember("a")])
+    }
+
+    @Test("keeps as many members as are allowed, and none beyond")
+    func mostMembers() throws {
+        let names = (0..<StrictJSON.maxMembers).map { "m\($0)" }
+        let members = names.map { "\"\($0)\":1" }.joined(separator: ",")
+        let full = try StrictJSON(Array("{\(members)}".utf8))
+        #expect(Set(full.members.keys) == Set(names))
+        #expect(full.flaws.isEmpty)
+        let beyond = try StrictJSON(Array("{\(members),\"x\":1,\"m0\":2}".utf8))
+        #expect(beyond.members["x"] == nil)
+        #expect(beyond.flaws == [.tooManyMembers, .duplicateMember("m0")])
+    }
+
     @Test("passes over a byte order mark")
     func byteOrderMark() throws {
         #expect(try StrictJSON([0xEF, 0xBB, 0xBF] + Array("{\"a\":\"b\"}".utf8)).members["a"] == .string("b"))

@@ -48,9 +48,7 @@ public enum Samples {
         _ id: SubmissionID, user: UserID = "alice", order: OrderID? = nil, _ purchases: GrantablePurchase...,
         by delivery: DeliveryOrder = .due
     ) -> Settlement {
-        var settlement = settlement(id, user: user, order: order, .grant(purchases, by: .verifyReceipt))
-        settlement.delivery = delivery
-        return settlement
+        settlement(id, user: user, order: order, .grant(purchases, by: .verifyReceipt)).told(by: delivery)
     }
 
     /// A submission that fails.

@@ -7,10 +7,13 @@ import Purchases
 struct TransactionPayload: Sendable {
     private let members: [String: StrictJSON.Value]
 
+    /// What Apple writes has some 23.
+    private static let usualMembers = 24
+
     init(json: [UInt8]) throws(SignedTransactionError) {
         let object: StrictJSON
         do throws(StrictJSON.Unreadable) {
-            object = try StrictJSON(json)
+            object = try StrictJSON(json, expecting: Self.usualMembers)
         } catch {
             throw .payloadUnreadable
         }
@@ -29,15 +32,6 @@ struct TransactionPayload: Sendable {
         }
     }
 
-    /// Whether there is something under a name, in whatever form.
-    private func holds(_ name: String) -> Bool {
-        switch members[name] {
-        case .null, nil: false
-        case .string(let text): !text.isEmpty
-        default: true
-        }
-    }
-
     /// A moment; nil if it is absent. What is there and cannot be read must not count as absent: the purchase may be over
     /// or refunded.
     func moment(_ name: String) throws(UnreadablePurchase) -> Timestamp? {
@@ -46,8 +40,15 @@ struct TransactionPayload: Sendable {
 
     /// A member in a form that is known; nil if it is absent.
     func value<Value>(_ name: String, _ read: (String) -> Value?) throws(UnreadablePurchase) -> Value? {
-        guard holds(name) else { return nil }
-        guard let value = text(name).flatMap(read) else { throw .unknownForm(name) }
+        let value: Value?
+        switch members[name] {
+        case .null, nil: return nil
+        case .string(let text) where text.isEmpty: return nil
+        case .string(let text), .number(let text): value = read(text)
+        case .boolean(let flag): value = read(String(flag))
+        case .object, .array: value = nil
+        }
+        guard let value else { throw .unknownForm(name) }
         return value
     }
 

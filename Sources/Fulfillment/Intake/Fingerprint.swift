@@ -4,11 +4,11 @@ import Crypto
 enum Fingerprint {
     /// SHA-256 over the members that decide the outcome, each with its length in front, in lower-case hex.
     static func of(_ members: SubmissionMembers, submissionID: String, userID: String) -> String {
-        var hash = SHA256()
-        add(submissionID, to: &hash)
-        add(userID, to: &hash)
-        for name in decisive { add(members.text(name), to: &hash) }
-        return hex(hash.finalize())
+        var text: [UInt8] = []
+        let parts = [submissionID, userID] + decisive.map(members.text)
+        text.reserveCapacity(parts.reduce(0) { $0 + 1 + lengthBytes + ($1?.utf8.count ?? 0) })
+        for part in parts { add(part, to: &text) }
+        return hex(SHA256.hash(data: text))
     }
 
     /// `submittedAt` and `environment` are left out: a producer may well send them differently the second time.
@@ -16,19 +16,20 @@ enum Fingerprint {
         "bundleId", "receipt", "signedTransaction", "transactionId", "productId", "orderId", "appAccountToken",
     ]
 
-    private static func add(_ text: String?, to hash: inout SHA256) {
-        guard let text else { return hash.update(data: [0]) }
-        let bytes = Array(text.utf8)
-        var head: [UInt8] = [1]
+    private static let lengthBytes = 8
+
+    private static func add(_ part: String?, to text: inout [UInt8]) {
+        guard let part else { return text.append(0) }
+        text.append(1)
         for shift in stride(from: 56, through: 0, by: -8) {
-            head.append(UInt8(truncatingIfNeeded: bytes.count >> shift))
+            text.append(UInt8(truncatingIfNeeded: part.utf8.count >> shift))
         }
-        hash.update(data: head)
-        hash.update(data: bytes)
+        text.append(contentsOf: part.utf8)
     }
 
+    private static let digits = Array("0123456789abcdef".utf8)
+
     private static func hex(_ digest: SHA256.Digest) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         text.reserveCapacity(64)
         for byte in digest {

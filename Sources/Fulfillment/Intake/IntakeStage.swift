@@ -99,31 +99,32 @@ struct IntakeStage: Sendable {
         let now = parts.clock.now()
         let elapsed = parts.clock.elapsed()
         var submissions: [AdmittedSubmission] = []
+        submissions.reserveCapacity(records.count)
         var settled: [Settled] = []
         for record in records {
             let admission = parts.progress.withProgress { $0.admit(record.offset, of: record.partition, at: elapsed) }
             // Of a partition that went meanwhile: its next owner reads it.
             guard let admission else { continue }
-            if admission.wentBack { noteWentBack(record.origin) }
-            parts.window.admit(bytes: record.weight)
+            let origin = record.origin
+            let weight = record.weight
+            if admission.wentBack { noteWentBack(origin) }
+            parts.window.admit(bytes: weight)
             // A producer's clock may have written it, and one that is ahead must not make a subscription seem over.
             let receivedAt = min(record.timestamp ?? now, now)
             switch reader.read(record) {
             case .submission(let read):
                 submissions.append(
                     AdmittedSubmission(
-                        read: read, origin: record.origin, receivedAt: receivedAt, ticket: admission.ticket,
-                        weight: record.weight))
+                        read: read, origin: origin, receivedAt: receivedAt, ticket: admission.ticket, weight: weight))
             case .malformed(let claimant, let fingerprint, let rejection):
                 let settlement = Settlement(
-                    claimant: claimant, fingerprint: fingerprint, origin: record.origin, receivedAt: receivedAt,
+                    claimant: claimant, fingerprint: fingerprint, origin: origin, receivedAt: receivedAt,
                     attempts: 0, decision: .fail(rejection))
-                settled.append(
-                    Settled(ticket: admission.ticket, weight: record.weight, fate: .submission(settlement)))
+                settled.append(Settled(ticket: admission.ticket, weight: weight, fate: .submission(settlement)))
             case .unreadable(let reason):
-                note(record.origin, reason)
+                note(origin, reason)
                 let quarantine = quarantine(record, reason, now)
-                settled.append(Settled(ticket: admission.ticket, weight: record.weight, fate: .quarantine(quarantine)))
+                settled.append(Settled(ticket: admission.ticket, weight: weight, fate: .quarantine(quarantine)))
             }
         }
         noteAges(of: records, now)
@@ -135,7 +136,11 @@ struct IntakeStage: Sendable {
     /// Once for each partition: the records of one are in order, so the last is the newest.
     private func noteAges(of records: [SubmissionRecord], _ now: Timestamp) {
         var newest: [TopicPartition: Timestamp] = [:]
-        for record in records { newest[record.partition] = record.timestamp }
+        for (index, record) in records.enumerated() {
+            // Records of one partition come together, so most are followed by a newer one.
+            guard index + 1 == records.count || records[index + 1].partition != record.partition else { continue }
+            newest[record.partition] = record.timestamp
+        }
         let ages = newest.mapValues { max(.zero, now.since($0)) }
         parts.progress.withProgress { progress in
             for (partition, age) in ages { progress.noteAge(age, of: partition) }

@@ -50,12 +50,13 @@ struct RetryState: Sendable {
     ///
     /// - Parameters:
     ///   - receivedAt: the submission's own age is counted from here.
-    ///   - now: wall-clock time.
-    ///   - unit: a random number in `0..<1`.
+    ///   - now: wall-clock time; asked for only where something waits.
+    ///   - unit: a random number in `0..<1`; drawn only where something waits.
     ///   - isAway: whether what was asked is in trouble with everybody's calls; then the try says nothing about this
     ///     submission.
     mutating func received(
-        _ verdict: Verdict, policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, unit: Double, isAway: Bool
+        _ verdict: Verdict, policy: RetryPolicy, receivedAt: Timestamp, now: @autoclosure () -> Timestamp,
+        unit: @autoclosure () -> Double, isAway: Bool
     ) -> Step {
         verdicts += 1
         switch verdict {
@@ -66,11 +67,13 @@ struct RetryState: Sendable {
             attempts += 1
             return .settle(.fail(rejection))
         case .hold(let cause, let detail):
-            count(cause.rawValue, detail, now)
+            count(cause.rawValue, detail, now())
             lastCause = nil
             return .wait(
-                .held(cause), detail: detail, after: policy.heldBackoff.delay(afterFailures: attempts, unit: unit))
+                .held(cause), detail: detail, after: policy.heldBackoff.delay(afterFailures: attempts, unit: unit()))
         case .retry(let cause, let notBefore, let patience):
+            let now = now()
+            let unit = unit()
             let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
             let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)
             if isAway, cause.isAboutApple { return .tryAgain(after: inMemory) }

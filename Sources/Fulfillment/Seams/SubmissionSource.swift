@@ -11,6 +11,11 @@ public struct TopicPartition: Hashable, Sendable, Comparable {
         self.partition = partition
     }
 
+    /// By the number alone: there is one input topic, and its name costs more to hash than to compare.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(partition)
+    }
+
     public static func < (left: Self, right: Self) -> Bool {
         (left.topic, left.partition) < (right.topic, right.partition)
     }

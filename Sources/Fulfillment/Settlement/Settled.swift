@@ -2,7 +2,8 @@ import Ledger
 
 /// A record whose fate is decided and not yet in the ledger.
 struct Settled: Sendable {
-    enum Fate: Sendable {
+    /// Indirect, so that lists of them hand on references.
+    indirect enum Fate: Sendable {
         case submission(Settlement)
         case quarantine(Quarantine)
     }

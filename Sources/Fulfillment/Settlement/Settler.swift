@@ -29,12 +29,16 @@ struct Settler: Sendable {
     ///   batch may then be written or not; its records are read again.
     func settle(_ batch: [Settled]) async throws -> [OutboxEntry]? {
         var settlements: [Settlement] = []
+        settlements.reserveCapacity(batch.count)
         var quarantines: [Quarantine] = []
         for settled in batch {
             switch settled.fate {
-            case .submission(var settlement):
-                settlement.delivery = deliveries?.order(settlement)
-                settlements.append(settlement)
+            case .submission(let settlement):
+                if let order = deliveries?.order(settlement) {
+                    settlements.append(settlement.told(by: order))
+                } else {
+                    settlements.append(settlement)
+                }
             case .quarantine(let quarantine): quarantines.append(quarantine)
             }
         }

@@ -11,6 +11,11 @@ public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConver
         self.index = index
     }
 
+    /// By the number alone: a client has one topic or a few, and a topic's name costs more to hash than to compare.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(index)
+    }
+
     /// `topic[index]`.
     public var description: String { "\(topic)[\(index)]" }
 

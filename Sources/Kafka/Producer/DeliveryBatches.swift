@@ -75,15 +75,14 @@ struct DeliveryBatches {
     /// Notes a result; the last of a batch answers its sender.
     mutating func resolve(_ slot: Slot, _ delivery: KafkaDelivery) {
         let index = Int(slot.index)
-        guard var batch = batches.removeValue(forKey: slot.batch) else { return }
-        if index < batch.results.count, batch.results[index] == nil {
-            batch.results[index] = delivery
-            batch.missing -= 1
+        // Changed in place: taken out and put back, a batch of hundreds would cost two look-ups more for each record.
+        guard let place = batches.index(forKey: slot.batch) else { return }
+        if index < batches.values[place].results.count, batches.values[place].results[index] == nil {
+            batches.values[place].results[index] = delivery
+            batches.values[place].missing -= 1
         }
-        guard batch.missing == 0 else {
-            batches[slot.batch] = batch
-            return
-        }
+        guard batches.values[place].missing == 0 else { return }
+        let batch = batches.remove(at: place).value
         batch.reply(batch.results.compactMap { $0 })
     }
 

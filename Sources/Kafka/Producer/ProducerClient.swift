@@ -34,8 +34,8 @@ final class ProducerClient {
         let error = record.topic.withCString { topic in
             record.key.withPointer { key, keyCount in
                 record.value.withPointer { value, valueCount in
-                    Self.produce(
-                        handle, topic: topic, key: (key, keyCount), value: (value, valueCount), headers: headers,
+                    produce(
+                        topic: topic, key: (key, keyCount), value: (value, valueCount), headers: headers,
                         timestamp: record.timestampMilliseconds, slot: slot)
                 }
             }
@@ -50,31 +50,34 @@ final class ProducerClient {
         return .refused(KafkaError.taking(error) ?? .closed)
     }
 
-    private static func produce(
-        _ handle: KafkaHandle, topic: UnsafePointer<CChar>, key: (UnsafeRawPointer?, Int),
-        value: (UnsafeRawPointer?, Int), headers: OpaquePointer, timestamp: Int64?, slot: DeliveryBatches.Slot
+    private func produce(
+        topic: UnsafePointer<CChar>, key: (UnsafeRawPointer?, Int), value: (UnsafeRawPointer?, Int),
+        headers: OpaquePointer, timestamp: Int64?, slot: DeliveryBatches.Slot
     ) -> OpaquePointer? {
-        var arguments = [rd_kafka_vu_t](repeating: rd_kafka_vu_t(), count: timestamp == nil ? 6 : 7)
-        arguments[0].vtype = RD_KAFKA_VTYPE_TOPIC
-        arguments[0].u.cstr = topic
-        arguments[1].vtype = RD_KAFKA_VTYPE_KEY
-        arguments[1].u.mem.ptr = UnsafeMutableRawPointer(mutating: key.0)
-        arguments[1].u.mem.size = key.1
-        arguments[2].vtype = RD_KAFKA_VTYPE_VALUE
-        arguments[2].u.mem.ptr = UnsafeMutableRawPointer(mutating: value.0)
-        arguments[2].u.mem.size = value.1
-        arguments[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS
-        arguments[3].u.i = RD_KAFKA_MSG_F_COPY
-        arguments[4].vtype = RD_KAFKA_VTYPE_OPAQUE
-        // Never followed: the pointer's bits are the record's number.
-        arguments[4].u.ptr = UnsafeMutableRawPointer(bitPattern: UInt(slot.bits))
-        arguments[5].vtype = RD_KAFKA_VTYPE_HEADERS
-        arguments[5].u.headers = headers
-        if let timestamp {
-            arguments[6].vtype = RD_KAFKA_VTYPE_TIMESTAMP
-            arguments[6].u.i64 = timestamp
+        // On the stack: the array's pointers are followed during the call only.
+        withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 7) { arguments in
+            arguments.initialize(repeating: rd_kafka_vu_t())
+            arguments[0].vtype = RD_KAFKA_VTYPE_TOPIC
+            arguments[0].u.cstr = topic
+            arguments[1].vtype = RD_KAFKA_VTYPE_KEY
+            arguments[1].u.mem.ptr = UnsafeMutableRawPointer(mutating: key.0)
+            arguments[1].u.mem.size = key.1
+            arguments[2].vtype = RD_KAFKA_VTYPE_VALUE
+            arguments[2].u.mem.ptr = UnsafeMutableRawPointer(mutating: value.0)
+            arguments[2].u.mem.size = value.1
+            arguments[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS
+            arguments[3].u.i = RD_KAFKA_MSG_F_COPY
+            arguments[4].vtype = RD_KAFKA_VTYPE_OPAQUE
+            // Never followed: the pointer's bits are the record's number.
+            arguments[4].u.ptr = UnsafeMutableRawPointer(bitPattern: UInt(slot.bits))
+            arguments[5].vtype = RD_KAFKA_VTYPE_HEADERS
+            arguments[5].u.headers = headers
+            if let timestamp {
+                arguments[6].vtype = RD_KAFKA_VTYPE_TIMESTAMP
+                arguments[6].u.i64 = timestamp
+            }
+            return rd_kafka_produceva(handle.pointer, arguments.baseAddress, timestamp == nil ? 6 : 7)
         }
-        return rd_kafka_produceva(handle.pointer, arguments, arguments.count)
     }
 
     /// Asks for the topics' metadata, so that the first record of each does not wait for it.

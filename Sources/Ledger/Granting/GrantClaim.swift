@@ -1,13 +1,25 @@
 public import Purchases
 
 /// A purchase on its way to becoming a grant, with all that its rows hold.
-public struct GrantClaim: Hashable, Sendable {
+///
+/// A class for the same reason as ``Settlement``.
+public final class GrantClaim: Sendable {
     public let key: GrantKey
     public let grantID: GrantID
     public let granted: GrantablePurchase
     public let verifiedBy: VerifiedBy
     /// The event that is written if the claim creates the grant, and thrown away if it does not.
     public let event: Event
+
+    private init(
+        key: GrantKey, grantID: GrantID, granted: GrantablePurchase, verifiedBy: VerifiedBy, event: Event
+    ) {
+        self.key = key
+        self.grantID = grantID
+        self.granted = granted
+        self.verifiedBy = verifiedBy
+        self.event = event
+    }
 
     /// The claims of one submission: its purchases in order, those with the same key once.
     public static func claims(
@@ -16,7 +28,7 @@ public struct GrantClaim: Hashable, Sendable {
         var seen: Set<GrantKey> = []
         return purchases.compactMap { granted in
             let key = GrantKey(of: granted)
-            guard seen.insert(key).inserted else { return nil }
+            guard purchases.count == 1 || seen.insert(key).inserted else { return nil }
             let grantID = key.grantID
             let event = GrantedEvent.event(
                 grant: grantID, of: granted, to: claimant, by: verifiedBy, grantedAt: now)

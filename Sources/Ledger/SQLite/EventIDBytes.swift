@@ -71,10 +71,9 @@ enum EventIDBytes {
     }
 
     private static func number(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        default: nil
-        }
+        let decimal = digit &- UInt8(ascii: "0")
+        if decimal < 10 { return decimal }
+        let letter = digit &- UInt8(ascii: "a")
+        return letter < 6 ? letter + 10 : nil
     }
 }

@@ -6,11 +6,18 @@ import Purchases
 ///
 /// GRDB binds and reads text up to its first NUL, which would make two user ids one, and boxes every value, which
 /// costs more than the insert itself. The cache keeps the statement and finalizes it with its connection, so it must
-/// not outlive the block of the database access it was made in.
+/// not outlive the block of the database access it was made in. After a run the statement holds nothing of its values, so
+/// the cache holds no evidence.
 struct PreparedStatement {
     private let statement: Statement
     private let pointer: SQLiteStatement
     private let connection: SQLiteConnection?
+    private let values = Values()
+
+    /// Kept from run to run, so that its memory is found once.
+    private final class Values {
+        var binder = Binder()
+    }
 
     init(_ sql: String, on database: Database) throws {
         statement = try database.cachedStatement(sql: sql)
@@ -45,20 +52,16 @@ struct PreparedStatement {
 
     /// - Parameter row: says whether another row is wanted.
     private func execute(_ bind: (inout Binder) -> Void, row: (Columns) throws -> Bool) throws {
-        // Bindings are cleared so that the cache holds no evidence, and a statement left unreset would keep its
-        // transaction from ending. Both only repeat the error of the step, which is thrown below.
-        defer {
-            sqlite3_reset(pointer)
-            sqlite3_clear_bindings(pointer)
-        }
-        var binder = Binder(statement: pointer)
-        bind(&binder)
-        guard binder.code == SQLITE_OK else { throw error(binder.code) }
-        while true {
-            switch sqlite3_step(pointer) {
-            case SQLITE_ROW: guard try row(Columns(statement: pointer)) else { return }
-            case SQLITE_DONE: return
-            case let code: throw error(code)
+        values.binder.removeAll()
+        bind(&values.binder)
+        try values.binder.withBound(to: pointer) { code in
+            guard code == SQLITE_OK else { throw error(code) }
+            while true {
+                switch sqlite3_step(pointer) {
+                case SQLITE_ROW: guard try row(Columns(statement: pointer)) else { return }
+                case SQLITE_DONE: return
+                case let code: throw error(code)
+                }
             }
         }
     }
@@ -69,26 +72,29 @@ struct PreparedStatement {
     }
 }
 
-/// Gives a statement its values, left to right.
+/// Gathers a statement's values, left to right.
+///
+/// All bytes stand in one buffer that SQLite reads in place. Given one by one they would each be copied into memory of
+/// SQLite's own, which costs as much as the insertion of a row.
 struct Binder {
-    // SQLite copies what it is given: the closures' buffers end before the step. The C macro is a cast of -1, which
-    // is not imported.
-    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+    private enum Value {
+        case null
+        case integer(Int64)
+        case text(Range<Int>)
+        case blob(Range<Int>)
+    }
 
-    private let statement: SQLiteStatement
-    private var index: CInt = 0
-    /// The first failure; values after it are not bound.
-    private(set) var code = SQLITE_OK
+    private var values: [Value] = []
+    /// Never empty, so that an empty text has an address: one without would be NULL.
+    private var bytes: [UInt8] = [0]
 
-    fileprivate init(statement: SQLiteStatement) {
-        self.statement = statement
+    fileprivate mutating func removeAll() {
+        values.removeAll(keepingCapacity: true)
+        bytes.removeSubrange(1...)
     }
 
     mutating func integer(_ value: Int64?) {
-        bind { statement, index in
-            guard let value else { return sqlite3_bind_null(statement, index) }
-            return sqlite3_bind_int64(statement, index, value)
-        }
+        values.append(value.map { .integer($0) } ?? .null)
     }
 
     mutating func time(_ value: Timestamp?) {
@@ -96,32 +102,52 @@ struct Binder {
     }
 
     mutating func text(_ value: String?) {
-        bind { statement, index in
-            guard var value else { return sqlite3_bind_null(statement, index) }
-            return value.withUTF8 { utf8 in
-                // A buffer without an address would bind NULL.
-                guard let start = utf8.baseAddress else { return sqlite3_bind_text(statement, index, "", 0, nil) }
-                return start.withMemoryRebound(to: CChar.self, capacity: utf8.count) {
-                    sqlite3_bind_text(statement, index, $0, CInt(utf8.count), Self.copied)
-                }
-            }
-        }
+        guard let value else { return values.append(.null) }
+        let start = bytes.count
+        bytes.append(contentsOf: value.utf8)
+        values.append(.text(start..<bytes.count))
     }
 
     mutating func blob(_ value: [UInt8]?) {
-        bind { statement, index in
-            guard let value else { return sqlite3_bind_null(statement, index) }
-            guard !value.isEmpty else { return sqlite3_bind_zeroblob(statement, index, 0) }
-            return value.withUnsafeBytes {
-                sqlite3_bind_blob(statement, index, $0.baseAddress, CInt($0.count), Self.copied)
+        guard let value else { return values.append(.null) }
+        let start = bytes.count
+        bytes.append(contentsOf: value)
+        values.append(.blob(start..<bytes.count))
+    }
+
+    /// Runs a block while the statement has the values.
+    ///
+    /// - Parameter body: gets SQLite's answer; after the first failure no more values are bound.
+    fileprivate func withBound(to statement: SQLiteStatement, _ body: (CInt) throws -> Void) throws {
+        try bytes.withUnsafeBytes { buffer in
+            // The statement is reset, because left as it is it would keep its transaction from ending, and lets go of the
+            // buffer before the buffer's address ends. Both only repeat the error of the step, which was thrown.
+            defer {
+                sqlite3_reset(statement)
+                sqlite3_clear_bindings(statement)
             }
+            var code = SQLITE_OK
+            for (index, value) in zip(CInt(1)..., values) where code == SQLITE_OK {
+                code = Self.bind(value, index, of: statement, in: buffer)
+            }
+            try body(code)
         }
     }
 
-    private mutating func bind(_ value: (SQLiteStatement, CInt) -> CInt) {
-        guard code == SQLITE_OK else { return }
-        index += 1
-        code = value(statement, index)
+    /// Without a destructor (`SQLITE_STATIC`) SQLite takes the bytes to stay where they are.
+    private static func bind(
+        _ value: Value, _ index: CInt, of statement: SQLiteStatement, in buffer: UnsafeRawBufferPointer
+    ) -> CInt {
+        switch value {
+        case .null: return sqlite3_bind_null(statement, index)
+        case .integer(let number): return sqlite3_bind_int64(statement, index, number)
+        case .text(let range):
+            let start = buffer.baseAddress?.advanced(by: range.lowerBound).assumingMemoryBound(to: CChar.self)
+            return sqlite3_bind_text(statement, index, start, CInt(range.count), nil)
+        case .blob(let range):
+            let start = buffer.baseAddress?.advanced(by: range.lowerBound)
+            return sqlite3_bind_blob(statement, index, start, CInt(range.count), nil)
+        }
     }
 }
 

@@ -60,15 +60,7 @@ public struct SQLiteLedger: LedgerStore {
     }
 
     public func recorded(_ keys: [SubmissionKey]) async throws(LedgerError) -> [SubmissionKey: RecordedSubmission] {
-        try await read { database in
-            let submissions = try SubmissionTable(database)
-            var recorded: [SubmissionKey: RecordedSubmission] = [:]
-            for key in keys {
-                guard let prior = try submissions.prior(key) else { continue }
-                recorded[key] = RecordedSubmission(fingerprint: prior.fingerprint, outcome: prior.outcome)
-            }
-            return recorded
-        }
+        try await read { try SubmissionTable.recorded(keys, $0) }
     }
 
     public func settle(
@@ -85,8 +77,8 @@ public struct SQLiteLedger: LedgerStore {
             try transaction.quarantine(quarantines)
             return (conclusions, try transaction.finish(), transaction.opened)
         }
-        for (settlement, conclusion) in zip(settlements, conclusions) {
-            if let warning = conclusion.warning { report(warning, settlement) }
+        for (index, conclusion) in conclusions.enumerated() {
+            if let warning = conclusion.warning { report(warning, settlements[index]) }
         }
         return SettleResult(outcomes: conclusions.map(\.outcome), added: added, opened: opened)
     }

@@ -1,3 +1,4 @@
+internal import CSQLiteSettings
 import Foundation
 import GRDB
 import Logging
@@ -27,6 +28,7 @@ struct SQLiteOpening {
     }
 
     func open() throws(LedgerError) -> (pool: DatabasePool, files: FileGuard) {
+        Self.settings
         try checkPlace()
         do {
             let pool = try DatabasePool(path: path, configuration: databaseConfiguration)
@@ -45,6 +47,10 @@ struct SQLiteOpening {
             throw LedgerError(error)
         }
     }
+
+    /// Once in a process and before SQLite is first used: by default it counts every allocation under one lock for all
+    /// threads, for figures that nobody asks for. If something has used it before, it stays as it is, and nothing is lost.
+    private static let settings: Void = { _ = grantor_sqlite_stop_counting_memory() }()
 
     /// Refuses what SQLite would otherwise create or report vaguely.
     private func checkPlace() throws(LedgerError) {

@@ -22,14 +22,34 @@ struct SubmissionTable {
 
     /// The row of a key, as a settlement of the same key needs it.
     func prior(_ key: SubmissionKey) throws -> PriorSubmission? {
+        try Self.prior(key, try Self.lookUp(database))
+    }
+
+    /// What is recorded of those keys that have a row.
+    static func recorded(
+        _ keys: [SubmissionKey], _ database: Database
+    ) throws -> [SubmissionKey: RecordedSubmission] {
         // A prepared look-up per key is as fast here as one statement for a batch, since no key crosses a network,
         // and unlike a list in JSON it takes any text.
-        let lookUp = try PreparedStatement(
+        let lookUp = try lookUp(database)
+        var recorded: [SubmissionKey: RecordedSubmission] = [:]
+        for key in keys {
+            guard let prior = try prior(key, lookUp) else { continue }
+            recorded[key] = RecordedSubmission(fingerprint: prior.fingerprint, outcome: prior.outcome)
+        }
+        return recorded
+    }
+
+    private static func lookUp(_ database: Database) throws -> PreparedStatement {
+        try PreparedStatement(
             """
             SELECT fingerprint, outcome, reason, event_ids FROM submissions
             WHERE bundle_id = ? AND submission_id = ?
             """, on: database)
-        return try lookUp.rows {
+    }
+
+    private static func prior(_ key: SubmissionKey, _ lookUp: PreparedStatement) throws -> PriorSubmission? {
+        try lookUp.rows {
             $0.text(key.bundleID.rawValue)
             $0.text(key.submissionID.rawValue)
         } read: { row in
@@ -37,7 +57,7 @@ struct SubmissionTable {
             return PriorSubmission(
                 fingerprint: row.text(0), outcome: outcome,
                 cause: row.optionalText(2).flatMap { WaitingCause(outcome: outcome, word: $0) },
-                events: Self.events(row, 3))
+                events: events(row, 3))
         }.first
     }
 

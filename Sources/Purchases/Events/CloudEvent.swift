@@ -7,21 +7,32 @@ public enum CloudEvent {
     /// Source of every event; with the id it makes an event unique.
     static let source = "grantor"
 
+    // Made once: every event has them.
+    private static let specVersionHeader = EventHeader("ce_specversion", "1.0")
+    private static let sourceHeader = EventHeader("ce_source", source)
+    private static let contentTypeHeader = EventHeader("content-type", "application/json")
+
+    /// - Parameters:
+    ///   - type: the header that names the event's type, see ``typeHeader(_:)``.
+    ///   - time: RFC 3339.
     static func headers(
-        id: EventID, type: String, subject: String, time: Timestamp, traceparent: String?
+        id: EventID, type: EventHeader, subject: String, time: String, traceparent: String?
     ) -> [EventHeader] {
         var headers = [
-            EventHeader("ce_specversion", "1.0"),
+            specVersionHeader,
             EventHeader(idHeader, id.rawValue),
-            EventHeader("ce_source", source),
-            EventHeader("ce_type", type),
+            sourceHeader,
+            type,
             EventHeader("ce_subject", subject),
-            EventHeader(timeHeader, time.rfc3339),
-            EventHeader("content-type", "application/json"),
+            EventHeader(timeHeader, time),
+            contentTypeHeader,
         ]
         if let traceparent {
             headers.append(EventHeader("traceparent", traceparent))
         }
         return headers
     }
+
+    /// The header that names an event's type.
+    static func typeHeader(_ type: String) -> EventHeader { EventHeader("ce_type", type) }
 }

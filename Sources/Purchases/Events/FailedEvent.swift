@@ -2,6 +2,7 @@
 public struct FailedEvent: Sendable {
     /// `ce_type` of the event.
     public static let type = "com.grantor.purchase.failed.v1"
+    private static let typeHeader = CloudEvent.typeHeader(type)
 
     /// The id of the event that tells of a submission's failure.
     public static func id(bundleID: BundleID, submissionID: SubmissionID) -> EventID {
@@ -17,12 +18,13 @@ public struct FailedEvent: Sendable {
         of claim: Claimant, rejection: Rejection, failedAt: Timestamp, attempts: Int
     ) -> Event {
         let id = id(bundleID: claim.bundleID, submissionID: claim.submissionID)
+        let time = failedAt.rfc3339
         var body = JSONObjectWriter()
         body.member("attempts", Int64(attempts))
         body.member("bundleId", claim.bundleID.rawValue)
         body.member("detail", rejection.detail)
         body.member("eventId", id.rawValue)
-        body.member("failedAt", failedAt.rfc3339)
+        body.member("failedAt", time)
         body.member("orderId", claim.orderID?.rawValue)
         body.member("productId", rejection.productID?.rawValue)
         body.member("reason", rejection.reason.rawValue)
@@ -32,7 +34,7 @@ public struct FailedEvent: Sendable {
         return Event(
             id: id, kind: .failed, key: Array(claim.userID.rawValue.utf8),
             headers: CloudEvent.headers(
-                id: id, type: type, subject: claim.submissionID.rawValue, time: failedAt,
+                id: id, type: typeHeader, subject: claim.submissionID.rawValue, time: time,
                 traceparent: claim.traceparent),
             value: body.finished())
     }

@@ -2,6 +2,7 @@
 public struct GrantedEvent: Sendable {
     /// `ce_type` of the event.
     public static let type = "com.grantor.purchase.granted.v1"
+    private static let typeHeader = CloudEvent.typeHeader(type)
 
     /// The id of the event that tells of a grant.
     public static func id(of grant: GrantID) -> EventID {
@@ -19,13 +20,14 @@ public struct GrantedEvent: Sendable {
     ) -> Event {
         let id = id(of: grant)
         let purchase = granted.purchase
+        let time = grantedAt.rfc3339
         return Event(
             id: id, kind: .granted, key: Array(claim.userID.rawValue.utf8),
             headers: CloudEvent.headers(
-                id: id, type: type, subject: purchase.transactionID.rawValue, time: grantedAt,
+                id: id, type: typeHeader, subject: purchase.transactionID.rawValue, time: time,
                 traceparent: claim.traceparent),
             value: body(
-                id: id, grant: grant, of: granted, to: claim, by: verifiedBy, grantedAt: grantedAt))
+                id: id, grant: grant, of: granted, to: claim, by: verifiedBy, grantedAt: time))
     }
 
     /// What a grant gives, as JSON: the array that stands in the event, for the ledger's own row.
@@ -42,7 +44,7 @@ public struct GrantedEvent: Sendable {
 
     private static func body(
         id: EventID, grant: GrantID, of granted: GrantablePurchase, to claim: Claimant, by verifiedBy: VerifiedBy,
-        grantedAt: Timestamp
+        grantedAt: String
     ) -> [UInt8] {
         let purchase = granted.purchase
         let payment = purchase.payment
@@ -53,7 +55,7 @@ public struct GrantedEvent: Sendable {
         body.member("eventId", id.rawValue)
         body.member("expiresAt", purchase.expiresAt?.rfc3339)
         body.member("grantId", grant.rawValue)
-        body.member("grantedAt", grantedAt.rfc3339)
+        body.member("grantedAt", grantedAt)
         body.member("items", objects: granted.items, write)
         body.member("orderId", claim.orderID?.rawValue)
         body.member("originalTransactionId", purchase.originalTransactionID.rawValue)

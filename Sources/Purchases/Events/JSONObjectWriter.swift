@@ -1,8 +1,9 @@
 /// Writes a JSON object (RFC 8259) straight into bytes, without values in between.
 ///
 /// Members are written in the order of the calls: alphabetical, so that the same event is the same bytes on every
-/// machine and in every version. It escapes what must be escaped and nothing else.
-struct JSONObjectWriter {
+/// machine and in every version. It escapes what must be escaped and nothing else. Not copyable, so that no call ever copies
+/// what was written.
+struct JSONObjectWriter: ~Copyable {
     /// What was written so far; complete after ``finished()``.
     private var bytes: [UInt8] = []
 
@@ -57,12 +58,22 @@ struct JSONObjectWriter {
 
     private mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.allSatisfy(Self.standsForItself) {
-            bytes.append(contentsOf: text.utf8)
-        } else {
+        // Written as it is and looked at afterwards: hardly any text has something to escape.
+        let start = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        if hasSpecial(from: start) {
+            bytes.removeSubrange(start...)
             for byte in text.utf8 { escaped(byte) }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Without a way out of the loop, so that the compiler takes many bytes at a time.
+    private func hasSpecial(from start: Int) -> Bool {
+        let text = bytes.span.extracting(start...)
+        var found = false
+        for index in text.indices { found = found || !Self.standsForItself(text[index]) }
+        return found
     }
 
     private static func standsForItself(_ byte: UInt8) -> Bool {

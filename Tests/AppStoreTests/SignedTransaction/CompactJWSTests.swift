@@ -19,6 +19,20 @@ struct CompactJWSTests {
         #expect(parts("..") == ["", "", "", "."])
     }
 
+    @Test("parts of any length", arguments: 0..<20)
+    func lengths(first: Int) {
+        // Beside the dot in ASCII, and with a byte that differs from it in its highest bit alone.
+        let fillers = ["a", "/", "-", "\u{00AE}"]
+        for second in 0..<20 {
+            let filler = fillers[(first + second) % fillers.count]
+            let header = String(repeating: filler, count: first)
+            let payload = String(repeating: filler, count: second)
+            #expect(parts("\(header).\(payload).c") == [header, payload, "c", "\(header).\(payload)"])
+            #expect(parts("\(header).\(payload)") == nil)
+            #expect(parts("\(header).\(payload).c\(payload).") == nil)
+        }
+    }
+
     @Test("other numbers of parts", arguments: ["", " ", "a", "a.b", "a.b.c.d", "a.b.c.d.e", "....", ".", "a. b"])
     func refused(text: String) {
         #expect(throws: SignedTransactionError.notThreeParts) { try CompactJWS(text) }
