@@ -57,7 +57,7 @@ extension IntegrationTests {
                 try await Judgement.expectSound(stage, drained: false)
             }
             let worker = try await stage.startWorker().ready()
-            try await stage.withLedger { ledger in
+            _ = try await stage.withLedger { ledger in
                 try await eventually("all is delivered", within: .seconds(120)) {
                     let counts = try await ledger.counts()
                     return counts.grants == Self.submissions && counts.openDeliveries == 0 ? true : nil
