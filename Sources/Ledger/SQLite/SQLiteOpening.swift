@@ -82,7 +82,9 @@ struct SQLiteOpening {
         guard found != applicationID else { return }
         let objects = try integer(database, "SELECT count(*) FROM sqlite_schema")
         let version = try integer(database, "PRAGMA user_version")
-        guard found == 0, objects == 0, version == 0 else {
+        guard found != 0 || objects != 0 || version != 0 else { return }
+        // Another process may have made it a ledger between the looks. It does so in one transaction, so its mark is there now.
+        guard try integer(database, "PRAGMA application_id") == applicationID else {
             throw LedgerError.damaged("the file is a SQLite database, but no ledger")
         }
     }
