@@ -197,7 +197,7 @@ extension IntegrationTests {
                     + "only what waits can be given up"
             ),
             ("retry s-twice \(named)", 1, #"grantor: several apps have a submission "s-twice"; name one with --app"#),
-            ("retry --cause inDoubt \(named)", 1, "grantor: no submission waits for inDoubt"),
+            ("retry --cause evidenceNotSupported \(named)", 1, "grantor: no submission waits for evidenceNotSupported"),
             ("abandon s-parked --actor ann", 64, "Error: Missing expected argument '--reason <reason>'"),
             (
                 #"abandon s-parked --actor ann --reason "  ""#, 64,
