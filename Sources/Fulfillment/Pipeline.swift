@@ -164,16 +164,23 @@ public final class Pipeline: Sendable {
             group.addTask { try await self.repeats.run() }
             group.addTask {
                 defer { self.parts.settled.finish() }
-                async let due: Void = self.due.run()
-                await self.verification.run()
-                try await due
+                try await self.verify()
             }
             group.addTask {
                 defer { self.parts.added.finish() }
                 try await self.settleAndDeliver()
             }
             group.addTask { try await self.publisher.run(self.parts.added) }
-            try await group.waitForAll()
+            try await group.untilAllEndOrOneFails()
+        }
+    }
+
+    /// What comes from the topic, and what was parked and is due.
+    private func verify() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.due.run() }
+            group.addTask { await self.verification.run() }
+            try await group.untilAllEndOrOneFails()
         }
     }
 
@@ -183,7 +190,7 @@ public final class Pipeline: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.settlement.run() }
             group.addTask { try await deliveries.run() }
-            try await group.waitForAll()
+            try await group.untilAllEndOrOneFails()
         }
     }
 }

@@ -97,7 +97,8 @@ public struct Waiting: Hashable, Sendable {
 
 /// A submission that was due and is this worker's for a while.
 public struct DueSubmission: Hashable, Sendable {
-    public let submission: Submission
+    /// What is claimed; nil if this version cannot read what another one wrote. It comes due again for the next worker.
+    public let submission: Submission?
     public let claimant: Claimant
     public let fingerprint: String
     public let origin: Origin
@@ -111,7 +112,7 @@ public struct DueSubmission: Hashable, Sendable {
 
     /// A submission as read from the ledger.
     public init(
-        submission: Submission, claimant: Claimant, fingerprint: String, origin: Origin, receivedAt: Timestamp,
+        submission: Submission?, claimant: Claimant, fingerprint: String, origin: Origin, receivedAt: Timestamp,
         attempts: Int, history: AttemptHistory, cause: WaitingCause, doubtSince: Timestamp?
     ) {
         self.submission = submission

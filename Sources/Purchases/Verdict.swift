@@ -87,6 +87,8 @@ public enum HoldCause: String, Sendable, CaseIterable {
     case unknownAnswer
     /// Evidence that the version which held it could not verify.
     case evidenceNotSupported
+    /// It waited, and meanwhile its app was taken out of the apps file.
+    case appNotConfigured
     /// Apple's answer lacks what a grant needs (a bundle id, a transaction id).
     case incompleteAnswer
 }

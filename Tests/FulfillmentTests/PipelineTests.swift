@@ -224,4 +224,13 @@ struct PipelineTests {
         await #expect(throws: (any Error).self) { try await bench.pipeline.run() }
         #expect(bench.source.isClosed)
     }
+
+    @Test("ends with an error when one part of the ledger alone is damaged", arguments: FlakyLedger.Work.allCases)
+    func damagedInPart(work: FlakyLedger.Work) async throws {
+        let bench = try await PipelineBench()
+        bench.flaky.damage(work)
+        bench.source.write([PipelineBench.message("s", receipt: try bench.appStore.receipt().base64)])
+        await #expect(throws: LedgerError.damaged("scripted")) { try await bench.pipeline.run() }
+        #expect(bench.source.isClosed)
+    }
 }

@@ -18,7 +18,7 @@ extension LedgerConformance {
             let event = Samples.event(Samples.purchase("1"))
             try await subject.settle(Samples.held("s1"), Samples.held("s2"))
             let outcomes = try await subject.settle(
-                Samples.grant("s1", Samples.purchase("1")), Samples.failure("s2", content: "second"))
+                Samples.grant("s1", Samples.purchase("1")), Samples.failure("s2"))
             try expect(outcomes[0], .granted(events: [event], created: 1), "granted")
             try expect(
                 outcomes[1], .failed(event: Samples.failedEvent("s2"), reason: .receiptNotAuthentic), "failed")

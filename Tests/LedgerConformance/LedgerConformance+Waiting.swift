@@ -45,8 +45,25 @@ extension LedgerConformance {
                 try await subject.settle(Samples.settlement(id, .wait(waiting)))
             }
             let due = try await ledger.takeDue("first", limit: 10, for: minute, now: after(1))
-            try expect(due.map(\.submission.evidence), kinds, "evidence")
+            try expect(due.map { $0.submission?.evidence }, kinds, "evidence")
             try expect(due.map(\.cause), Array(repeating: .held(.credentialsRefused), count: 3), "cause")
+        },
+        ConformanceRule("nothing that comes under the id of what waits takes its place or its evidence") { ledger in
+            let subject = Subject(ledger)
+            try await subject.settle(Samples.parked("s", after: .seconds(1)))
+            try await subject.settle(Samples.failure("s", content: "second"))
+            try await subject.settle(Samples.failure("s", reason: .malformedSubmission))
+            try await subject.settle(Samples.parked("s", content: "third", after: .zero))
+            try await subject.settle(Samples.grant("s", content: "fourth", Samples.purchase("1")))
+            let counts = try await ledger.counts()
+            try expect(counts.submissions, [.parked: 1], "outcomes")
+            try expect(counts.grants, 1, "the purchase was granted")
+            let found = try await ledger.takeDue("first", limit: 10, for: minute, now: after(5))
+            try expect(found.map(\.fingerprint), ["first"], "what waits")
+            try expect(found.map { $0.submission?.evidence }, [.receipt(base64: "c2VjcmV0")], "its evidence")
+            try await subject.settle(Samples.grant("s", Samples.purchase("2")))
+            try expect(try await ledger.counts().submissions, [.granted: 1], "its own outcome")
+            try expect(try await ledger.counts().grants, 2, "both")
         },
         ConformanceRule("what is due is one worker's, the longest due first, until its lease ends") { ledger in
             let subject = Subject(ledger)

@@ -14,6 +14,8 @@ struct NaiveLedger {
         var cause: WaitingCause?
         var granted: [EventID]
         var hasFailed: Bool
+        /// Whether it waits with its evidence.
+        var comesDue = false
     }
 
     private(set) var grants: [String: Grant] = [:]
@@ -27,20 +29,59 @@ struct NaiveLedger {
         if let old, !old.isHeld, old.fingerprint == settlement.fingerprint || settlement.decision == .answerAgain {
             return repeatAnswer(old, id)
         }
+        if let old, old.comesDue, let cause = old.cause,
+            old.fingerprint != settlement.fingerprint || Self.isMalformed(settlement)
+        {
+            guard case .grant(let purchases, _) = settlement.decision else { return .waiting(cause) }
+            return grantBeside(old, purchases, settlement, cause)
+        }
         switch settlement.decision {
         case .grant(let purchases, _): return grant(purchases, settlement, old)
         case .fail(let rejection): return fail(rejection.reason, settlement, old)
-        case .wait(let waiting): return hold(waiting.cause, settlement, old)
+        case .wait(let waiting): return hold(waiting.cause, settlement, old, comesDue: true)
         case .answerAgain:
             if let old { return .waiting(old.cause ?? .held(.incompleteAnswer)) }
             return hold(.held(.incompleteAnswer), settlement, nil)
         }
     }
 
+    private static func isMalformed(_ settlement: Settlement) -> Bool {
+        guard case .fail(let rejection) = settlement.decision else { return false }
+        return rejection.reason == .malformedSubmission
+    }
+
+    /// What waits stays as it is, but for the events that were added to its answer.
+    private mutating func grantBeside(
+        _ old: Submission, _ purchases: [GrantablePurchase], _ settlement: Settlement, _ cause: WaitingCause
+    ) -> SettledOutcome {
+        let (events, created, _) = claim(purchases, settlement.claimant)
+        guard !events.isEmpty else { return .waiting(cause) }
+        var new = old
+        new.hasFailed = false
+        for event in events where !new.granted.contains(event) { new.granted.append(event) }
+        submissions[settlement.claimant.submissionID] = new
+        return .granted(events: events, created: created)
+    }
+
     private mutating func grant(
         _ purchases: [GrantablePurchase], _ settlement: Settlement, _ old: Submission?
     ) -> SettledOutcome {
-        let claim = settlement.claimant
+        let (events, created, refusal) = claim(purchases, settlement.claimant)
+        if events.isEmpty { return fail(refusal ?? .unknownApp, settlement, old) }
+        var new = old ?? Submission(fingerprint: "", isHeld: false, cause: nil, granted: [], hasFailed: false)
+        // A row that is granted already keeps the first submission's fingerprint; any other becomes this one's.
+        if old == nil || new.isHeld || new.hasFailed { new.fingerprint = settlement.fingerprint }
+        new.isHeld = false
+        new.comesDue = false
+        new.hasFailed = false
+        for event in events where !new.granted.contains(event) { new.granted.append(event) }
+        submissions[settlement.claimant.submissionID] = new
+        return .granted(events: events, created: created)
+    }
+
+    private mutating func claim(
+        _ purchases: [GrantablePurchase], _ claim: Claimant
+    ) -> (events: [EventID], created: Int, refusal: FailureReason?) {
         var events: [EventID] = []
         var created = 0
         var refusal: FailureReason?
@@ -64,15 +105,7 @@ struct NaiveLedger {
                 created += 1
             }
         }
-        if events.isEmpty { return fail(refusal ?? .unknownApp, settlement, old) }
-        var new = old ?? Submission(fingerprint: "", isHeld: false, cause: nil, granted: [], hasFailed: false)
-        // A row that is granted already keeps the first submission's fingerprint; any other becomes this one's.
-        if old == nil || new.isHeld || new.hasFailed { new.fingerprint = settlement.fingerprint }
-        new.isHeld = false
-        new.hasFailed = false
-        for event in events where !new.granted.contains(event) { new.granted.append(event) }
-        submissions[claim.submissionID] = new
-        return .granted(events: events, created: created)
+        return (events, created, refusal)
     }
 
     private mutating func fail(
@@ -82,6 +115,7 @@ struct NaiveLedger {
         if var old, old.hasFailed || !old.granted.isEmpty {
             if old.isHeld {
                 old.isHeld = false
+                old.comesDue = false
                 old.fingerprint = settlement.fingerprint
                 submissions[id] = old
             }
@@ -93,10 +127,12 @@ struct NaiveLedger {
         return .failed(event: Self.failed(id), reason: reason)
     }
 
-    private mutating func hold(_ cause: WaitingCause, _ settlement: Settlement, _ old: Submission?) -> SettledOutcome {
+    private mutating func hold(
+        _ cause: WaitingCause, _ settlement: Settlement, _ old: Submission?, comesDue: Bool = false
+    ) -> SettledOutcome {
         submissions[settlement.claimant.submissionID] = Submission(
             fingerprint: settlement.fingerprint, isHeld: true, cause: cause, granted: old?.granted ?? [],
-            hasFailed: old?.hasFailed ?? false)
+            hasFailed: old?.hasFailed ?? false, comesDue: comesDue)
         return .waiting(cause)
     }
 

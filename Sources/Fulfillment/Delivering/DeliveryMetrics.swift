@@ -31,8 +31,7 @@ struct DeliveryMetrics: Sendable {
             (
                 phase,
                 Gauge(
-                    label: "grantor_apple_breakers",
-                    dimensions: [("service", "inventory"), ("environment", "all"), ("phase", phase.rawValue)])
+                    label: "grantor_delivery_breakers", dimensions: [("phase", phase.rawValue)])
             )
         })
 

@@ -50,7 +50,7 @@ struct DeliveryStage: Sendable {
                 await parts.stopping.wait()
                 board.close()
             }
-            try await group.waitForAll()
+            try await group.untilAllEndOrOneFails()
         }
     }
 

@@ -17,6 +17,8 @@ struct DueStage: Sendable {
     static let reportInterval: Duration = .seconds(15)
     /// Most submissions taken at once.
     static let maxBatch = 64
+    /// Most under way while Apple is away: as many answers as let a breaker go on to its ramp.
+    static let maxProbes = 3
 
     let parts: PipelineParts
     let ledger: any PipelineLedger
@@ -57,7 +59,7 @@ struct DueStage: Sendable {
                 case nil: break
                 case .ended(let key): running.remove(key)
                 case .beat:
-                    let keys = Array(running)
+                    let keys = running.sorted { ($0.submissionID, $0.bundleID) < ($1.submissionID, $1.bundleID) }
                     if !keys.isEmpty {
                         try await orLater {
                             try await ledger.keepDue(worker, keys, for: Self.lease, now: parts.clock.now())
@@ -68,6 +70,8 @@ struct DueStage: Sendable {
                     try await orLater { parts.metrics.waits(try await ledger.backlog(), now: parts.clock.now()) }
                     after(Self.reportInterval, .report, &group)
                 case .look:
+                    // While Apple is away a few are enough: where nothing new is read, they are its probes.
+                    let limit = parts.apple.status.holdsIntake ? min(limit, Self.maxProbes) : limit
                     let due = try await take(min(limit - running.count, Self.maxBatch))
                     // One whose lease could not be renewed comes here again while it is still being tried.
                     for submission in due where running.insert(submission.key).inserted {
@@ -83,8 +87,7 @@ struct DueStage: Sendable {
     }
 
     private func take(_ limit: Int) async throws -> [DueSubmission] {
-        // While Apple or the ledger is away there is nothing to be gained from more.
-        guard limit > 0, !parts.apple.status.holdsIntake, parts.ledgerAnswers.isSet else { return [] }
+        guard limit > 0, parts.ledgerAnswers.isSet else { return [] }
         var due: [DueSubmission] = []
         try await orLater {
             due = try await ledger.takeDue(worker, limit: limit, for: Self.lease, now: parts.clock.now())

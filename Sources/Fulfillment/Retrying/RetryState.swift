@@ -101,7 +101,8 @@ struct RetryState: Sendable {
     private func park(
         _ cause: RetryCause, _ policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, early: Duration, unit: Double
     ) -> Step {
-        if let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
+        // Given up is only what was tried over that time, not what nobody could read for so long.
+        if isParked, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
             return .settle(
                 .fail(Rejection(.abandonedByOperator, "Older than the configured maximum age. \(cause.sentence)")))
         }

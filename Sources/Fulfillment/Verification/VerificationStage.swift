@@ -80,18 +80,41 @@ struct VerificationStage: Sendable {
     ) -> [Settled] {
         var state = state
         guard case .settle(let decision) = step(&state, verdict, admitted, isAway: false) else { return [] }
-        return [admitted.settled(decision, attempts: 0, history: state.history)]
+        // Apple was not asked, so a submission that comes from the topic has no attempts; one from the ledger has those before.
+        let attempts = admitted.ticket == nil ? state.attempts : 0
+        return [admitted.settled(decision, attempts: attempts, history: state.history)]
     }
 
     /// Verifies a submission that waited in the ledger: one try, and back with a fate or another due time.
     func verifyDue(_ due: DueSubmission) async {
-        let admitted = AdmittedSubmission(
-            read: ReadSubmission(submission: due.submission, claimant: due.claimant, fingerprint: due.fingerprint),
-            origin: due.origin, receivedAt: due.receivedAt, ticket: nil, weight: 0)
-        switch verifier.open(due.submission, receivedAt: due.receivedAt) {
-        case .concluded(let verdict): parts.settled.put(settled(verdict, admitted, RetryState(due)))
-        case .ask(let opened): await verify(admitted, opened, RetryState(due))
+        guard let submission = due.submission else {
+            parts.logger.error(
+                "A parked submission cannot be read by this version; it comes due again",
+                metadata: ["submissionId": "\(due.claimant.submissionID)", "bundleId": "\(due.claimant.bundleID)"])
+            return
         }
+        let admitted = AdmittedSubmission(
+            read: ReadSubmission(submission: submission, claimant: due.claimant, fingerprint: due.fingerprint),
+            origin: due.origin, receivedAt: due.receivedAt, ticket: nil, weight: 0)
+        guard verifier.apps[due.claimant.bundleID] != nil else { return hold(due, admitted) }
+        switch verifier.open(submission, receivedAt: due.receivedAt) {
+        case .concluded(let verdict): parts.settled.put(settled(verdict, admitted, RetryState(due)))
+        case .ask(let opened): await verify(admitted.withoutEvidence, opened, RetryState(due))
+        }
+    }
+
+    /// It was accepted when its app was configured. That this worker does not know the app now is a mistake, or the order of a
+    /// rollout, and fails nobody.
+    private func hold(_ due: DueSubmission, _ admitted: AdmittedSubmission) {
+        var state = RetryState(due)
+        let verdict = Verdict.hold(.appNotConfigured, detail: "The app is not in this worker's apps file any more.")
+        guard case .wait(let cause, let detail, let delay) = step(&state, verdict, admitted, isAway: false) else {
+            return
+        }
+        note(verdict, admitted)
+        let waiting = Waiting(
+            cause, detail: detail, submission: admitted.read.submission, delay: delay, doubtSince: state.doubtSince)
+        parts.settled.put([admitted.settled(.wait(waiting), attempts: state.attempts, history: state.history)])
     }
 
     private func verify(

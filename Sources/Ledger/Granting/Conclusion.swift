@@ -19,6 +19,12 @@ public struct Conclusion: Hashable, Sendable {
     public let failure: Rejection?
     public let warning: Warning?
 
+    /// The outcome that the submission's row is given; nil if it keeps its own.
+    var recorded: RecordedOutcome? {
+        guard case .write(let content) = change else { return nil }
+        return content.outcome
+    }
+
     init(
         outcome: SettledOutcome, change: SubmissionChange, again: [EventID] = [], failure: Rejection? = nil,
         warning: Warning? = nil

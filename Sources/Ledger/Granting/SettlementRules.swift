@@ -8,13 +8,18 @@ public struct PriorSubmission: Hashable, Sendable {
     public let cause: WaitingCause?
     /// The events that answered it. A waiting row has some only if its id was reused after an answer.
     public let events: [EventID]
+    /// Whether its evidence is kept, so that it comes due by itself.
+    public let comesDue: Bool
 
     /// A row as read inside the settling transaction.
-    public init(fingerprint: String, outcome: RecordedOutcome, cause: WaitingCause?, events: [EventID]) {
+    public init(
+        fingerprint: String, outcome: RecordedOutcome, cause: WaitingCause?, events: [EventID], comesDue: Bool = false
+    ) {
         self.fingerprint = fingerprint
         self.outcome = outcome
         self.cause = cause
         self.events = events
+        self.comesDue = comesDue
     }
 }
 
@@ -22,7 +27,8 @@ public struct PriorSubmission: Hashable, Sendable {
 ///
 /// An answer, once given, stands: a submission has granted events or one failed event, and repeats are given the
 /// same. Only a reused id (same key, another fingerprint) can add to it, because a purchase that was paid is granted
-/// under whatever name it comes; it never adds a second kind of answer.
+/// under whatever name it comes; it never adds a second kind of answer. While a submission waits, nothing that comes under
+/// its id but is not it takes its place: that would erase the evidence of a paid purchase.
 public struct SettlementRules: Sendable {
     /// What to do first.
     public enum Step: Hashable, Sendable {
@@ -95,7 +101,7 @@ public struct SettlementRules: Sendable {
         let answered = (prior?.events ?? []).filter { $0 != failedEvent }
         let all = answered + events.filter { !answered.contains($0) }
         let change: SubmissionChange =
-            if prior?.outcome == .granted {
+            if prior?.outcome == .granted || waitingOther != nil {
                 all == answered ? .keep : .append(all)
             } else {
                 .write(SubmissionContent(outcome: .granted, events: all))
@@ -105,6 +111,7 @@ public struct SettlementRules: Sendable {
     }
 
     private func failure(_ rejection: Rejection) -> Conclusion {
+        if let waiting = waitingOther { return stillWaiting(waiting) }
         if let prior, !prior.events.isEmpty {
             return answerAgain(prior, insteadOf: rejection)
         }
@@ -118,7 +125,8 @@ public struct SettlementRules: Sendable {
     }
 
     private func wait(_ waiting: Waiting) -> Conclusion {
-        Conclusion(
+        if let waiting = waitingOther { return stillWaiting(waiting) }
+        return Conclusion(
             outcome: .waiting(waiting.cause),
             change: .write(
                 SubmissionContent(
@@ -166,8 +174,21 @@ public struct SettlementRules: Sendable {
         FailedEvent.id(bundleID: settlement.claimant.bundleID, submissionID: settlement.claimant.submissionID)
     }
 
+    private func stillWaiting(_ cause: WaitingCause) -> Conclusion {
+        Conclusion(outcome: .waiting(cause), change: .keep, warning: .reusedID)
+    }
+
+    /// What the row waits for if it waits for another submission than this one. A message that is malformed is another one
+    /// whatever its fingerprint: what is malformed need not be part of that, and what waits was well formed.
+    private var waitingOther: WaitingCause? {
+        guard let prior, prior.comesDue, let cause = prior.cause else { return nil }
+        if case .fail(let rejection) = settlement.decision, rejection.reason == .malformedSubmission { return cause }
+        return prior.fingerprint == settlement.fingerprint ? nil : cause
+    }
+
     private var reuse: Conclusion.Warning? {
-        guard let prior, prior.outcome.isFinal, prior.fingerprint != settlement.fingerprint else { return nil }
+        guard let prior, prior.outcome.isFinal || waitingOther != nil, prior.fingerprint != settlement.fingerprint
+        else { return nil }
         return .reusedID
     }
 }

@@ -87,7 +87,7 @@ extension PostgresLedger: LedgerOperations {
                 guard let result = try settling.runIfWaiting(on: connection) else { return nil }
                 guard case .failed(let event, .abandonedByOperator) = result.conclusions.first?.outcome else {
                     // It was answered before under a reused id; that answer stands, and nothing waits any more.
-                    return .settled(.granted)
+                    return .settled(result.conclusions.first?.recorded ?? .granted)
                 }
                 return .abandoned(event)
             }

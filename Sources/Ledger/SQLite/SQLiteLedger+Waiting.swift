@@ -69,7 +69,7 @@ extension SQLiteLedger: LedgerOperations {
             try OperatorTable(database: database).add(.abandon, note, key: key, cause: nil, count: 1, now: now)
             guard case .failed(let event, _) = conclusions.first?.outcome else {
                 // It was answered before under a reused id; that answer stands, and nothing waits any more.
-                return .settled(.granted)
+                return .settled(conclusions.first?.recorded ?? .granted)
             }
             return .abandoned(event)
         }

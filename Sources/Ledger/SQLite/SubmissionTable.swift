@@ -43,8 +43,9 @@ struct SubmissionTable {
     private static func lookUp(_ database: Database) throws -> PreparedStatement {
         try PreparedStatement(
             """
-            SELECT fingerprint, outcome, reason, event_ids FROM submissions
-            WHERE bundle_id = ? AND submission_id = ?
+            SELECT fingerprint, outcome, reason, event_ids,
+                EXISTS (SELECT 1 FROM waiting WHERE waiting.sequence = submissions.sequence)
+            FROM submissions WHERE bundle_id = ? AND submission_id = ?
             """, on: database)
     }
 
@@ -57,7 +58,7 @@ struct SubmissionTable {
             return PriorSubmission(
                 fingerprint: row.text(0), outcome: outcome,
                 cause: row.optionalText(2).flatMap { WaitingCause(outcome: outcome, word: $0) },
-                events: events(row, 3))
+                events: events(row, 3), comesDue: row.integer(4) != 0)
         }.first
     }
 

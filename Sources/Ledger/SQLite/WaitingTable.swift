@@ -171,7 +171,8 @@ struct WaitingTable {
             submissionID: SubmissionID(row.text(1)), userID: UserID(row.text(2)), bundleID: BundleID(row.text(0)),
             orderID: row.optionalText(3).map { OrderID($0) }, traceparent: row.optionalText(4))
         return DueSubmission(
-            submission: try StoredClaim.submission(row.text(15), of: claimant), claimant: claimant,
+            // One row that cannot be read must not keep the others from being taken.
+            submission: try? StoredClaim.submission(row.text(15), of: claimant), claimant: claimant,
             fingerprint: row.text(5),
             origin: Origin(
                 topic: row.text(8), partition: Int32(truncatingIfNeeded: row.integer(9)), offset: row.integer(10)),

@@ -3,7 +3,7 @@ enum MetricHelp {
     /// By the names that metrics are shown under.
     static let texts = [
         "grantor_apple_breaker_openings_total": "Times that calls to Apple were stopped, by service and environment.",
-        "grantor_apple_breakers": "Breakers in each phase; one for each app of the server API or inventory service.",
+        "grantor_apple_breakers": "Breakers in each phase; one for each app of the server API.",
         "grantor_apple_call_limit": "Calls that may be under way at once; the least of any app's.",
         "grantor_apple_call_seconds": "Time until Apple answered or could not, by environment.",
         "grantor_apple_calls_in_flight": "Calls to Apple that are under way.",
@@ -12,6 +12,7 @@ enum MetricHelp {
         "grantor_apple_retry_budget": "Retries that may be made at once; the least of any app's.",
         "grantor_deliveries_held": "Deliveries in this worker's memory.",
         "grantor_deliveries_open": "Grants that an inventory service still has to be told of, of all workers.",
+        "grantor_delivery_breakers": "Inventory services by their breaker's phase.",
         "grantor_delivery_call_seconds": "Time until an inventory service answered or could not.",
         "grantor_delivery_calls_total": "Calls to inventory services, by result.",
         "grantor_delivery_overdue_seconds": "How long the first open delivery has been due. Alert if it grows.",

@@ -35,6 +35,7 @@ struct RetrySubmissionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry", abstract: "Tries a waiting submission at once, or all that wait for a cause.")
 
+    static let minPerSecond = 0.01
     static let maxPerSecond = 1000.0
 
     @OptionGroup var options: AnswerOptions
@@ -54,8 +55,9 @@ struct RetrySubmissionsCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (id == nil) != (cause == nil) else { throw ValidationError("give either an id or --cause") }
-        guard perSecond > 0, perSecond <= Self.maxPerSecond else {
-            throw ValidationError("--per-second must be above 0 and at most \(Int(Self.maxPerSecond))")
+        guard (Self.minPerSecond...Self.maxPerSecond).contains(perSecond) else {
+            throw ValidationError(
+                "--per-second must be at least \(Self.minPerSecond) and at most \(Int(Self.maxPerSecond))")
         }
         if let cause, WaitingCause(word: cause) == nil {
             let known = RetryCause.allCases.map(\.rawValue) + HoldCause.allCases.map(\.rawValue)

@@ -7,6 +7,7 @@ import Synchronization
 final class FlakyLedger: LedgerStore, WaitingRoom {
     private let ledger: any PipelineLedger
     private let failures = Mutex((before: 0, after: 0))
+    private let damaged = Mutex<Set<Work>>([])
     private let attempts = Mutex([Int]())
     private let fates = Mutex<Set<SubmissionID>>([])
     /// Stands still while the ledger works.
@@ -22,6 +23,19 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
 
     /// How many attempts each settlement took that it was given, in their order.
     var attemptsOfSettlements: [Int] { attempts.withLock { $0 } }
+
+    /// What a ledger does that can turn out to be damaged while all else goes on.
+    enum Work: CaseIterable {
+        case settling
+        case takingWhatIsDue
+    }
+
+    /// From now on this is damaged.
+    func damage(_ work: Work) { damaged.withLock { _ = $0.insert(work) } }
+
+    private func check(_ work: Work) throws(LedgerError) {
+        if damaged.withLock({ $0.contains(work) }) { throw .damaged("scripted") }
+    }
 
     /// The next calls fail: so many without an effect, then so many with it.
     func fail(before: Int, after: Int) { failures.withLock { $0 = (before, after) } }
@@ -67,6 +81,7 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
         _ settlements: [Settlement], quarantines: [Quarantine], now: Timestamp
     ) async throws(LedgerError) -> SettleResult {
         try await working(mayFail: true) { () async throws(LedgerError) in
+            try check(.settling)
             attempts.withLock { $0 += settlements.map(\.attempts) }
             let result = try await ledger.settle(settlements, quarantines: quarantines, now: now)
             fates.withLock { $0.formUnion(settlements.map(\.claimant.submissionID)) }
@@ -100,7 +115,8 @@ final class FlakyLedger: LedgerStore, WaitingRoom {
         _ worker: WorkerID, limit: Int, for lease: Duration, now: Timestamp
     ) async throws(LedgerError) -> [DueSubmission] {
         try await working { () async throws(LedgerError) in
-            try await ledger.takeDue(worker, limit: limit, for: lease, now: now)
+            try check(.takingWhatIsDue)
+            return try await ledger.takeDue(worker, limit: limit, for: lease, now: now)
         }
     }
 

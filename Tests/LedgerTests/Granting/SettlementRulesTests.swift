@@ -44,6 +44,29 @@ import Testing
         #expect(conclusion.failure?.reason == .receiptNotAuthentic)
     }
 
+    private static let parked = PriorSubmission(
+        fingerprint: "first", outcome: .parked, cause: .parked(.noAnswer), events: [], comesDue: true)
+
+    @Test(arguments: [
+        Samples.failure("s", content: "second"), Samples.parked("s", content: "second"),
+        Samples.failure("s", reason: .malformedSubmission),
+    ])
+    func nothingElseTakesThePlaceOfASubmissionThatWaits(settlement: Settlement) throws {
+        let conclusion = try concluded(settlement, Self.parked)
+        #expect(conclusion.change == .keep)
+        #expect(conclusion.outcome == .waiting(.parked(.noAnswer)))
+        #expect(conclusion.failure == nil)
+        #expect(conclusion.warning == .reusedID)
+    }
+
+    @Test func aPurchaseThatComesUnderTheIDOfOneThatWaitsIsGrantedBesideIt() {
+        let rules = SettlementRules(Samples.grant("s", content: "second", Samples.purchase("1")), prior: Self.parked)
+        #expect(rules.firstStep == .claim)
+        let conclusion = rules.conclusion(of: [.created("a")])
+        #expect(conclusion.change == .append(["a"]))
+        #expect(conclusion.warning == .reusedID)
+    }
+
     @Test func aFirstGrantHasToClaim() {
         let rules = SettlementRules(Samples.grant("s", Samples.purchase("1")), prior: nil)
         #expect(rules.firstStep == .claim)

@@ -122,6 +122,23 @@ import Testing
         #expect(try await ledger.grants(GrantFilter(), before: nil, limit: 10).map(\.claimant.userID) == ["alice"])
     }
 
+    @Test func aRowThatThisVersionCannotReadDoesNotKeepTheOthersFromBeingTaken() async throws {
+        let place = try TemporaryLedger()
+        let ledger = try await place.open()
+        _ = try await ledger.settle(
+            [Samples.parked("newer", after: .zero), Samples.parked("own", after: .seconds(1))], quarantines: [],
+            now: Samples.noon)
+        try await ledger.pool.write {
+            try $0.execute(
+                sql: "UPDATE waiting SET claim = '{}' WHERE due_at = ?", arguments: [Samples.noon.milliseconds])
+        }
+        let due = try await ledger.takeDue(
+            "worker", limit: 10, for: .seconds(30), now: Samples.noon.advanced(by: .seconds(2)))
+        #expect(due.map(\.key.submissionID) == ["newer", "own"])
+        #expect(due.map { $0.submission == nil } == [true, false])
+        try await ledger.close()
+    }
+
     @Test func evidenceIsKeptWhileWaitingAndErasedWithTheDecision() async throws {
         let place = try TemporaryLedger()
         let ledger = try await place.open()

@@ -92,13 +92,14 @@ struct BatchDecider {
                 changes[key] = .extend(events)
             }
             known.submissions[key] = PriorSubmission(
-                fingerprint: prior.fingerprint, outcome: prior.outcome, cause: prior.cause, events: events)
+                fingerprint: prior.fingerprint, outcome: prior.outcome, cause: prior.cause, events: events,
+                comesDue: prior.comesDue)
         case .write(let content):
             changes[key] = .write(BatchDecision.Row(settlement: settlement, content: content))
             known.submissions[key] = PriorSubmission(
                 fingerprint: settlement.fingerprint, outcome: content.outcome,
                 cause: content.reason.flatMap { WaitingCause(outcome: content.outcome, word: $0) },
-                events: content.events)
+                events: content.events, comesDue: content.waiting != nil)
         }
     }
 }

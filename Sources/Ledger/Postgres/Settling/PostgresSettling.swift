@@ -63,7 +63,7 @@ struct PostgresSettling: Sendable {
             return nil
         }
         let decision = BatchDecision(settlements, claims: claims, quarantines: quarantines, now: now, known: known)
-        return try write(decision, on: connection, after: [])
+        return try write(decision, joining: known.hasOpenDeliveries, on: connection, after: [])
     }
 
     /// Reads what the database knows of the batch, in the transaction that will write.
@@ -136,7 +136,7 @@ struct PostgresSettling: Sendable {
         if !decided.isEmpty { writes.append((WaitingRows.remove(decided.map(\.settlement.key)), nil)) }
         let waiting = (decision.newRows + decision.changedRows).filter { $0.content.waiting != nil }
         if !waiting.isEmpty { writes.append((try WaitingRows.put(waiting, clock.moment(now)), waiting.count)) }
-        if let operation, case .failed = decision.conclusions.first?.outcome { writes.append((operation, 1)) }
+        if let operation { writes.append((operation, 1)) }
         if !decision.extendedRows.isEmpty {
             writes.append((try SubmissionRows.extend(decision.extendedRows), decision.extendedRows.count))
         }

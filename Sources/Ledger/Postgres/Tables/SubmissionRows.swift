@@ -46,7 +46,8 @@ enum SubmissionRows {
         """)
 
     private static let lookUp = """
-        SELECT s.bundle_id, s.submission_id, s.fingerprint, s.outcome, s.reason, s.event_ids
+        SELECT s.bundle_id, s.submission_id, s.fingerprint, s.outcome, s.reason, s.event_ids,
+            EXISTS (SELECT 1 FROM waiting w WHERE w.sequence = s.sequence)::int::bigint
         FROM unnest($1::text[], $2::text[]) AS k (bundle_id, submission_id)
         JOIN submissions s ON s.bundle_id = k.bundle_id AND s.submission_id = k.submission_id
         """
@@ -93,7 +94,7 @@ enum SubmissionRows {
                 PriorSubmission(
                     fingerprint: try row.text(2), outcome: outcome,
                     cause: row.optionalText(4).flatMap { WaitingCause(outcome: outcome, word: $0) },
-                    events: EventIDBytes.decode(row.optionalBytes(5) ?? []))
+                    events: EventIDBytes.decode(row.optionalBytes(5) ?? []), comesDue: try row.integer(6) != 0)
             )
         }
     }

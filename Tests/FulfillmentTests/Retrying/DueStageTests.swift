@@ -1,0 +1,31 @@
+import Ledger
+import Purchases
+import Testing
+
+@testable import Fulfillment
+
+@Suite("What waited in the ledger and is due", .timeLimit(.minutes(5)))
+struct DueStageTests {
+    @Test("is held, and not failed, if its app is not in the apps file any more")
+    func appIsGone() async throws {
+        let bench = try await PipelineBench()
+        let submission = Submission(
+            id: "s", userID: "u", bundleID: "com.example.gone", evidence: .receipt(base64: "AAAA"))
+        let parked = Settlement(
+            claimant: Claimant(submissionID: "s", userID: "u", bundleID: "com.example.gone"), fingerprint: "f",
+            origin: Origin(topic: "receipts.submitted", partition: 0, offset: 0),
+            receivedAt: Timestamp(milliseconds: 0),
+            attempts: 4,
+            decision: .wait(Waiting(.parked(.noAnswer), detail: "Nothing.", submission: submission, delay: .zero)))
+        _ = try await bench.ledger.settle([parked], quarantines: [], now: Timestamp(milliseconds: 0))
+
+        try await bench.run { try await $0.ledger.counts().submissions[.held] == 1 }
+
+        let row = try #require(
+            try await bench.ledger.submissions(SubmissionFilter(submissionID: "s"), before: nil, limit: 1).first)
+        #expect(row.reason == HoldCause.appNotConfigured.rawValue)
+        #expect(row.attempts == 5)
+        #expect(row.dueAt != nil)
+        #expect(try await bench.ledger.counts().unpublished == 0)
+    }
+}
