@@ -101,7 +101,7 @@ public final class Pipeline: Sendable {
         return parts.progress.withProgress { progress in
             PipelineStatus(
                 partitions: progress.partitions, heldSubmissions: held.count, heldBytes: held.bytes,
-                ledgerAnswers: parts.ledgerAnswers.isSet,
+                ledgerAnswers: parts.ledgerAnswers.isSet && parts.ledgerIsHeard.isSet,
                 waitingForApple: apple.waiting, appleIsAway: apple.holdsIntake,
                 sourceIsAlive: parts.sourceIsAlive.isSet, settledRecords: parts.settledCount.value,
                 isStopping: parts.stopping.isRaised)
@@ -203,7 +203,7 @@ public struct PipelineStatus: Hashable, Sendable {
     public let heldSubmissions: Int
     /// Their records' bytes.
     public let heldBytes: Int
-    /// Whether the ledger took what it was last given.
+    /// Whether the ledger took what it was last given, and answers when it is asked.
     public let ledgerAnswers: Bool
     /// Calls to Apple that wait for their turn.
     public let waitingForApple: Int

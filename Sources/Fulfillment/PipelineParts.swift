@@ -17,6 +17,8 @@ struct PipelineParts: Sendable {
     let alerts = AlertThrottle()
     /// Whether the ledger took what it was last given.
     let ledgerAnswers: Flag
+    /// Whether the ledger was heard of when it was last asked for what is due, which is now and then also when nothing is settled.
+    let ledgerIsHeard = Flag(true)
     /// Every call to Apple asks here first.
     let apple: AppleAvailability
     let progress: ProgressTracker

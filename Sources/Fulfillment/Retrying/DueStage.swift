@@ -99,7 +99,9 @@ struct DueStage: Sendable {
     private func orLater(_ action: () async throws -> Void) async throws {
         do {
             try await action()
+            parts.ledgerIsHeard.set(true)
         } catch LedgerError.unavailable(let cause) {
+            parts.ledgerIsHeard.set(false)
             parts.metrics.ledgerUnavailable.increment()
             parts.logger.warning("The ledger is unavailable; what is due waits", metadata: ["cause": "\(cause)"])
         }

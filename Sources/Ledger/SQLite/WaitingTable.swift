@@ -103,11 +103,11 @@ struct WaitingTable {
         }
     }
 
-    /// Makes all due that wait for a cause, the oldest first, `gap` milliseconds apart.
+    /// Makes all due that wait for a cause, the oldest first, `gap` milliseconds apart; none later than it would be anyway.
     func makeDue(_ cause: WaitingCause, bundleID: BundleID?, gap: Double, now: Timestamp) throws -> Int {
         let statement = try PreparedStatement(
             """
-            UPDATE waiting SET due_at = ?4 + CAST(place * ?5 / 1000 AS INTEGER)
+            UPDATE waiting SET due_at = min(due_at, ?4 + CAST(place * ?5 / 1000 AS INTEGER))
             FROM (
                 SELECT s.sequence AS number, row_number() OVER (ORDER BY s.sequence) - 1 AS place
                 FROM submissions s JOIN waiting w ON w.sequence = s.sequence

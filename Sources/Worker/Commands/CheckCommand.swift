@@ -20,12 +20,12 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try configuration.load()
         let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
-        print(settings.describe())
+        try StandardOutput.write(settings.describe() + "\n")
         var logger = Logger(label: "check")
         logger.logLevel = .critical
         let results =
             await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan, logger)) + inventory(plan)
-        print(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text(), terminator: "")
+        try StandardOutput.write(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
         if results.contains(where: { !$0.isGood }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 

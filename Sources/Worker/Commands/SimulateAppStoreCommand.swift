@@ -86,7 +86,7 @@ struct SimulateAppStoreCommand: AsyncParsableCommand {
         addresses["keyId"] = key?.keyID
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        FileHandle.standardOutput.write(try encoder.encode(addresses) + Data("\n".utf8))
+        try StandardOutput.write(try encoder.encode(addresses) + Data("\n".utf8))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [UntilShutdown()], gracefulShutdownSignals: [.sigterm, .sigint],

@@ -21,6 +21,12 @@ struct TopicsCommand: AsyncParsableCommand {
         @Option(name: .long, help: "Replicas of each new topic; the broker's default if it is not given.")
         var replicas: Int?
 
+        func validate() throws {
+            guard partitions > 0, replicas ?? 1 > 0 else {
+                throw ValidationError("--partitions and --replicas must be above 0")
+            }
+        }
+
         func run() async throws {
             let kafka = try configuration.load().kafka
             let servers = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
@@ -32,14 +38,22 @@ struct TopicsCommand: AsyncParsableCommand {
                 configuration: KafkaClientConfiguration(
                     bootstrapServers: servers, clientID: "grantor",
                     properties: kafka.properties.mapValues { $0.revealed() }), logger: logger)
+            let created: (said: String, failure: KafkaError?)
             do throws(KafkaError) {
-                try await create(kafka.topics, admin)
+                created = try await create(kafka.topics, admin)
             } catch {
                 throw ExitStatus.failed.saying("the topics cannot be created at \(servers): \(error.line)")
             }
+            try StandardOutput.write(created.said)
+            if let failure = created.failure {
+                throw ExitStatus.failed.saying("not all topics could be created at \(servers): \(failure.line)")
+            }
         }
 
-        private func create(_ names: TopicNames, _ admin: KafkaAdmin) async throws(KafkaError) {
+        /// Creates what is missing; one topic's failure keeps no other from being created and told of.
+        private func create(
+            _ names: TopicNames, _ admin: KafkaAdmin
+        ) async throws(KafkaError) -> (said: String, failure: KafkaError?) {
             let existing = try await admin.describe().topics
             let missing = names.all.filter { existing[$0] == nil || existing[$0] == .missing }
             let results = try await admin.createTopics(
@@ -47,15 +61,19 @@ struct TopicsCommand: AsyncParsableCommand {
                     KafkaNewTopic(
                         name: $0, partitions: partitions, replicas: replicas, configuration: names.settings(of: $0))
                 })
+            var said = ""
+            var failure: KafkaError?
             for topic in names.all {
                 if !missing.contains(topic) {
-                    print("\(topic): exists, and stays as it is")
+                    said += "\(topic): exists, and stays as it is\n"
                 } else if let error = results[topic] ?? nil {
-                    throw error
+                    failure = failure ?? error
+                    said += "\(topic): not created\n"
                 } else {
-                    print("\(topic): created with \(partitions) partitions")
+                    said += "\(topic): created with \(partitions) partitions\n"
                 }
             }
+            return (said, failure)
         }
     }
 }

@@ -50,7 +50,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let verdict = await verification.verdict(on: submission, receivedAt: clock.now())
         await transport.shutdown()
         let report = VerdictReport(verdict, checks: checks, calls: endpoint.calls)
-        FileHandle.standardOutput.write(try report.json() + Data("\n".utf8))
+        try StandardOutput.write(try report.json() + Data("\n".utf8))
         if !report.isVerified { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 

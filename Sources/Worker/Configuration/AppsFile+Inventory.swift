@@ -14,7 +14,7 @@ extension AppsFile {
         return InventoryService(
             url: try url(service), secrets: try signingSecrets(service, file: file), timeout: try timeout(service),
             maxInFlight: try maxInFlight(service),
-            caFile: try service.text("caFile").map { TextFile.resolve($0, besides: file) })
+            caFile: try caFile(service, file: file))
     }
 
     private static func url(_ service: YAMLMapping) throws(ConfigurationError) -> String {
@@ -22,11 +22,25 @@ extension AppsFile {
         do throws(HTTPTransportError) {
             try HTTPTransportConfiguration.inventory(caFile: nil, maxConnections: 1).check(url: url)
         } catch {
-            throw .invalidMember(
-                service.place("url"),
-                requirement: "an https URL without user name and password; http only to localhost")
+            throw .invalidMember(service.place("url"), requirement: requiredURL)
         }
+        // What stands there is often a secret, and URLs are printed.
+        guard !url.contains("?") else { throw .invalidMember(service.place("url"), requirement: requiredURL) }
         return url
+    }
+
+    private static let requiredURL = "an https URL without user name, password and query; http only to localhost"
+
+    private static func caFile(_ service: YAMLMapping, file: String) throws(ConfigurationError) -> String? {
+        guard let path = try service.text("caFile") else { return nil }
+        let place = service.place("caFile")
+        let resolved = TextFile.resolve(path, besides: file)
+        let text = try TextFile.read(
+            resolved, maxBytes: ConfigurationValues.maxCertificateBytes, namedBy: .member(place))
+        guard text.contains(ConfigurationValues.certificateMark) else {
+            throw .invalidMember(place, requirement: "a PEM file with at least one certificate")
+        }
+        return resolved
     }
 
     private static func signingSecrets(

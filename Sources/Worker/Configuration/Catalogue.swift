@@ -52,8 +52,10 @@ enum Catalogue {
 
     private static func item(_ entry: YAMLMapping) throws(ConfigurationError) -> Item {
         try entry.allow(["item", "quantity"])
-        guard let item = try entry.text("item"), item.count <= 128 else {
-            throw .invalidMember(entry.place("item"), requirement: "set: 1-128 characters")
+        guard let item = try entry.text("item"), item.count <= 128,
+            !item.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw .invalidMember(entry.place("item"), requirement: "set: 1-128 characters, without control characters")
         }
         guard let text = try entry.text("quantity"), let quantity = Int(text), (1...maxQuantity).contains(quantity)
         else {

@@ -89,13 +89,15 @@ struct ConfigurationValues: Sendable {
         guard let path = try text(key) else { return nil }
         guard
             try TextFile.read(path, maxBytes: Self.maxCertificateBytes, namedBy: .key(key))
-                .contains("-----BEGIN CERTIFICATE-----")
+                .contains(Self.certificateMark)
         else {
             throw .invalid(key, requirement: "a PEM file with at least one certificate")
         }
         return path
     }
 
+    /// What a PEM file with a certificate holds.
+    static let certificateMark = "-----BEGIN CERTIFICATE-----"
     /// Size of a PEM file; a system's whole bundle is about 220 KB.
-    private static let maxCertificateBytes = 2 << 20
+    static let maxCertificateBytes = 2 << 20
 }

@@ -42,6 +42,7 @@ final class ProgressDisplay: Sendable {
     }
 
     private func write(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
+        // Progress that nobody can see is no reason to stop.
+        try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 }

@@ -43,7 +43,7 @@ struct AuditCommand: AsyncParsableCommand {
         }
         let listing = AuditListing(report: report)
         let format: AnswerFormat = json ? .json : .text(width: Terminal.width())
-        FileHandle.standardOutput.write(Data(format.render(json: listing.json) { listing.text(width: $0) }.utf8))
+        try StandardOutput.write(format.render(json: listing.json) { listing.text(width: $0) })
         if !report.passed { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 

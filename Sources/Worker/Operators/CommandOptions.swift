@@ -46,7 +46,7 @@ struct AnswerOptions: ParsableArguments {
             throw error.exitStatus.saying(error.advice)
         }
         switch answer {
-        case .found(let text): FileHandle.standardOutput.write(Data(text.utf8))
+        case .found(let text): try StandardOutput.write(text)
         case .notFound(let line): throw ExitStatus.failed.saying(line)
         }
     }

@@ -20,7 +20,7 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             throw error.exitStatus.saying(error.advice)
         }
-        FileHandle.standardOutput.write(Data(Self.answer(migration, json ? .json : .text(width: nil)).utf8))
+        try StandardOutput.write(Self.answer(migration, json ? .json : .text(width: nil)))
     }
 
     static func answer(_ migration: LedgerOpener.Migration, _ format: AnswerFormat) -> String {

@@ -2,7 +2,8 @@
 struct TextTable: Hashable, Sendable {
     let header: [String]
     let rows: [[String]]
-    /// Whether the first column, which names what a row is about, stays whole while others give way.
+    /// Whether the first column, which names what a row is about, gives way last, and
+    /// to half of the width at most.
     var keepsFirst = false
 
     /// No column is made narrower than this to fit.
@@ -32,6 +33,9 @@ struct TextTable: Hashable, Sendable {
         {
             widths[widest] -= 1
             excess -= 1
+        }
+        if keepsFirst, excess > 0, let first = widths.first {
+            widths[0] = first - min(excess, max(0, first - maxWidth / 2))
         }
         return widths
     }

@@ -20,6 +20,13 @@ import Testing
         #expect(ConnectionRefusal(message).state == state)
     }
 
+    @Test func libpqsHintIsNotWhatIsTold() {
+        let message =
+            "connection to server at \"db\", port 5432 failed: Connection refused\n\tIs the server running on that host?\n"
+        #expect(
+            ConnectionRefusal(message).text == "connection to server at \"db\", port 5432 failed: Connection refused")
+    }
+
     @Test(arguments: [
         "", "connection to server at \"db\", port 5432 failed: Connection refused\n\tIs the server running?",
         "SSL error: certificate verify failed", "could not translate host name \"HOST1:\" to address",

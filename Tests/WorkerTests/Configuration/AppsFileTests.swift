@@ -74,6 +74,7 @@ struct AppsFileTests {
     func inventory() throws {
         _ = try folder.write("canary-of-the-first\n", to: "secrets/new")
         _ = try folder.write("canary-of-the-second\n", to: "secrets/old")
+        _ = try folder.write("-----BEGIN CERTIFICATE-----\n", to: "ca.pem")
         let apps = try load(
             """
             apps:
@@ -107,11 +108,19 @@ struct AppsFileTests {
             ("secretFiles: [s]", "url must be set"),
             (
                 "url: 'http://inventory.example.com/', secretFiles: [s]",
-                "url must be an https URL without user name and password; http only to localhost"
+                "url must be an https URL without user name, password and query; http only to localhost"
             ),
             (
                 "url: 'https://me:secret@inventory.example.com/', secretFiles: [s]",
-                "url must be an https URL without user name and password; http only to localhost"
+                "url must be an https URL without user name, password and query; http only to localhost"
+            ),
+            (
+                "url: 'https://a/?token=x', secretFiles: [s]",
+                "url must be an https URL without user name, password and query; http only to localhost"
+            ),
+            (
+                "url: 'https://a/', secretFiles: [s], caFile: s",
+                "caFile must be a PEM file with at least one certificate"
             ),
             ("url: 'https://a/'", "secretFiles must be a list of 1 or 2 files"),
             ("url: 'https://a/', secretFiles: [s, s, s]", "secretFiles must be a list of 1 or 2 files"),
@@ -212,7 +221,14 @@ struct AppsFileTests {
                 "id: p, type: consumable, items: [{item: g}]",
                 ".items[0].quantity must be a whole number from 1 to 1000000000"
             ),
-            ("id: p, type: consumable, items: [{quantity: 1}]", ".items[0].item must be set: 1-128 characters"),
+            (
+                "id: p, type: consumable, items: [{quantity: 1}]",
+                ".items[0].item must be set: 1-128 characters, without control characters"
+            ),
+            (
+                #"id: p, type: consumable, items: [{item: "a\u0007", quantity: 1}]"#,
+                ".items[0].item must be set: 1-128 characters, without control characters"
+            ),
             ("id: p, type: consumable, items: [{item: g, quantity: 1, colour: red}]", ".items[0].colour: unknown"),
             (
                 "id: p, type: consumable, items: [{item: g, quantity: 1}, {item: g, quantity: 2}]",

@@ -25,6 +25,13 @@ struct TextTableTests {
         #expect(table.text(maxWidth: 32) == "ID                  REASON\n0b7d9a52-0000-5000  receipt_not…\n")
     }
 
+    @Test("A name that is longer than the terminal leaves half of it to the rest")
+    func longName() {
+        let table = TextTable(
+            header: ["ID", "OUTCOME"], rows: [[String(repeating: "x", count: 128), "granted"]], keepsFirst: true)
+        #expect(table.text(maxWidth: 20) == "ID           OUTCOME\nxxxxxxxxxx…  granted\n")
+    }
+
     @Test("A terminal too narrow for that cuts lines")
     func cut() {
         #expect(TextTable(header: ["ABCDEF"], rows: [["12"]]).text(maxWidth: 4) == "ABC…\n12\n")

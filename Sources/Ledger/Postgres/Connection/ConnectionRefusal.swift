@@ -4,9 +4,10 @@ struct ConnectionRefusal: Hashable, Sendable {
     let state: String?
 
     /// Reads libpq's message: one line per address that was tried, a server's own answer as
-    /// `FATAL:  28P01: password authentication failed`. The last one counts.
+    /// `FATAL:  28P01: password authentication failed`. The last one counts; lines that begin with a tab are hints to it.
     init(_ message: String) {
-        let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("LOCATION:") }
+        let lines = message.split(whereSeparator: \.isNewline)
+            .filter { !$0.hasPrefix("LOCATION:") && !$0.hasPrefix("\t") }
         guard let line = lines.last(where: { Self.state(in: $0) != nil }) ?? lines.last else {
             self.init(text: "no message", state: nil)
             return

@@ -101,20 +101,20 @@ enum WaitingRows {
                     """), [now, .text(key.bundleID.rawValue), .text(key.submissionID.rawValue)])
     }
 
-    /// Makes all due that wait for a cause, the oldest first, `gap` milliseconds apart.
+    /// Makes all due that wait for a cause, the oldest first, `gap` milliseconds apart; none later than it would be anyway.
     static func makeDue(
         _ cause: WaitingCause, bundleID: BundleID?, gap: Double, _ now: PostgresValue
     ) -> PostgresCommand {
         PostgresCommand(
             PostgresStatement(
                 once: """
-                    UPDATE waiting SET due_at = \(LeaseClock.sql("$1")) + place * $5::bigint / 1000
+                    UPDATE waiting SET due_at = least(due_at, \(LeaseClock.sql("$1")) + place * $5::bigint / 1000)
                     FROM (
                         SELECT s.sequence AS number, row_number() OVER (ORDER BY s.sequence) - 1 AS place
                         FROM submissions s JOIN waiting w ON w.sequence = s.sequence
                         WHERE s.outcome IN ('parked', 'held') AND s.outcome = $2::text AND s.reason = $3::text
                             AND ($4::text IS NULL OR s.bundle_id = $4::text) AND w.holder IS NULL) AS chosen
-                    WHERE sequence = number
+                    WHERE sequence = number AND waiting.holder IS NULL
                     """),
             [
                 now, .text(cause.outcome.rawValue), .text(cause.word), .text(bundleID?.rawValue),
