@@ -212,7 +212,7 @@ extension IntegrationTests {
             ("retry s-parked --cause noAnswer \(named)", 64, "Error: give either an id or --cause"),
             (
                 "retry --cause noAnswer --per-second 0 \(named)", 64,
-                "Error: --per-second must be above 0 and at most 1000"
+                "Error: --per-second must be at least 0.01 and at most 1000"
             ),
             (
                 "retry --cause weather \(named)", 64,
