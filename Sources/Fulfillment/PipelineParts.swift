@@ -60,6 +60,27 @@ struct PipelineParts: Sendable {
         }
     }
 
+    /// Does what is done at the next turn if the ledger is away.
+    ///
+    /// - Parameter waiting: what waits until then, for the log.
+    /// - Returns: whether it was done.
+    /// - Throws: what will not pass by waiting.
+    func orLater(_ waiting: String, _ action: () async throws -> Void) async throws -> Bool {
+        do {
+            try await action()
+            return true
+        } catch LedgerError.unavailable(let cause) {
+            tell(unavailable: cause, waiting)
+            return false
+        }
+    }
+
+    /// Counts and logs that the ledger takes nothing now.
+    func tell(unavailable cause: String, _ waiting: String) {
+        metrics.ledgerUnavailable.increment()
+        logger.warning("The ledger is unavailable; \(waiting)", metadata: ["cause": "\(cause)"])
+    }
+
     /// Waits before another try of something that failed so many times.
     func pause(afterFailures failures: Int) async throws(CancellationError) {
         try await clock.sleep(

@@ -55,30 +55,24 @@ public struct Audit: Sendable {
     }
 
     private func read(_ snapshot: any LedgerSnapshot, _ auditor: inout Auditor) async throws(LedgerError) {
+        try await readAll(snapshot.grants, \.sequence) { auditor.take(.grant($0)) }
+        try await readAll(snapshot.deliveries, \.sequence) { auditor.take(.delivery($0)) }
+        try await readAll(snapshot.quarantines, \.sequence) { auditor.take(.quarantine($0)) }
+        try await readAll(snapshot.submissions, \.sequence) { auditor.take(.submission($0)) }
+        try await readAll(snapshot.events, \.sequence) { auditor.take(.event($0)) }
+    }
+
+    /// Reads a table page by page, in the order of its sequence, until a page is empty.
+    private func readAll<Row>(
+        _ page: (_ last: Int64, _ limit: Int) async throws(LedgerError) -> [Row], _ sequence: (Row) -> Int64,
+        _ take: (Row) -> Void
+    ) async throws(LedgerError) {
         var last: Int64 = 0
-        while let page = try await snapshot.grants(after: last, limit: Self.pageSize).pageOrNil {
-            for row in page { auditor.take(.grant(row)) }
-            last = page.last?.sequence ?? last
-        }
-        last = 0
-        while let page = try await snapshot.deliveries(after: last, limit: Self.pageSize).pageOrNil {
-            for row in page { auditor.take(.delivery(row)) }
-            last = page.last?.sequence ?? last
-        }
-        last = 0
-        while let page = try await snapshot.quarantines(after: last, limit: Self.pageSize).pageOrNil {
-            for row in page { auditor.take(.quarantine(row)) }
-            last = page.last?.sequence ?? last
-        }
-        last = 0
-        while let page = try await snapshot.submissions(after: last, limit: Self.pageSize).pageOrNil {
-            for row in page { auditor.take(.submission(row)) }
-            last = page.last?.sequence ?? last
-        }
-        last = 0
-        while let page = try await snapshot.events(after: last, limit: Self.pageSize).pageOrNil {
-            for entry in page { auditor.take(.event(entry)) }
-            last = page.last?.sequence ?? last
+        while true {
+            let rows = try await page(last, Self.pageSize)
+            guard let end = rows.last else { return }
+            for row in rows { take(row) }
+            last = sequence(end)
         }
     }
 
@@ -91,9 +85,4 @@ public struct Audit: Sendable {
             throw .ledger(error)
         }
     }
-}
-
-extension Array {
-    /// Nil after the last page.
-    fileprivate var pageOrNil: Self? { isEmpty ? nil : self }
 }

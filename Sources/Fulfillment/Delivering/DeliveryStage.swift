@@ -15,6 +15,8 @@ struct DeliveryStage: Sendable {
     static let busyInterval: Duration = .milliseconds(50)
     /// How often open deliveries are counted for the metrics.
     static let reportInterval: Duration = .seconds(15)
+    /// What waits while the ledger is away, for the log.
+    private static let waiting = "deliveries wait"
 
     let parts: PipelineParts
     let access: InventoryAccess
@@ -96,7 +98,7 @@ struct DeliveryStage: Sendable {
                 } catch {
                     guard case .unavailable(let cause) = error else { throw error }
                     failures += 1
-                    tell(unavailable: cause)
+                    parts.tell(unavailable: cause, Self.waiting)
                     try await parts.pause(afterFailures: failures)
                 }
             }
@@ -145,18 +147,8 @@ struct DeliveryStage: Sendable {
         return shares.contains { counts[$0.bundleID] ?? 0 >= $0.limit }
     }
 
-    /// What cannot be done while the ledger is away is done at the next turn.
     private func orLater(_ action: () async throws -> Void) async throws {
-        do {
-            try await action()
-        } catch LedgerError.unavailable(let cause) {
-            tell(unavailable: cause)
-        }
-    }
-
-    private func tell(unavailable cause: String) {
-        parts.metrics.ledgerUnavailable.increment()
-        parts.logger.warning("The ledger is unavailable; deliveries wait", metadata: ["cause": "\(cause)"])
+        _ = try await parts.orLater(Self.waiting, action)
     }
 
     private func tell(_ change: DeliveryDesk.Change) {

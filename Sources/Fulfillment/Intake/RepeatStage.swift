@@ -41,8 +41,7 @@ struct RepeatStage: Sendable {
             } catch {
                 guard case .unavailable(let cause) = error else { throw error }
                 failures += 1
-                parts.metrics.ledgerUnavailable.increment()
-                parts.logger.warning("The ledger is unavailable; intake waits", metadata: ["cause": "\(cause)"])
+                parts.tell(unavailable: cause, "intake waits")
                 guard !parts.stopping.isRaised else { return nil }
                 try await parts.pause(afterFailures: failures)
             }

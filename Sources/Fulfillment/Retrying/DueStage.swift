@@ -17,8 +17,6 @@ struct DueStage: Sendable {
     static let reportInterval: Duration = .seconds(15)
     /// Most submissions taken at once.
     static let maxBatch = 64
-    /// Most under way while Apple is away: as many answers as let a breaker go on to its ramp.
-    static let maxProbes = 3
 
     let parts: PipelineParts
     let ledger: any PipelineLedger
@@ -70,8 +68,10 @@ struct DueStage: Sendable {
                     try await orLater { parts.metrics.waits(try await ledger.backlog(), now: parts.clock.now()) }
                     after(Self.reportInterval, .report, &group)
                 case .look:
-                    // While Apple is away a few are enough: where nothing new is read, they are its probes.
-                    let limit = parts.apple.status.holdsIntake ? min(limit, Self.maxProbes) : limit
+                    // While Apple is away as many are enough as a breaker needs answers: where nothing new is read, they are
+                    // its probes.
+                    let probes = parts.configuration.availability.breaker.answersToRamp
+                    let limit = parts.apple.status.holdsIntake ? min(limit, probes) : limit
                     let due = try await take(min(limit - running.count, Self.maxBatch))
                     // One whose lease could not be renewed comes here again while it is still being tried.
                     for submission in due where running.insert(submission.key).inserted {
@@ -95,16 +95,8 @@ struct DueStage: Sendable {
         return due
     }
 
-    /// What cannot be done while the ledger is away is done at the next turn.
     private func orLater(_ action: () async throws -> Void) async throws {
-        do {
-            try await action()
-            parts.ledgerIsHeard.set(true)
-        } catch LedgerError.unavailable(let cause) {
-            parts.ledgerIsHeard.set(false)
-            parts.metrics.ledgerUnavailable.increment()
-            parts.logger.warning("The ledger is unavailable; what is due waits", metadata: ["cause": "\(cause)"])
-        }
+        parts.ledgerIsHeard.set(try await parts.orLater("what is due waits", action))
     }
 
     private func after(_ delay: Duration, _ turn: Turn, _ group: inout ThrowingTaskGroup<Turn?, any Error>) {

@@ -112,8 +112,16 @@ struct VerificationStage: Sendable {
             return
         }
         note(verdict, admitted)
+        park(admitted, admitted.read.submission, cause, detail, delay, state)
+    }
+
+    /// Hands a submission to the ledger until it is due.
+    private func park(
+        _ admitted: AdmittedSubmission, _ submission: Submission, _ cause: WaitingCause, _ detail: String,
+        _ delay: Duration, _ state: RetryState
+    ) {
         let waiting = Waiting(
-            cause, detail: detail, submission: admitted.read.submission, delay: delay, doubtSince: state.doubtSince)
+            cause, detail: detail, submission: submission, delay: delay, doubtSince: state.doubtSince)
         parts.settled.put([admitted.settled(.wait(waiting), attempts: state.attempts, history: state.history)])
     }
 
@@ -138,10 +146,7 @@ struct VerificationStage: Sendable {
                 guard await pause(for: delay) else { return }
             case .wait(let cause, let detail, let delay):
                 note(verdict, admitted)
-                let waiting = Waiting(
-                    cause, detail: detail, submission: admitted.read.submission.with(opened.evidence), delay: delay,
-                    doubtSince: state.doubtSince)
-                parts.settled.put([admitted.settled(.wait(waiting), attempts: state.attempts, history: state.history)])
+                park(admitted, admitted.read.submission.with(opened.evidence), cause, detail, delay, state)
                 return
             }
         }

@@ -20,10 +20,6 @@ extension DeliveryRow {
 
 /// A delivery as JSON.
 struct DeliveryJSON: Encodable {
-    struct AttemptJSON: Encodable {
-        let at, cause, detail: String
-    }
-
     /// `open` or `done`.
     let state: String
     let openedAt: String
@@ -35,7 +31,7 @@ struct DeliveryJSON: Encodable {
     init(_ row: DeliveryRow) {
         openedAt = row.openedAt.rfc3339
         calls = row.attempts
-        failures = row.history.attempts.map { AttemptJSON(at: $0.at.rfc3339, cause: $0.cause, detail: $0.detail) }
+        failures = row.history.attempts.map { AttemptJSON($0) }
         switch row.state {
         case .done(let at):
             state = "done"
