@@ -61,13 +61,17 @@ let package = Package(
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
+        .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibgmp", pkgConfig: "gmp", providers: [.apt(["libgmp-dev"])]),
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CSQLiteSettings", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "Purchases", dependencies: [crypto]),
         .target(name: "JSONReading"),
+        .target(name: "KeyTables", dependencies: ["CLibcrypto", "CLibgmp"]),
         .target(
-            name: "AppStore", dependencies: ["Purchases", "JSONReading", asn1, certificates, crypto, cryptoExtras]),
+            name: "AppStore",
+            dependencies: ["Purchases", "JSONReading", "KeyTables", asn1, certificates, crypto, cryptoExtras]),
         .target(
             name: "Ledger",
             dependencies: ["CLibpq", "CSQLiteSettings", "Purchases", grdb, sqlite, crypto, logging, metrics]),
@@ -124,6 +128,7 @@ let package = Package(
 
         .testTarget(name: "PurchasesTests", dependencies: ["Purchases", crypto]),
         .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"]),
+        .testTarget(name: "KeyTablesTests", dependencies: ["KeyTables", crypto]),
         .testTarget(
             name: "AppStoreTests", dependencies: ["AppStore", "Purchases", asn1, certificates, crypto, cryptoExtras]),
         .target(name: "LedgerConformance", dependencies: ["Purchases", "Ledger"], path: "Tests/LedgerConformance"),

@@ -54,7 +54,7 @@ public final class Pipeline: Sendable {
         self.source = source
         intake = IntakeStage(parts: parts, source: source)
         repeats = RepeatStage(parts: parts, ledger: ledger)
-        watch = WatchStage(parts: parts, source: source)
+        watch = WatchStage(parts: parts, source: source, signatures: signatures)
         verification = VerificationStage(
             parts: parts,
             verifier: Verifier(

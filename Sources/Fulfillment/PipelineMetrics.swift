@@ -39,6 +39,12 @@ struct PipelineMetrics: Sendable {
     let wentBack = Counter(label: "grantor_partition_offsets_went_back_total")
     /// Partitions whose oldest record has had no outcome for long. Alert on any.
     let stalledPartitions = Gauge(label: "grantor_partitions_stalled")
+    /// Signed transactions whose certificates were remembered, and those whose certificates had to be verified.
+    let knownCertificates = Counter(label: "grantor_signing_certificates_total", dimensions: [("result", "known")])
+    let verifiedCertificates = Counter(
+        label: "grantor_signing_certificates_total", dimensions: [("result", "verified")])
+    /// Keys whose table gave a false answer. Alert on any.
+    let distrustedTables = Gauge(label: "grantor_signature_tables_distrusted")
     let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
     /// Events that the broker refused, and those that wait behind them. Alert on any that stay.

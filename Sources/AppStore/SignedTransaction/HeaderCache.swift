@@ -13,7 +13,7 @@ final class HeaderCache: Sendable {
     private struct Entry {
         /// `Data` is compared by memcmp, an array byte by byte.
         let header: Data
-        let key: SignedTransactionVerifier.SigningKey
+        let key: SigningKey
     }
 
     /// Newest first.
@@ -26,8 +26,11 @@ final class HeaderCache: Sendable {
     /// Headers that are kept.
     var count: Int { entries.withLock { $0.count } }
 
+    /// Keys whose table gave a false answer.
+    var distrustedTables: Int { entries.withLock { $0 }.count { $0.key.isTableDistrusted } }
+
     /// The key that a header names; nil for a header that is not known.
-    func key(of header: ArraySlice<UInt8>) -> SignedTransactionVerifier.SigningKey? {
+    func key(of header: ArraySlice<UInt8>) -> SigningKey? {
         let header = Data(header)
         // Compared outside of the lock, on a snapshot that costs a reference.
         let entries = entries.withLock { $0 }
@@ -37,7 +40,7 @@ final class HeaderCache: Sendable {
     }
 
     /// Keeps the header of a transaction whose signature held.
-    func remember(_ header: ArraySlice<UInt8>, _ key: SignedTransactionVerifier.SigningKey) {
+    func remember(_ header: ArraySlice<UInt8>, _ key: SigningKey) {
         // A copy of its own: a slice would keep the whole text it was cut from.
         let entry = Entry(header: Data(header), key: key)
         entries.withLock { entries in

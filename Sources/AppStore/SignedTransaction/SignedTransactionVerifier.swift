@@ -21,12 +21,8 @@ public final class SignedTransactionVerifier: Sendable {
         public let hits: Int
         /// With one.
         public let misses: Int
-    }
-
-    /// A key of Apple's and when it may have signed.
-    struct SigningKey: Sendable {
-        let key: P256.Signing.PublicKey
-        let validity: ClosedRange<Timestamp>
+        /// Keys whose table gave a false answer and is not asked any more. Always 0, unless a library or the machine is broken.
+        public var distrustedTables = 0
     }
 
     private let chains: ChainCache
@@ -40,7 +36,8 @@ public final class SignedTransactionVerifier: Sendable {
     /// What was asked so far.
     public var statistics: Statistics {
         let chains = chains.statistics
-        return Statistics(hits: headers.hits + chains.hits, misses: chains.misses)
+        return Statistics(
+            hits: headers.hits + chains.hits, misses: chains.misses, distrustedTables: headers.distrustedTables)
     }
 
     /// The transaction in a text, once its signature holds.
@@ -76,10 +73,7 @@ public final class SignedTransactionVerifier: Sendable {
         // StoreKit writes the signature in base64url; what takes other alphabets, too, gives a transaction many spellings.
         guard let raw = Base64URL.decode(token.signature) else { throw .notBase64URL }
         // Of the two forms that every ECDSA signature has, either counts: the text is never an identity.
-        guard raw.count == Self.signatureBytes,
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw),
-            key.key.isValidSignature(signature, for: token.signed)
-        else { throw .wrongSignature }
+        guard key.signed(token.signed, raw) else { throw .wrongSignature }
         if known == nil { headers.remember(token.header, key) }
         trace.passed(.signature, "The certified key signed header and payload.")
         guard let payload = Base64URL.decode(token.payload) else { throw .notBase64URL }
@@ -101,9 +95,6 @@ public final class SignedTransactionVerifier: Sendable {
         guard !transaction.isLocalTesting else { throw .localTesting }
         trace.passed(.environment, "The environment is none of local tests.")
     }
-
-    /// `r` and `s` of P-256 (RFC 7518, section 3.4).
-    private static let signatureBytes = 64
 
     /// The key of a header that is not known.
     private func signingKey(

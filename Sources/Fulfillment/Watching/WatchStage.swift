@@ -1,3 +1,4 @@
+import AppStore
 import Logging
 import Metrics
 
@@ -12,12 +13,14 @@ struct WatchStage: Sendable {
 
     let parts: PipelineParts
     let source: any SubmissionSource
+    let signatures: SignatureVerifiers
 
     /// Runs until the task is cancelled.
     func run() async {
         var stalls = StallWatch(limit: parts.configuration.stallLimit)
         var pulse = PulseWatch(limit: Self.silentLooks)
         var gauges: [TopicPartition: PartitionGauges] = [:]
+        var signed = signatures.transactions.statistics
         while true {
             do { try await parts.clock.sleep(for: Self.interval) } catch { return }
             let now = parts.clock.elapsed()
@@ -26,6 +29,7 @@ struct WatchStage: Sendable {
             for finding in stalls.tick(standings, now: now) { note(finding) }
             parts.metrics.stalledPartitions.record(stalls.stalled)
             judge(pulse.tick(source.signsOfLife))
+            show(signatures.transactions.statistics, since: &signed)
         }
     }
 
@@ -60,6 +64,19 @@ struct WatchStage: Sendable {
                 "A partition makes progress again",
                 metadata: ["topic": "\(partition.topic)", "partition": "\(partition.partition)"])
         }
+    }
+
+    private func show(
+        _ statistics: SignedTransactionVerifier.Statistics, since last: inout SignedTransactionVerifier.Statistics
+    ) {
+        parts.metrics.knownCertificates.increment(by: statistics.hits - last.hits)
+        parts.metrics.verifiedCertificates.increment(by: statistics.misses - last.misses)
+        parts.metrics.distrustedTables.record(statistics.distrustedTables)
+        if statistics.distrustedTables > last.distrustedTables {
+            parts.logger.critical(
+                "A table of Apple's key gave a false answer; it is not asked any more, and swift-crypto checks alone")
+        }
+        last = statistics
     }
 
     private func judge(_ isAlive: Bool) {
