@@ -10,7 +10,7 @@ enum Outage {
 
     /// Submits, takes something away in the middle of the work, brings it back, and expects that all is well at the end.
     static func play(
-        on stage: Stage, lasting duration: Duration = .seconds(3), goAway: () async throws -> Void,
+        on stage: Stage, lasting duration: Duration = .seconds(3), goAway: (WorkerProcess) async throws -> Void,
         comeBack: () async throws -> Void
     ) async throws {
         stage.apple.takeTime(from: 20, through: 200)
@@ -28,7 +28,7 @@ enum Outage {
             }
         }
         #expect(before < submissions, "the outage comes in the middle of the work")
-        try await goAway()
+        try await goAway(worker)
         // The outage's length is what is tested; nothing is waited for.
         try await Task.sleep(for: duration)
         try worker.process.checkAlive()

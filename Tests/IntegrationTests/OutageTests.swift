@@ -1,4 +1,5 @@
 import AppStoreSimulator
+import Glibc
 import SystemTesting
 import Testing
 
@@ -10,7 +11,7 @@ extension IntegrationTests {
             let folder = try TemporaryFolder()
             let broker = try await MockBroker.start(in: folder.url)
             let stage = try await Stage(folder, broker: broker)
-            try await Outage.play(on: stage) {
+            try await Outage.play(on: stage) { _ in
                 try await broker.goDown()
             } comeBack: {
                 try await broker.comeUp()
@@ -23,7 +24,11 @@ extension IntegrationTests {
             let folder = try TemporaryFolder()
             let broker = try await NoidaBroker.start(in: folder.url)
             let stage = try await Stage(folder, broker: broker)
-            try await Outage.play(on: stage) {
+            try await Outage.play(on: stage) { worker in
+                // This broker forgets some of what it acknowledged while it was being stopped, so nobody writes to it then.
+                worker.process.kill(SIGSTOP)
+                defer { worker.process.kill(SIGCONT) }
+                try await broker.rest()
                 try await broker.stop()
             } comeBack: {
                 try broker.restart()
@@ -35,7 +40,7 @@ extension IntegrationTests {
         func appStoreDownAndUp() async throws {
             let folder = try TemporaryFolder()
             let stage = try await Stage(folder, broker: MockBroker.start(in: folder.url))
-            try await Outage.play(on: stage, lasting: .seconds(10)) {
+            try await Outage.play(on: stage, lasting: .seconds(10)) { _ in
                 try await stage.apple.simulator.stop()
             } comeBack: {
                 _ = try await stage.apple.simulator.start()

@@ -5,6 +5,9 @@ import SystemTesting
 
 /// A broker that keeps its data over a restart in order. Never expires members, so one per group.
 final class NoidaBroker: Broker {
+    /// Looks at its file without a change, ten milliseconds apart: twice as long as it takes to write anew.
+    private static let restingLooks = 60
+
     private let folder: URL
     private let port: Int
     private let process: Mutex<ChildProcess>
@@ -27,6 +30,19 @@ final class NoidaBroker: Broker {
         let broker = NoidaBroker(folder: folder, port: port, process: try Self.launch(in: folder, port: port))
         try await Topic.create(on: broker, in: folder)
         return broker
+    }
+
+    /// Waits until it has nothing new: it writes all that it has to one file, again and again while something changes.
+    func rest() async throws {
+        let file = folder.appending(path: "noida/kafka.json").path
+        var last: NSDictionary?
+        var looks = 0
+        try await eventually("the broker rests", within: .seconds(20)) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file) as NSDictionary
+            looks = attributes == last ? looks + 1 : 0
+            last = attributes
+            return looks == Self.restingLooks ? true : nil
+        }
     }
 
     /// Stops it in order and waits until it is gone.
