@@ -1,7 +1,7 @@
 /// A place in a JSON text that is known to be UTF-8, with the tokens that can stand there.
 struct JSONCursor {
     private let bytes: [UInt8]
-    private var position: Int
+    private(set) var position: Int
 
     init(bytes: [UInt8], position: Int) {
         self.bytes = bytes
@@ -38,6 +38,27 @@ struct JSONCursor {
             return String(decoding: bytes[start..<position - 1], as: UTF8.self)
         }
         return try escapedString(from: start)
+    }
+
+    /// Passes over a string that is checked and not kept.
+    mutating func passString() throws(StrictJSON.Unreadable) {
+        guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+        let start = position
+        skipPlain()
+        if take(UInt8(ascii: "\"")) { return }
+        // Escapes are rare where nobody wants to know, so resolving them to check them costs nothing.
+        _ = try escapedString(from: start)
+    }
+
+    /// The bytes of a string as they stand, if it has no escapes; nil if it has, and then nothing is taken.
+    mutating func plainString() throws(StrictJSON.Unreadable) -> ArraySlice<UInt8>? {
+        let before = position
+        guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+        let start = position
+        skipPlain()
+        if take(UInt8(ascii: "\"")) { return bytes[start..<position - 1] }
+        position = before
+        return nil
     }
 
     /// Passes over what stands for itself in a string: all but quotes, backslashes and control characters.

@@ -1,3 +1,5 @@
+import JSONReading
+
 /// A JSON scalar as text, whether Apple sent a string, a number or a boolean. Never fails to decode.
 struct LenientText: Decodable {
     /// Nil for null, an array or an object.
@@ -20,18 +22,14 @@ struct LenientText: Decodable {
     }
 }
 
-/// An array, or a single element where an array is usual. Never fails to decode; another value is an empty list.
-struct LenientList: Decodable {
-    let elements: [AttestedRecord]
-
-    init(from decoder: any Decoder) throws {
-        if var array = try? decoder.unkeyedContainer() {
-            var elements: [AttestedRecord] = []
-            while !array.isAtEnd { elements.append(try array.decode(AttestedRecord.self)) }
-            self.elements = elements
-        } else {
-            let element = try AttestedRecord(from: decoder)
-            elements = element.isEmpty ? [] : [element]
+extension JSONWalk {
+    /// The next value as text, as ``LenientText`` has it: nil for null, an array or an object.
+    mutating func lenientText() throws(StrictJSON.Unreadable) -> String? {
+        switch try scalar() {
+        case .string(let text): text
+        case .number(let text): LenientNumber.plain(text)
+        case .boolean(let flag): String(flag)
+        case .null, .object, .array, nil: nil
         }
     }
 }
@@ -40,6 +38,13 @@ struct LenientList: Decodable {
 enum LenientNumber {
     /// Largest number of milliseconds that is a date: the end of the year 9999.
     private static let endOfTime = 253_402_300_800_000.0
+
+    /// A number without fraction and exponent where it has none to lose; nil if it is too large for any purpose.
+    static func plain(_ text: String) -> String? {
+        guard !text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return text }
+        guard let number = Double(text), number.isFinite else { return nil }
+        return (Int64(text) ?? Int64(exactly: number)).map { String($0) } ?? String(number)
+    }
 
     /// A whole number, also written as `1.0` or `1e0`; saturates at the ends of `Int`. Nil for a fraction or no number.
     static func integer(_ text: String) -> Int? {

@@ -1,12 +1,13 @@
+import JSONReading
 import Purchases
 
 /// A transaction as verifyReceipt spells it, every member optional.
 ///
 /// [in_app](https://developer.apple.com/documentation/appstorereceipts/responsebody/receipt/in_app),
 /// [latest_receipt_info](https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info)
-struct AttestedRecord: Hashable, Sendable, Decodable {
+struct AttestedRecord: Hashable, Sendable {
     /// The members that count.
-    enum Member: String, CodingKey, CaseIterable {
+    enum Member: String, CaseIterable {
         case quantity
         case productID = "product_id"
         case transactionID = "transaction_id"
@@ -24,14 +25,27 @@ struct AttestedRecord: Hashable, Sendable, Decodable {
 
     private var texts: [Member: String] = [:]
 
+    /// The members by their names in UTF-8.
+    private static let names = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+
+    /// A record without members.
+    init() {}
+
     /// Takes what it can; a value that is no object gives an empty record.
-    init(from decoder: any Decoder) throws {
-        guard let members = try? decoder.container(keyedBy: Member.self) else { return }
-        for member in Member.allCases {
-            guard let text = try members.decodeIfPresent(LenientText.self, forKey: member)?.text, !text.isEmpty
-            else { continue }
-            texts[member] = text
+    init(_ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
+        guard walk.kind == .object else {
+            try walk.pass()
+            return
         }
+        try walk.members { walk, name throws(StrictJSON.Unreadable) in try take(name, &walk) }
+    }
+
+    /// Takes a member if it is one that counts. Of one that stands twice the first that says something does.
+    mutating func take(_ name: JSONWalk.Name, _ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
+        guard let member = Self.names.first(where: { name.isEqual(to: $0.name) })?.member, texts[member] == nil,
+            let text = try walk.lenientText(), !text.isEmpty
+        else { return }
+        texts[member] = text
     }
 
     /// Whether no member that counts was there.

@@ -1,4 +1,4 @@
-import Foundation
+import JSONReading
 import Purchases
 
 /// A verifyReceipt answer, read leniently: everything but the status may be missing.
@@ -20,28 +20,19 @@ struct VerifyReceiptResponse: Sendable {
     let records: [AttestedRecord]
 
     /// Reads a body; nil if it is not a JSON object with a status, or larger than ``maxBytes``.
+    ///
+    /// All of it is looked at: what a body says that is damaged anywhere is worth nothing, whatever the damage.
     init?(json body: [UInt8]) {
-        guard body.count <= Self.maxBytes, let first = body.first(where: { !Self.spaces.contains($0) }),
-            first == UInt8(ascii: "{"), let wire = Self.decode(Data(body)),
-            let status = wire.status?.text.flatMap(LenientNumber.integer)
+        guard body.count <= Self.maxBytes, let answer = try? AnswerMembers(json: body),
+            let status = answer.texts[.status].flatMap(LenientNumber.integer)
         else { return nil }
         self.status = status
-        environment = wire.environment?.text
-        receiptType = wire.receipt?.type
-        isRetryable = (wire.isRetryable ?? wire.isRetryableHyphenated)?.text.flatMap(LenientNumber.flag)
-        bundleID = wire.receipt?.bundleID.map { BundleID($0) }
+        environment = answer.texts[.environment]
+        receiptType = answer.receipt.type
+        isRetryable = (answer.texts[.isRetryable] ?? answer.texts[.isRetryableHyphenated]).flatMap(LenientNumber.flag)
+        bundleID = answer.receipt.bundleID.map { BundleID($0) }
         records = Self.merged(
-            latest: (wire.latest?.elements ?? []) + (wire.latestExpired?.elements ?? []),
-            older: (wire.receipt?.inApp?.elements ?? []) + (wire.receipt.map { [$0.record] } ?? []))
-    }
-
-    private static let spaces = Set(" \t\r\n".utf8)
-
-    /// `JSONDecoder` alone looks no closer at members that it is not asked for, so a body damaged there would pass. What a
-    /// damaged body says is worth nothing, whatever the error.
-    private static func decode(_ body: Data) -> Wire? {
-        guard (try? JSONSerialization.jsonObject(with: body)) != nil else { return nil }
-        return try? JSONDecoder().decode(Wire.self, from: body)
+            latest: answer.latest + answer.latestExpired, older: answer.receipt.inApp + [answer.receipt.record])
     }
 
     private static func merged(latest: [AttestedRecord], older: [AttestedRecord]) -> [AttestedRecord] {
@@ -64,13 +55,9 @@ struct VerifyReceiptResponse: Sendable {
     }
 }
 
-/// The answer's members that count.
-private struct Wire: Decodable {
-    let status, environment, isRetryable, isRetryableHyphenated: LenientText?
-    let receipt: WireReceipt?
-    let latest, latestExpired: LenientList?
-
-    enum CodingKeys: String, CodingKey {
+/// The answer's members that count. Of one that stands twice the first counts.
+private struct AnswerMembers {
+    enum Member: String, CaseIterable {
         case status
         case environment
         case isRetryable = "is_retryable"
@@ -79,28 +66,84 @@ private struct Wire: Decodable {
         case latest = "latest_receipt_info"
         case latestExpired = "latest_expired_receipt_info"
     }
+
+    private static let names = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+
+    /// Those that are scalars.
+    private(set) var texts: [Member: String] = [:]
+    private(set) var receipt = ReceiptMembers()
+    private(set) var latest: [AttestedRecord] = []
+    private(set) var latestExpired: [AttestedRecord] = []
+    private var seen: Set<Member> = []
+
+    init(json body: [UInt8]) throws(StrictJSON.Unreadable) {
+        var walk = try JSONWalk(body)
+        try walk.members { walk, name throws(StrictJSON.Unreadable) in
+            guard let member = Self.names.first(where: { name.isEqual(to: $0.name) })?.member,
+                seen.insert(member).inserted
+            else { return }
+            switch member {
+            case .receipt: receipt = try ReceiptMembers(&walk)
+            case .latest: latest = try AttestedRecord.list(&walk)
+            case .latestExpired: latestExpired = try AttestedRecord.list(&walk)
+            default: texts[member] = try walk.lenientText()
+            }
+        }
+        try walk.end()
+    }
 }
 
 /// The `receipt` member. Receipts in the style of iOS 6 are a single purchase, with `bid` for the bundle id.
-private struct WireReceipt: Decodable {
-    var bundleID, type: String?
-    var inApp: LenientList?
-    /// Not empty where the receipt itself is a purchase.
-    let record: AttestedRecord
-
-    enum CodingKeys: String, CodingKey {
+private struct ReceiptMembers {
+    enum Member: String, CaseIterable {
         case bundleID = "bundle_id"
         case bid
         case type = "receipt_type"
         case inApp = "in_app"
     }
 
-    init(from decoder: any Decoder) throws {
-        record = try AttestedRecord(from: decoder)
-        guard let members = try? decoder.container(keyedBy: CodingKeys.self) else { return }
-        let bundle = try members.decodeIfPresent(LenientText.self, forKey: .bundleID)
-        bundleID = try (bundle ?? members.decodeIfPresent(LenientText.self, forKey: .bid))?.text
-        type = try members.decodeIfPresent(LenientText.self, forKey: .type)?.text
-        inApp = try members.decodeIfPresent(LenientList.self, forKey: .inApp)
+    private static let names = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+
+    private var texts: [Member: String] = [:]
+    private(set) var inApp: [AttestedRecord] = []
+    /// Not empty where the receipt itself is a purchase.
+    private(set) var record = AttestedRecord()
+    private var seen: Set<Member> = []
+
+    var bundleID: String? { texts[.bundleID] ?? texts[.bid] }
+    var type: String? { texts[.type] }
+
+    init() {}
+
+    /// Takes what it can; of a value that is no object nothing.
+    init(_ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
+        guard walk.kind == .object else {
+            try walk.pass()
+            return
+        }
+        try walk.members { walk, name throws(StrictJSON.Unreadable) in
+            guard let member = Self.names.first(where: { name.isEqual(to: $0.name) })?.member else {
+                return try record.take(name, &walk)
+            }
+            guard seen.insert(member).inserted else { return }
+            if member == .inApp {
+                inApp = try AttestedRecord.list(&walk)
+            } else {
+                texts[member] = try walk.lenientText()
+            }
+        }
+    }
+}
+
+extension AttestedRecord {
+    /// An array, or a single record where an array is usual; another value is an empty list.
+    fileprivate static func list(_ walk: inout JSONWalk) throws(StrictJSON.Unreadable) -> [AttestedRecord] {
+        guard walk.kind == .array else {
+            let record = try AttestedRecord(&walk)
+            return record.isEmpty ? [] : [record]
+        }
+        var records: [AttestedRecord] = []
+        try walk.elements { walk throws(StrictJSON.Unreadable) in records.append(try AttestedRecord(&walk)) }
+        return records
     }
 }

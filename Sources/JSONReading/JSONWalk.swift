@@ -1,0 +1,170 @@
+/// Walks through a JSON text (RFC 8259) of somebody who is not hostile, such as Apple, value by value: the caller takes what it
+/// wants, and the rest is passed over without being kept.
+///
+/// The whole text is checked on the way, so that one that is damaged anywhere is refused once ``end()`` is reached. Of members
+/// that stand twice the caller sees both. Takes no recursion but the caller's own.
+public struct JSONWalk {
+    /// Nesting beyond this is not walked into: the text is refused.
+    public static let maxDepth = 512
+
+    /// A member's name.
+    public struct Name {
+        private let bytes: ArraySlice<UInt8>
+
+        fileprivate init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+        /// Whether it is this one, given in UTF-8.
+        public func isEqual(to name: [UInt8]) -> Bool { bytes.count == name.count && bytes.elementsEqual(name) }
+    }
+
+    /// What kind of value comes next.
+    public enum Kind: Hashable, Sendable {
+        /// A string, a number, a boolean or null.
+        case scalar
+        case object, array
+    }
+
+    private var cursor: JSONCursor
+
+    /// Begins before the first value of a text.
+    ///
+    /// - Throws: if the bytes are not UTF-8.
+    public init(_ bytes: [UInt8]) throws(StrictJSON.Unreadable) {
+        guard (try? UTF8Span(validating: bytes.span)) != nil else { throw StrictJSON.Unreadable(reason: "not UTF-8") }
+        cursor = JSONCursor(bytes: bytes, position: 0)
+        cursor.skipSpace()
+    }
+
+    /// The kind of the value that comes next; anything that is none counts as a scalar, which will fail.
+    public var kind: Kind {
+        switch cursor.peek {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        default: .scalar
+        }
+    }
+
+    /// Walks through an object. What the visitor does not take of a member is passed over.
+    ///
+    /// - Throws: if the next value is no object, or is damaged; and what the visitor throws.
+    public mutating func members(
+        _ visit: (inout JSONWalk, Name) throws(StrictJSON.Unreadable) -> Void
+    ) throws(StrictJSON.Unreadable) {
+        guard cursor.take(UInt8(ascii: "{")) else { throw StrictJSON.Unreadable(reason: "not a JSON object") }
+        cursor.skipSpace()
+        if cursor.take(UInt8(ascii: "}")) { return cursor.skipSpace() }
+        repeat {
+            cursor.skipSpace()
+            let name = try self.name()
+            try visitOne { walk throws(StrictJSON.Unreadable) in try visit(&walk, name) }
+        } while cursor.take(UInt8(ascii: ","))
+        try close(UInt8(ascii: "}"))
+    }
+
+    /// Walks through an array. What the visitor does not take of an element is passed over.
+    ///
+    /// - Throws: if the next value is no array, or is damaged; and what the visitor throws.
+    public mutating func elements(
+        _ visit: (inout JSONWalk) throws(StrictJSON.Unreadable) -> Void
+    ) throws(StrictJSON.Unreadable) {
+        guard cursor.take(UInt8(ascii: "[")) else { throw StrictJSON.Unreadable(reason: "not a JSON array") }
+        cursor.skipSpace()
+        if cursor.take(UInt8(ascii: "]")) { return cursor.skipSpace() }
+        repeat {
+            cursor.skipSpace()
+            try visitOne(visit)
+        } while cursor.take(UInt8(ascii: ","))
+        try close(UInt8(ascii: "]"))
+    }
+
+    /// Takes the next value; nil for an object or an array, which is passed over.
+    public mutating func scalar() throws(StrictJSON.Unreadable) -> StrictJSON.Value? {
+        guard kind == .scalar else {
+            try pass()
+            return nil
+        }
+        let value: StrictJSON.Value =
+            cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.string()) : try cursor.literal()
+        cursor.skipSpace()
+        return value
+    }
+
+    /// Passes over the next value.
+    public mutating func pass() throws(StrictJSON.Unreadable) {
+        /// The byte that ends each container that is open.
+        var ends: [UInt8] = []
+        repeat {
+            cursor.skipSpace()
+            if cursor.take(UInt8(ascii: "{")) {
+                ends.append(UInt8(ascii: "}"))
+                cursor.skipSpace()
+                if cursor.peek != UInt8(ascii: "}") {
+                    try passName()
+                    continue
+                }
+            } else if cursor.take(UInt8(ascii: "[")) {
+                ends.append(UInt8(ascii: "]"))
+                cursor.skipSpace()
+                if cursor.peek != UInt8(ascii: "]") { continue }
+            } else if cursor.peek == UInt8(ascii: "\"") {
+                try cursor.passString()
+            } else {
+                _ = try cursor.literal()
+            }
+            guard ends.count <= Self.maxDepth else { throw StrictJSON.Unreadable(reason: "nested too deep") }
+            try passEnds(&ends)
+        } while !ends.isEmpty
+        cursor.skipSpace()
+    }
+
+    /// Says that the text is over.
+    ///
+    /// - Throws: if something follows.
+    public func end() throws(StrictJSON.Unreadable) {
+        guard cursor.isAtEnd else { throw StrictJSON.Unreadable(reason: "text after the JSON value") }
+    }
+
+    /// After a value: passes over closing brackets, up to the next value of a container that is still open.
+    private mutating func passEnds(_ ends: inout [UInt8]) throws(StrictJSON.Unreadable) {
+        while let end = ends.last {
+            cursor.skipSpace()
+            if cursor.take(UInt8(ascii: ",")) {
+                if end == UInt8(ascii: "}") { try passName() }
+                return
+            }
+            guard cursor.take(end) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+            ends.removeLast()
+        }
+    }
+
+    private mutating func passName() throws(StrictJSON.Unreadable) {
+        cursor.skipSpace()
+        try cursor.passString()
+        try passColon()
+    }
+
+    private mutating func name() throws(StrictJSON.Unreadable) -> Name {
+        let bytes = if let plain = try cursor.plainString() { plain } else { Array(try cursor.string().utf8)[...] }
+        try passColon()
+        return Name(bytes)
+    }
+
+    private mutating func passColon() throws(StrictJSON.Unreadable) {
+        cursor.skipSpace()
+        guard cursor.take(UInt8(ascii: ":")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+        cursor.skipSpace()
+    }
+
+    private mutating func visitOne(
+        _ visit: (inout JSONWalk) throws(StrictJSON.Unreadable) -> Void
+    ) throws(StrictJSON.Unreadable) {
+        let before = cursor.position
+        try visit(&self)
+        if cursor.position == before { try pass() }
+    }
+
+    private mutating func close(_ end: UInt8) throws(StrictJSON.Unreadable) {
+        guard cursor.take(end) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+        cursor.skipSpace()
+    }
+}
