@@ -24,8 +24,9 @@ struct RetryState: Sendable {
     private(set) var doubtSince: Timestamp?
 
     private let isParked: Bool
-    /// Tries that counted since the submission was last in the ledger.
-    private var triesHere = 0
+    /// Tries that counted since the submission was last in the ledger, and turns for which our own budget was spent: what
+    /// memory holds a submission for.
+    private var roundsHere = 0
     /// Verdicts since then: what the delays in memory grow by.
     private var verdicts = 0
     private var lastCause: RetryCause?
@@ -77,7 +78,7 @@ struct RetryState: Sendable {
             let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
             let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)
             if isAway, cause.isAboutApple { return .tryAgain(after: inMemory) }
-            if cause != .budgetSpent { count(cause.rawValue, cause.sentence, now) }
+            if cause == .budgetSpent { roundsHere += 1 } else { count(cause.rawValue, cause.sentence, now) }
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
             switch patience {
@@ -91,7 +92,7 @@ struct RetryState: Sendable {
                 doubtSince = since
                 if now.since(since) >= policy.doubtWindow { return .settle(.fail(rejection)) }
             }
-            guard triesHere >= (isParked ? 1 : policy.memoryTries) || early > policy.memoryWait else {
+            guard roundsHere >= (isParked ? 1 : policy.memoryTries) || early > policy.memoryWait else {
                 return .tryAgain(after: inMemory)
             }
             return park(cause, policy, receivedAt: receivedAt, now: now, early: early, unit: unit)
@@ -101,20 +102,22 @@ struct RetryState: Sendable {
     private func park(
         _ cause: RetryCause, _ policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, early: Duration, unit: Double
     ) -> Step {
-        // Given up is only what was tried over that time, not what nobody could read for so long.
-        if isParked, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
+        // Given up is only what was tried over that time, not what nobody could read, or had the budget for, for so long.
+        if isParked, cause != .budgetSpent, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
             return .settle(
                 .fail(Rejection(.abandonedByOperator, "Older than the configured maximum age. \(cause.sentence)")))
         }
         let failures = max(1, attempts - policy.memoryTries + 1)
-        // The jitter comes on top of a moment that Apple named: nobody may be early, and not everybody at once.
-        let delay = early + policy.parkedBackoff.delay(afterFailures: failures, unit: unit)
-        return .wait(.parked(cause), detail: cause.sentence, after: delay)
+        let jitter =
+            cause == .budgetSpent
+            ? policy.budgetSpread * unit : policy.parkedBackoff.delay(afterFailures: failures, unit: unit)
+        // It comes on top of a moment that Apple or the budget named: nobody may be early, and not everybody at once.
+        return .wait(.parked(cause), detail: cause.sentence, after: early + jitter)
     }
 
     private mutating func count(_ cause: String, _ detail: String, _ now: Timestamp) {
         attempts += 1
-        triesHere += 1
+        roundsHere += 1
         history.add(Attempt(at: now, cause: cause, detail: detail))
     }
 }

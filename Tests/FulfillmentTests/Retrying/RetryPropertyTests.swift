@@ -14,7 +14,7 @@ private struct RetryLife {
     private var now = received
     private var state = RetryState()
     private var counted = 0
-    /// Counted tries since it was last in the ledger.
+    /// Counted tries since it was last in the ledger, and turns without budget.
     private var here = 0
     private var isParked = false
     private var doubtSince: Timestamp?
@@ -33,7 +33,8 @@ private struct RetryLife {
         let step = state.received(
             verdict, policy: policy, receivedAt: Self.received, now: now,
             unit: Double.random(in: 0..<1, using: &random), isAway: isAway)
-        if isCounted { (counted, here) = (counted + 1, here + 1) }
+        if isCounted { counted += 1 }
+        if isCounted || (isUnasked(verdict) && !isAway) { here += 1 }
         if case .retry(_, _, .window) = verdict { doubtSince = doubtSince ?? now }
         try #require(state.attempts == counted, "only tries that say something count")
         try #require(state.history.attempts.count <= AttemptHistory.maxFirst + AttemptHistory.maxLatest)
@@ -48,8 +49,8 @@ private struct RetryLife {
             now = now.advanced(by: delay)
         case .wait(let cause, _, let delay):
             try #require(delay >= .zero)
-            let cap = policy.parkedBackoff.cap + .seconds(120)
-            try #require(delay <= cap)
+            let cap = isUnasked(verdict) ? policy.budgetSpread : policy.parkedBackoff.cap
+            try #require(delay <= cap + .seconds(120))
             if case .parked(let cause) = cause {
                 try #require(!(isAway && cause == .noAnswer), "an outage parks nothing")
             }
@@ -69,6 +70,7 @@ private struct RetryLife {
         case (.retry, .fail(let rejection)):
             try #require(rejection.reason == .abandonedByOperator)
             try #require(now.since(Self.received) >= (try #require(policy.maxAge)), "never without a maximum age")
+            try #require(!isUnasked(verdict), "never for our own budget")
         default: Issue.record("\(verdict) settled as \(decision)")
         }
         return false
@@ -76,7 +78,12 @@ private struct RetryLife {
 
     private func isCounted(_ verdict: Verdict, _ isAway: Bool) -> Bool {
         guard case .retry(let cause, _, _) = verdict else { return true }
-        return cause != .budgetSpent && !(isAway && (cause == .noAnswer || cause == .rateLimited))
+        return !isUnasked(verdict) && !(isAway && (cause == .noAnswer || cause == .rateLimited))
+    }
+
+    private func isUnasked(_ verdict: Verdict) -> Bool {
+        guard case .retry(.budgetSpent, _, _) = verdict else { return false }
+        return true
     }
 
     private mutating func verdict() -> Verdict {

@@ -106,16 +106,59 @@ struct RetryStateTests {
         else { return #expect(Bool(false)) }
     }
 
-    @Test("waits for the budget without counting it as a try")
+    /// What is said while the budget is spent until a moment.
+    private func spent(until second: Int) -> Verdict {
+        .retry(.budgetSpent, notBefore: Timestamp(milliseconds: Int64(second) * 1000), patience: .unlimited)
+    }
+
+    @Test("waits in memory for the budget as often as for Apple, then in the ledger, and no turn is a try")
     func budget() {
         let tried = Tried()
-        for second in 0..<20 {
-            let verdict = Verdict.retry(
-                .budgetSpent, notBefore: Timestamp(milliseconds: Int64(second) * 1000 + 1000), patience: .unlimited)
-            guard case .tryAgain = step(tried, verdict, at: second) else { return #expect(Bool(false)) }
+        for second in 0..<3 {
+            guard case .tryAgain = step(tried, spent(until: second + 1), at: second) else {
+                return #expect(Bool(false), "left memory early")
+            }
         }
-        let late = Verdict.retry(.budgetSpent, notBefore: Timestamp(milliseconds: 90_000), patience: .unlimited)
-        guard case .wait(.parked(.budgetSpent), _, _) = step(tried, late, at: 20) else { return #expect(Bool(false)) }
+        // A second until there is budget again, and half of the spread.
+        guard case .wait(.parked(.budgetSpent), _, after: .seconds(31)) = step(tried, spent(until: 4), at: 3) else {
+            return #expect(Bool(false), "still in memory")
+        }
+        #expect(tried.state.attempts == 0)
+        #expect(tried.state.history.attempts.isEmpty)
+    }
+
+    @Test("adds up turns without budget and tries without an answer: memory holds it for so many in all")
+    func budgetAmongTries() {
+        let tried = Tried()
+        for verdict in [noAnswer, spent(until: 1), noAnswer] {
+            guard case .tryAgain = step(tried, verdict) else { return #expect(Bool(false), "left memory early") }
+        }
+        guard case .wait(.parked(.budgetSpent), _, _) = step(tried, spent(until: 1)) else {
+            return #expect(Bool(false), "still in memory")
+        }
+        #expect(tried.state.attempts == 2)
+    }
+
+    @Test("goes back to the ledger after one turn without budget, for no longer than before, at any age")
+    func budgetInLedger() {
+        let policy = RetryPolicy(maxAge: .seconds(3600))
+        for attempts in [0, 4, 40] {
+            let tried = parked(attempts)
+            let step = step(tried, spent(until: 7201), at: 7200, policy: policy)
+            guard case .wait(.parked(.budgetSpent), _, after: .seconds(31)) = step else {
+                return #expect(Bool(false), "\(step)")
+            }
+            #expect(tried.state.attempts == attempts)
+            #expect(tried.state.history.attempts.count == 1)
+        }
+    }
+
+    @Test("does not wait in memory for a budget that is spent for long")
+    func budgetSpentForLong() {
+        let tried = Tried()
+        guard case .wait(.parked(.budgetSpent), _, _) = step(tried, spent(until: 90), at: 20) else {
+            return #expect(Bool(false), "waits in memory")
+        }
         #expect(tried.state.attempts == 0)
     }
 
