@@ -97,6 +97,10 @@ public struct Waiting: Hashable, Sendable {
 
 /// A submission that was due and is this worker's for a while.
 public struct DueSubmission: Hashable, Sendable {
+    /// Bytes of claims, evidence included, after which no more is taken at once, however many more are wanted: one row can
+    /// have 2 MiB. The one that reaches it is still taken, so that the largest is.
+    public static let maxTakenBytes = 8 << 20
+
     /// What is claimed; nil if this version cannot read what another one wrote. It comes due again for the next worker.
     public let submission: Submission?
     public let claimant: Claimant

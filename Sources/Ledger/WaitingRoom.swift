@@ -5,7 +5,7 @@ public import Purchases
 /// A submission that is due is one worker's at a time. Whoever takes it has it until the lease ends, by the ledger's clock;
 /// after that it is due again, for any worker. Settling it ends its stay, whoever settles.
 public protocol WaitingRoom: Sendable {
-    /// Takes submissions that are due, the longest due first.
+    /// Takes submissions that are due, the longest due first: as many as the limit and ``DueSubmission/maxTakenBytes`` let.
     func takeDue(
         _ worker: WorkerID, limit: Int, for lease: Duration, now: Timestamp
     ) async throws(LedgerError) -> [DueSubmission]

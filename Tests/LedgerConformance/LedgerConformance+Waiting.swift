@@ -94,6 +94,33 @@ extension LedgerConformance {
             try expect(try await due(subject, "second", at: 119), [], "named")
             try expect(try await due(subject, "second", at: 120), ["heard"], "not named any more")
         },
+        ConformanceRule("a worker takes as many as their bytes allow, and the others are due as they were") { ledger in
+            let subject = Subject(ledger)
+            let evidence = String(repeating: "A", count: DueSubmission.maxTakenBytes / 4)
+            for index in 0..<6 {
+                let id = SubmissionID("s\(index)")
+                let submission = Submission(
+                    id: id, userID: "alice", bundleID: Samples.bundle, evidence: .receipt(base64: evidence))
+                let waiting = Waiting(
+                    .parked(.noAnswer), detail: "x", submission: submission, delay: .milliseconds(index))
+                try await subject.settle(Samples.settlement(id, .wait(waiting)))
+            }
+            try expect(try await due(subject, "first", at: 1), ["s0", "s1", "s2", "s3"], "until the bytes are reached")
+            try expect(try await ledger.waiting(Samples.key("s4"))?.worker, nil, "left as it was")
+            try expect(try await due(subject, "second", at: 1), ["s4", "s5"], "the rest")
+        },
+        ConformanceRule("one that is larger than all that is taken at once is taken alone") { ledger in
+            let subject = Subject(ledger)
+            let evidence = String(repeating: "A", count: DueSubmission.maxTakenBytes + 1)
+            let large = Submission(
+                id: "large", userID: "alice", bundleID: Samples.bundle, evidence: .receipt(base64: evidence))
+            try await subject.settle(
+                Samples.settlement(
+                    "large", .wait(Waiting(.parked(.noAnswer), detail: "x", submission: large, delay: .zero))),
+                Samples.parked("small", after: .milliseconds(1)))
+            try expect(try await due(subject, "first", at: 1), ["large"], "alone")
+            try expect(try await due(subject, "first", at: 1), ["small"], "the next")
+        },
         ConformanceRule("what a worker gives back is due at once, and counts no try") { ledger in
             let subject = Subject(ledger)
             try await subject.settle(Samples.parked("s1", after: .zero, attempts: 3))

@@ -17,6 +17,8 @@ struct DueStage: Sendable {
     static let reportInterval: Duration = .seconds(15)
     /// Most submissions taken at once.
     static let maxBatch = 64
+    /// Bytes of evidence under way above which nothing more is taken; one take may go beyond.
+    static let maxBytes = 16 << 20
 
     let parts: PipelineParts
     let ledger: any PipelineLedger
@@ -46,7 +48,7 @@ struct DueStage: Sendable {
 
     private func bringBack() async throws {
         try await withThrowingTaskGroup(of: Turn?.self) { group in
-            var running: Set<SubmissionKey> = []
+            var running = UnderWay()
             let limit = max(16, parts.configuration.maxInFlight / 4)
             after(Self.busyInterval, .look, &group)
             after(Self.beat, .beat, &group)
@@ -55,9 +57,9 @@ struct DueStage: Sendable {
                 switch turn {
                 // The worker stops.
                 case nil: break
-                case .ended(let key): running.remove(key)
+                case .ended(let key): running.end(key)
                 case .beat:
-                    let keys = running.sorted { ($0.submissionID, $0.bundleID) < ($1.submissionID, $1.bundleID) }
+                    let keys = running.keys
                     if !keys.isEmpty {
                         try await orLater {
                             try await ledger.keepDue(worker, keys, for: Self.lease, now: parts.clock.now())
@@ -72,15 +74,16 @@ struct DueStage: Sendable {
                     // its probes.
                     let probes = parts.configuration.availability.breaker.answersToRamp
                     let limit = parts.apple.status.holdsIntake ? min(limit, probes) : limit
-                    let due = try await take(min(limit - running.count, Self.maxBatch))
+                    let room = running.bytes < Self.maxBytes ? limit - running.count : 0
+                    let due = try await take(min(room, Self.maxBatch))
                     // One whose lease could not be renewed comes here again while it is still being tried.
-                    for submission in due where running.insert(submission.key).inserted {
+                    for submission in due where running.begin(submission) {
                         group.addTask {
                             await verification.verifyDue(submission)
                             return .ended(submission.key)
                         }
                     }
-                    after(due.count == Self.maxBatch ? Self.busyInterval : Self.restInterval, .look, &group)
+                    after(UnderWay.isFull(due) ? Self.busyInterval : Self.restInterval, .look, &group)
                 }
             }
         }

@@ -186,6 +186,11 @@ struct Columns {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// Bytes of a text, as stored.
+    func byteCount(_ column: CInt) -> Int {
+        Int(sqlite3_column_bytes(statement, column))
+    }
+
     func optionalBlob(_ column: CInt) -> [UInt8]? {
         guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return nil }
         guard let start = sqlite3_column_blob(statement, column) else { return [] }

@@ -45,7 +45,7 @@ struct WaitingTable {
         try !PreparedStatement(Self.hasDue, on: database).rows({ $0.time(now) }, read: { _ in true }).isEmpty
     }
 
-    /// Takes what is due.
+    /// Takes what is due, until the bytes of its claims are enough.
     func take(_ worker: WorkerID, limit: Int, until end: Timestamp, now: Timestamp) throws -> [DueSubmission] {
         let due = try PreparedStatement(Self.due, on: database).rows({
             $0.time(now)
@@ -54,14 +54,20 @@ struct WaitingTable {
         let lease = try PreparedStatement(
             "UPDATE waiting SET holder = ?2, due_at = ?3 WHERE sequence = ?1", on: database)
         let read = try PreparedStatement(Self.submission, on: database)
-        return try due.flatMap { sequence in
+        var taken: [DueSubmission] = []
+        var bytes = 0
+        for sequence in due where bytes < DueSubmission.maxTakenBytes {
             try lease.run {
                 $0.integer(sequence)
                 $0.text(worker.text)
                 $0.time(end)
             }
-            return try read.rows({ $0.integer(sequence) }, read: Self.row)
+            taken += try read.rows({ $0.integer(sequence) }) { row in
+                bytes += row.byteCount(15)
+                return try Self.row(row)
+            }
         }
+        return taken
     }
 
     /// Moves the end of a worker's leases.

@@ -30,11 +30,15 @@ enum WaitingRows {
         WITH clock AS MATERIALIZED (
             SELECT \(LeaseClock.sql("$1")) AS now
         ), due AS (
-            SELECT sequence, due_at FROM waiting WHERE due_at <= (SELECT now FROM clock)
+            SELECT sequence, due_at, octet_length(claim) AS bytes FROM waiting
+            WHERE due_at <= (SELECT now FROM clock)
             ORDER BY due_at LIMIT $4::bigint FOR UPDATE SKIP LOCKED
+        ), fitting AS (
+            SELECT sequence, sum(bytes) OVER (ORDER BY due_at, sequence) - bytes AS before FROM due
         ), taken AS (
             UPDATE waiting w SET holder = $2::text, due_at = (SELECT now FROM clock) + $3::bigint
-            WHERE w.sequence = ANY (ARRAY(SELECT sequence FROM due))
+            WHERE w.sequence = ANY (
+                ARRAY(SELECT sequence FROM fitting WHERE before < \(DueSubmission.maxTakenBytes)))
             RETURNING w.sequence, w.doubt_since, w.claim
         )
         SELECT s.bundle_id, s.submission_id, s.user_id, s.order_id, s.traceparent, s.fingerprint, s.outcome, s.reason,
