@@ -61,6 +61,19 @@ public struct OperatorAction: Hashable, Sendable {
     }
 }
 
+/// What came of making a submission due.
+public enum Recall: Hashable, Sendable {
+    /// It is due now.
+    case due
+    /// A worker has it, and is trying it.
+    case underWay(WorkerID)
+    /// The ledger has no evidence of it: its record is where it came from, and nothing tries it by itself.
+    case notKept
+    case notFound
+    /// It has its outcome already.
+    case settled(RecordedOutcome)
+}
+
 /// What came of giving a submission up.
 public enum Abandonment: Hashable, Sendable {
     case abandoned(EventID)
@@ -71,12 +84,10 @@ public enum Abandonment: Hashable, Sendable {
 
 /// What people ask a ledger to do.
 public protocol LedgerOperations: Sendable {
-    /// Makes a waiting submission due at once.
-    ///
-    /// - Returns: its outcome, changed only if it waits; nil if the ledger does not have it.
+    /// Makes a waiting submission due at once. The note is kept if that changed anything.
     func retry(
         _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
-    ) async throws(LedgerError) -> RecordedOutcome?
+    ) async throws(LedgerError) -> Recall
 
     /// Makes all submissions due that wait for a cause, so many a second.
     ///

@@ -189,14 +189,26 @@ extension LedgerConformance {
             let subject = Subject(ledger)
             try await subject.settle(Samples.parked("s1", after: .seconds(900)), Samples.failure("s2"))
             let key = Samples.key("s1")
-            try expect(try await ledger.retry(key, note, now: after(1)), .parked, "outcome")
+            try expect(try await ledger.retry(key, note, now: after(1)), .due, "outcome")
             try expect(try await due(subject, "first", at: 1), ["s1"], "due")
             try expect(
                 try await ledger.actions(on: key),
                 [OperatorAction(at: after(1), kind: .retry, note: note, count: 1)], "action")
-            try expect(try await ledger.retry(Samples.key("s2"), note, now: after(1)), .failed, "settled")
-            try expect(try await ledger.retry(Samples.key("s3"), note, now: after(1)), nil, "unknown")
+            try expect(try await ledger.retry(Samples.key("s2"), note, now: after(1)), .settled(.failed), "settled")
+            try expect(try await ledger.retry(Samples.key("s3"), note, now: after(1)), .notFound, "unknown")
             try expect(try await ledger.actions(on: Samples.key("s2")), [], "nothing was done")
+        },
+        ConformanceRule("a person's retry says what it cannot change: what is being tried, and what has no evidence") {
+            ledger in
+            let subject = Subject(ledger)
+            try await subject.settle(Samples.parked("s1", after: .zero), Samples.settlement("s2", .answerAgain))
+            _ = try await due(subject, "first", at: 1)
+            try expect(try await ledger.retry(Samples.key("s1"), note, now: after(2)), .underWay("first"), "taken")
+            try expect(try await ledger.waiting(Samples.key("s1"))?.dueAt, after(61), "its lease")
+            try expect(try await ledger.retry(Samples.key("s2"), note, now: after(2)), .notKept, "held alone")
+            for id in ["s1", "s2"] as [SubmissionID] {
+                try expect(try await ledger.actions(on: Samples.key(id)), [], "nothing was done to \(id)")
+            }
         },
         ConformanceRule("a person's retry of a cause brings them back at a rate, the oldest first") { ledger in
             let subject = Subject(ledger)

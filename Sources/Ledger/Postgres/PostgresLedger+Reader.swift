@@ -41,9 +41,7 @@ extension PostgresLedger: LedgerReader {
 
     public func waiting(_ key: SubmissionKey) async throws(LedgerError) -> WaitingState? {
         try await pool.run { connection throws(PostgresFailure) in
-            try connection.run(WaitingRows.state(of: key)).rows { row throws(PostgresFailure) in
-                WaitingState(dueAt: try row.time(0), worker: row.optionalText(1).map { WorkerID($0) })
-            }.first
+            try connection.run(WaitingRows.state(of: key)).rows(WaitingRows.state).first
         }
     }
 

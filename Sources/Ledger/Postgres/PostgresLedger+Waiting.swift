@@ -37,20 +37,24 @@ extension PostgresLedger: WaitingRoom {
 extension PostgresLedger: LedgerOperations {
     public func retry(
         _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
-    ) async throws(LedgerError) -> RecordedOutcome? {
+    ) async throws(LedgerError) -> Recall {
         try await pool.run { connection throws(PostgresFailure) in
             let results = try connection.run([PostgresCommand(.begin), SubmissionRows.lock([key])])
             guard results.count == 2 else { throw .lost("unexpected answer") }
             let prior = try SubmissionRows.found(results[1]).first?.1
             guard let prior, !prior.outcome.isFinal else {
                 connection.rollBack()
-                return prior?.outcome
+                return prior.map { .settled($0.outcome) } ?? .notFound
+            }
+            guard try connection.run(WaitingRows.makeDue(key, clock.moment(now))).affected > 0 else {
+                let state = try connection.run(WaitingRows.state(of: key)).rows(WaitingRows.state).first
+                connection.rollBack()
+                return state?.worker.map { .underWay($0) } ?? .notKept
             }
             _ = try connection.commit([
-                WaitingRows.makeDue(key, clock.moment(now)),
-                OperatorRows.add(.retry, note, key: key, cause: prior.cause, count: 1, now: now),
+                OperatorRows.add(.retry, note, key: key, cause: prior.cause, count: 1, now: now)
             ])
-            return prior.outcome
+            return .due
         }
     }
 

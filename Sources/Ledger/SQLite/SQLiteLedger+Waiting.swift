@@ -34,14 +34,17 @@ extension SQLiteLedger: WaitingRoom {
 extension SQLiteLedger: LedgerOperations {
     public func retry(
         _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
-    ) async throws(LedgerError) -> RecordedOutcome? {
+    ) async throws(LedgerError) -> Recall {
         try await write { database in
-            guard let prior = try SubmissionTable(database).prior(key) else { return nil }
-            guard !prior.outcome.isFinal else { return prior.outcome }
-            try WaitingTable(database: database).makeDue(key, now: now)
+            guard let prior = try SubmissionTable(database).prior(key) else { return .notFound }
+            guard !prior.outcome.isFinal else { return .settled(prior.outcome) }
+            let waiting = WaitingTable(database: database)
+            guard try waiting.makeDue(key, now: now) else {
+                return try waiting.state(of: key)?.worker.map { .underWay($0) } ?? .notKept
+            }
             try OperatorTable(database: database).add(
                 .retry, note, key: key, cause: prior.cause, count: 1, now: now)
-            return prior.outcome
+            return .due
         }
     }
 

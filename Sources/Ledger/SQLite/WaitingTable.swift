@@ -96,17 +96,19 @@ struct WaitingTable {
     }
 
     /// Makes a submission due unless a worker is trying it.
-    func makeDue(_ key: SubmissionKey, now: Timestamp) throws {
+    ///
+    /// - Returns: whether that was so.
+    func makeDue(_ key: SubmissionKey, now: Timestamp) throws -> Bool {
         let statement = try PreparedStatement(
             """
             UPDATE waiting SET due_at = ?3 WHERE holder IS NULL
                 AND sequence = (SELECT sequence FROM submissions WHERE bundle_id = ?1 AND submission_id = ?2)
             """, on: database)
-        try statement.run {
+        return try statement.run {
             $0.text(key.bundleID.rawValue)
             $0.text(key.submissionID.rawValue)
             $0.time(now)
-        }
+        } > 0
     }
 
     /// Makes all due that wait for a cause, the oldest first, `gap` milliseconds apart; none later than it would be anyway.

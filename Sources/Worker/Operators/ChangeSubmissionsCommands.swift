@@ -60,8 +60,8 @@ struct RetrySubmissionsCommand: AsyncParsableCommand {
                 "--per-second must be at least \(Self.minPerSecond) and at most \(Int(Self.maxPerSecond))")
         }
         if let cause, WaitingCause(word: cause) == nil {
-            let known = RetryCause.allCases.map(\.rawValue) + HoldCause.allCases.map(\.rawValue)
-            throw ValidationError("no submission waits for \"\(cause)\"; causes are \(known.joined(separator: ", "))")
+            let known = WaitingCause.words.joined(separator: ", ")
+            throw ValidationError("no submission waits for \"\(cause)\"; causes are \(known)")
         }
     }
 
@@ -109,6 +109,9 @@ enum CommandClock {
 }
 
 extension WaitingCause {
+    /// What can be waited for, each as one word.
+    static let words = RetryCause.allCases.map(\.rawValue) + HoldCause.allCases.map(\.rawValue)
+
     /// The cause that a word names; causes of both kinds have different words.
     init?(word: String) {
         if let cause = RetryCause(rawValue: word) {

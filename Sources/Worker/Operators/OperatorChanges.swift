@@ -16,17 +16,24 @@ struct OperatorChanges: Sendable {
     ) async throws(LedgerError) -> OperatorAnswer {
         switch try await find(id, of: bundleID) {
         case .failure(let answer): return answer
-        case .success(let key):
+        case .success(let key, let origin):
+            var json = ChangeJSON(submissionId: id.rawValue, bundleId: key.bundleID.rawValue, action: "retry")
             switch try await ledger.retry(key, note, now: now()) {
-            case nil: return Self.missing(id, bundleID)
-            case .granted: return .notFound("\(named(key)) is granted; there is nothing to try again")
-            case .failed:
+            case .notFound: return Self.missing(id, bundleID)
+            case .settled(.failed):
                 return .notFound("\(named(key)) has failed, and a failure stands; there is nothing to try again")
-            case .parked, .held:
-                return .found(
-                    render(ChangeJSON(submissionId: id.rawValue, bundleId: key.bundleID.rawValue, action: "retry")) {
-                        "\(named(key)) is due now; a worker tries it within seconds.\n"
-                    })
+            case .settled(let outcome):
+                return .notFound("\(named(key)) is \(outcome.rawValue); there is nothing to try again")
+            case .notKept:
+                return .notFound(
+                    "\(named(key)) is held without its evidence, and nothing tries it by itself; its record is in "
+                        + "\(origin.topic), partition \(origin.partition), offset \(origin.offset)")
+            case .underWay(let worker):
+                json.submissions = 0
+                json.triedBy = worker.text
+                return .found(render(json) { "\(named(key)) is being tried already, by \(worker.text).\n" })
+            case .due:
+                return .found(render(json) { "\(named(key)) is due now; a worker tries it within seconds.\n" })
             }
         }
     }
@@ -53,7 +60,7 @@ struct OperatorChanges: Sendable {
     ) async throws(LedgerError) -> OperatorAnswer {
         switch try await find(id, of: bundleID) {
         case .failure(let answer): return answer
-        case .success(let key):
+        case .success(let key, _):
             switch try await ledger.abandon(key, note, now: now()) {
             case .notFound: return Self.missing(id, bundleID)
             case .settled(let outcome):
@@ -69,7 +76,7 @@ struct OperatorChanges: Sendable {
     }
 
     private enum Found {
-        case success(SubmissionKey)
+        case success(SubmissionKey, Origin)
         case failure(OperatorAnswer)
     }
 
@@ -81,7 +88,7 @@ struct OperatorChanges: Sendable {
         guard rows.count == 1 else {
             return .failure(.notFound("several apps have a submission \"\(id)\"; name one with --app"))
         }
-        return .success(SubmissionKey(bundleID: row.claimant.bundleID, submissionID: id))
+        return .success(SubmissionKey(bundleID: row.claimant.bundleID, submissionID: id), row.origin)
     }
 
     private static func missing(_ id: SubmissionID, _ bundleID: BundleID?) -> OperatorAnswer {
@@ -106,4 +113,5 @@ private struct ChangeJSON: Encodable {
     var cause: String?
     var submissions = 1
     var eventId: String?
+    var triedBy: String?
 }

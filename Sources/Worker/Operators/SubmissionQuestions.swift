@@ -9,13 +9,13 @@ struct SubmissionQuestions: Sendable {
     let ledger: any LedgerReader
     let format: AnswerFormat
 
-    /// The submissions that a filter lets through, newest first.
+    /// The submissions that a filter lets through, newest first. None is an answer, too.
     func list(_ filter: SubmissionFilter, page: Page) async throws(LedgerError) -> OperatorAnswer {
         let rows = try await ledger.submissions(filter, before: page.before, limit: page.limit)
         let next = page.next(after: rows.map(\.sequence))
-        guard !rows.isEmpty || format == .json else { return .notFound("no submissions found") }
         let listing = SubmissionListing(rows: rows, next: next)
-        return .found(format.render(json: listing.json) { listing.text(width: $0) })
+        return .found(
+            format.render(json: listing.json) { rows.isEmpty ? "No submissions found.\n" : listing.text(width: $0) })
     }
 
     /// All there is to tell of the submissions with an id.

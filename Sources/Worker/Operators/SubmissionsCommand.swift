@@ -42,6 +42,12 @@ struct ListSubmissionsCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Only those of this order.")
     var order: String?
 
+    func validate() throws {
+        guard let cause, FailureReason(rawValue: cause) == nil, WaitingCause(word: cause) == nil else { return }
+        let known = FailureReason.allCases.map(\.rawValue) + WaitingCause.words
+        throw ValidationError("nothing fails or waits for \"\(cause)\"; causes are \(known.joined(separator: ", "))")
+    }
+
     private var age: Duration? {
         get throws {
             guard let olderThan else { return nil }

@@ -43,6 +43,12 @@ struct CommandTests {
         arguments: [
             CommandLineCase("submissions list --outcome failed --limit 5 --before 9 --json", .done),
             CommandLineCase("submissions list --app com.example.game --user u-1 --order o-1", .done),
+            CommandLineCase("submissions list --user nobody", .done),
+            CommandLineCase("submissions list --user nobody --json", .done),
+            CommandLineCase("submissions list --cause owned_by_another_user", .done),
+            CommandLineCase("submissions list --cause noAnswer", .done),
+            CommandLineCase("submissions list --cause sharedSecretRefused", .done),
+            CommandLineCase("submissions list --cause nonsense", .usage),
             CommandLineCase("submissions show s-1 --app com.example.game", .done),
             CommandLineCase("submissions show s-9", .failed),
             CommandLineCase("submissions list --outcome lost", .usage),

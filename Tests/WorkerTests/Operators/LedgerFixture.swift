@@ -7,6 +7,8 @@ struct LedgerFixture: LedgerReader, LedgerOperations {
     var grantRows: [GrantRow] = []
     var eventRows: [EventRow] = []
     var deliveryRows: [DeliveryRow] = []
+    /// What comes of a person's retry.
+    var recall = Recall.due
 
     func submissions(
         _ filter: SubmissionFilter, before: Int64?, limit: Int
@@ -51,9 +53,7 @@ struct LedgerFixture: LedgerReader, LedgerOperations {
 
     func retry(
         _ key: SubmissionKey, _ note: OperatorNote, now: Timestamp
-    ) async throws(LedgerError) -> RecordedOutcome? {
-        submissionRows.first { $0.claimant.submissionID == key.submissionID }?.outcome
-    }
+    ) async throws(LedgerError) -> Recall { recall }
 
     func retryAll(
         _ cause: WaitingCause, bundleID: BundleID?, perSecond: Double, _ note: OperatorNote, now: Timestamp

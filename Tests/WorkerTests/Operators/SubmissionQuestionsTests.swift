@@ -41,14 +41,14 @@ struct SubmissionQuestionsTests {
         #expect(first.hasSuffix("\nMore: --before 2\n"))
         let second = try self.text(try await list(page: Page(before: 2, limit: 1)))
         #expect(second.contains("s-1"))
-        #expect(try await list(page: Page(before: 1, limit: 1)) == .notFound("no submissions found"))
+        #expect(try await list(page: Page(before: 1, limit: 1)) == .found("No submissions found.\n"))
     }
 
     @Test("Filters reach the ledger")
     func filters() async throws {
         let text = try self.text(try await list(SubmissionFilter(outcome: .granted)))
         #expect(text.contains("s-1") && !text.contains("s-2"))
-        #expect(try await list(SubmissionFilter(userID: "nobody")) == .notFound("no submissions found"))
+        #expect(try await list(SubmissionFilter(userID: "nobody")) == .found("No submissions found.\n"))
     }
 
     @Test("A terminal's width is kept")

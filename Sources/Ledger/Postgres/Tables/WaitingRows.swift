@@ -135,6 +135,10 @@ enum WaitingRows {
                     """), [.text(key.bundleID.rawValue), .text(key.submissionID.rawValue)])
     }
 
+    static func state(_ row: PostgresRow) throws(PostgresFailure) -> WaitingState {
+        WaitingState(dueAt: try row.time(0), worker: row.optionalText(1).map { WorkerID($0) })
+    }
+
     /// Reads no row, only indexes: rows are large, and there may be millions.
     static let counting = PostgresCommand(
         PostgresStatement(
