@@ -36,7 +36,8 @@ struct LedgerCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let parked {
-            let bench = ParkedBench(parked: parked, outcomes: outcomes, batch: batch, evidenceBytes: evidenceBytes)
+            let bench = ParkedBench(
+                parked: parked, outcomes: outcomes, batch: batch, runs: runs, evidenceBytes: evidenceBytes)
             print(ParkedMeasurement.text([try await bench.measureSQLite(), try await bench.measurePostgres()]))
             return
         }

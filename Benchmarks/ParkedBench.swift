@@ -4,14 +4,17 @@ import Logging
 import PostgresTesting
 import Purchases
 
-/// What submissions that wait in a ledger cost the others: settles outcomes, parks many submissions, settles as many
-/// outcomes again, and asks what a worker asks each second.
+/// What submissions that wait in a ledger cost the others: settles outcomes in a small ledger, beside many that are parked and
+/// beside as many that are settled, by turns, and asks what a worker asks each second. Rows cost something because a ledger
+/// with more of them is larger; the third ledger tells that apart from what waiting costs.
 struct ParkedBench: Sendable {
     typealias BenchedLedger = LedgerStore & WaitingRoom
 
     let parked: Int
+    /// Per run.
     let outcomes: Int
     let batch: Int
+    let runs: Int
     /// Of each parked submission's receipt, in base64.
     let evidenceBytes: Int
 
@@ -19,44 +22,71 @@ struct ParkedBench: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let ledger = try await SQLiteLedger.open(
-            SQLiteLedgerConfiguration(path: folder.appending(path: "ledger.db").path, migrate: true),
-            logger: Self.silent)
-        let measurement = try await measure("SQLite", ledger) {}
-        try await ledger.close()
+        func open() async throws -> [SQLiteLedger] {
+            var ledgers: [SQLiteLedger] = []
+            for index in 0..<3 {
+                let path = folder.appending(path: "ledger\(index).db").path
+                ledgers.append(
+                    try await SQLiteLedger.open(
+                        SQLiteLedgerConfiguration(path: path, migrate: true), logger: Self.silent))
+            }
+            return ledgers
+        }
+        let measurement = try await measure("SQLite", try await open()) { ledgers in
+            // Closing moves the write-ahead log to the database; each starts with an empty one.
+            for ledger in ledgers { try await ledger.close() }
+            return try await open()
+        }
         return measurement
     }
 
     func measurePostgres() async throws -> ParkedMeasurement {
         let server = try await PostgresServer.start()
-        let schema = try await server.freshSchema()
-        guard let configuration = PostgresLedgerConfiguration(url: server.url(schema: schema)) else {
-            throw BenchFailure(description: "the URL cannot be read")
+        var schemas: [String] = []
+        var ledgers: [PostgresLedger] = []
+        for _ in 0..<3 {
+            let schema = try await server.freshSchema()
+            guard let configuration = PostgresLedgerConfiguration(url: server.url(schema: schema)) else {
+                throw BenchFailure(description: "the URL cannot be read")
+            }
+            _ = try await PostgresLedger.migrate(configuration)
+            ledgers.append(try await PostgresLedger.open(configuration, logger: Self.silent))
+            schemas.append(schema)
         }
-        _ = try await PostgresLedger.migrate(configuration)
-        let ledger = try await PostgresLedger.open(configuration, logger: Self.silent)
-        let measurement = try await measure("PostgreSQL", ledger) {
-            // What autovacuum does within minutes, and the disk's work for the parked rows.
-            try await server.query("VACUUM ANALYZE submissions", schema: schema)
-            try await server.query("VACUUM ANALYZE waiting", schema: schema)
+        let measurement = try await measure("PostgreSQL", ledgers) { [schemas] ledgers in
+            // What autovacuum does within minutes, and the disk's work for what was filled in.
+            for schema in schemas { try await server.query("VACUUM ANALYZE", schema: schema) }
             try await server.query("CHECKPOINT")
+            return ledgers
         }
-        await ledger.close()
-        try await server.stop()
+        for ledger in ledgers { await ledger.close() }
+        try await server.close()
         return measurement
     }
 
     private static var silent: Logger { Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() } }
 
-    private func measure(
-        _ name: String, _ ledger: some BenchedLedger, settleDown: () async throws -> Void
+    /// - Parameters:
+    ///   - ledgers: three that are empty.
+    ///   - settleDown: has the disk's work for what was filled in done, and returns the ledgers.
+    private func measure<Ledger: BenchedLedger>(
+        _ name: String, _ ledgers: [Ledger], settleDown: ([Ledger]) async throws -> [Ledger]
     ) async throws -> ParkedMeasurement {
+        var ledgers = ledgers
+        let parking = try await park(ledgers[1])
+        _ = try await settle(ledgers[2], count: parked, seed: 4)
+        ledgers = try await settleDown(ledgers)
         // Plans and caches get warm, and are no part of it.
-        _ = try await settle(ledger, count: batch * 20, seed: 3)
-        let before = try await settle(ledger, count: outcomes, seed: 1)
-        let parking = try await park(ledger)
-        try await settleDown()
-        let after = try await settle(ledger, count: outcomes, seed: 2)
+        for ledger in ledgers { _ = try await settle(ledger, count: batch * 40, seed: 3) }
+        var rates: [[Double]] = [[], [], []]
+        for run in 0..<max(1, runs) {
+            for turn in 0..<3 {
+                // Each comes first, second and last by turns: what a run leaves to the disk hits the next.
+                let index = (run + turn) % 3
+                rates[index].append(try await settle(ledgers[index], count: outcomes, seed: UInt64(10 + run)))
+            }
+        }
+        let ledger = ledgers[1]
         let nothing = try await Self.milliseconds(20) {
             let due = try await ledger.takeDue("bench", limit: 64, for: .seconds(60), now: Self.now)
             guard due.isEmpty else { throw BenchFailure(description: "something is due") }
@@ -76,8 +106,8 @@ struct ParkedBench: Sendable {
             guard due.count == 64 else { throw BenchFailure(description: "\(due.count) of 64 are due") }
         }
         return ParkedMeasurement(
-            name: name, parked: parked, parkedPerSecond: parking.perSecond, before: before, after: after,
-            nothingDue: nothing, takingDue: due, backlog: backlog)
+            name: name, parked: parked, parkedPerSecond: parking.perSecond, alone: rates[0], besideParked: rates[1],
+            besideSettled: rates[2], nothingDue: nothing, takingDue: due, backlog: backlog)
     }
 
     private static var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
@@ -144,27 +174,38 @@ private struct Parking {
     }
 }
 
-/// One ledger's figures.
+/// One kind of ledger's figures.
 struct ParkedMeasurement: Sendable {
     let name: String
     let parked: Int
     let parkedPerSecond: Double
-    /// Outcomes per second without and with them.
-    let before, after: Double
+    /// Outcomes per second, run by run: in a small ledger, beside what is parked, beside as many that are settled.
+    let alone, besideParked, besideSettled: [Double]
     /// Milliseconds.
     let nothingDue, takingDue, backlog: Double
 
-    /// For people.
+    /// For people: medians, and medians of each run's ratio.
     static func text(_ measurements: [ParkedMeasurement]) -> String {
         let lines = measurements.map { found in
             String(
-                format: "%@%9d  %8.0f  %11.0f  %12.0f  %5.2f  %15.2f  %12.1f  %7.0f",
+                format: "%@%9d  %8.0f  %11.0f  %13.0f  %5.2f  %14.0f  %5.2f  %15.2f  %12.1f  %7.0f",
                 found.name.padding(toLength: 10, withPad: " ", startingAt: 0), found.parked, found.parkedPerSecond,
-                found.before, found.after, found.after / found.before, found.nothingDue, found.takingDue,
-                found.backlog)
+                median(found.alone), median(found.besideParked), ratio(found.besideParked, found.alone),
+                median(found.besideSettled), ratio(found.besideSettled, found.alone), found.nothingDue,
+                found.takingDue, found.backlog)
         }
         let header =
-            "ledger       parked  parked/s  outcomes/s   beside them  ratio  nothing due, ms  64 taken, ms  backlog, ms"
+            "ledger       parked  parked/s  outcomes/s  beside parked  ratio  beside settled  ratio  "
+            + "nothing due, ms  64 taken, ms  backlog, ms"
         return ([header] + lines).joined(separator: "\n")
+    }
+
+    private static func ratio(_ rates: [Double], _ base: [Double]) -> Double {
+        median(zip(rates, base).map { $0 / $1 })
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
 }
