@@ -61,6 +61,7 @@ extension LedgerConformance {
             try expect(try await submissions(SubmissionFilter(outcome: .failed)), ["s4", "s3"], "failed")
             try expect(try await submissions(SubmissionFilter(outcome: .held)), ["s5"], "held")
             try expect(try await submissions(SubmissionFilter(outcome: .failed, userID: "bob")), ["s4"], "bob's")
+            try expect(try await submissions(SubmissionFilter(userID: "alice")), ["s5", "s3", "s2", "s1"], "user")
             try expect(try await submissions(SubmissionFilter(orderID: "o1")), ["s1"], "order")
             try expect(try await submissions(SubmissionFilter(bundleID: "other")), [], "bundle")
             func grants(_ filter: GrantFilter) async throws -> [TransactionID] {

@@ -8,6 +8,10 @@ import Testing
 /// What the side loop asks each second must not look at what is not due, however much of that there is.
 @Suite struct WaitingIndexTests {
     private static let rows = 4800
+    /// People's questions about what is settled and what waits alike, by the column that each has two indexes on.
+    private static let filters = [
+        (SubmissionFilter(userID: "nobody"), "user"), (SubmissionFilter(orderID: "nobody"), "order"),
+    ]
     private static let later = Samples.noon.advanced(by: .seconds(7200))
 
     /// Submissions that wait, come due one after the other, and are the lesser part of what there is.
@@ -30,8 +34,8 @@ import Testing
         try await fill(ledger)
         try await ledger.close()
         let database = try DatabaseQueue(path: place.path)
-        func plan(_ sql: String) throws -> [String] {
-            let count = sql.count { $0 == "?" }
+        func plan(_ sql: String, parameters: Int? = nil) throws -> [String] {
+            let count = parameters ?? sql.count { $0 == "?" }
             return try database.read { database in
                 try Row.fetchAll(
                     database, sql: "EXPLAIN QUERY PLAN " + sql,
@@ -46,6 +50,13 @@ import Testing
             counting.contains { $0.contains("submissions USING COVERING INDEX submissions_waiting") }, "\(counting)")
         #expect(counting.contains { $0.contains("waiting USING COVERING INDEX waiting_due") }, "\(counting)")
         #expect(!counting.contains { $0.hasPrefix("SCAN waiting") && !$0.contains("INDEX") }, "\(counting)")
+        for (filter, column) in Self.filters {
+            let plan = try plan("SELECT * FROM submissions " + SubmissionTable.rest(of: filter), parameters: 10)
+            for index in ["submissions_\(column)", "submissions_waiting_\(column)"] {
+                #expect(plan.contains { $0.contains("USING INDEX \(index) ") }, "\(plan)")
+            }
+            #expect(!plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")
+        }
     }
 
     @Test func postgresFindsWhatIsDueByAnIndex() async throws {
@@ -67,5 +78,14 @@ import Testing
         let counting = try await place.query("EXPLAIN \(WaitingRows.counting.statement.sql)")
         #expect(counting.contains("submissions_waiting"), "\(counting)")
         #expect(counting.contains("Index Only Scan using waiting_due on waiting"), "\(counting)")
+        for (filter, column) in Self.filters {
+            let page = SubmissionPage.read(filter, before: nil, limit: 50).statement.sql
+            let plan = try await place.query(
+                "PREPARE page_\(column) AS \(page); EXPLAIN EXECUTE page_\(column)(\(Int64.max), 50, 'nobody')")
+            for index in ["submissions_\(column)", "submissions_waiting_\(column)"] {
+                #expect(plan.contains(" \(index) "), "\(plan)")
+            }
+            #expect(!plan.contains("Seq Scan"), "\(plan)")
+        }
     }
 }

@@ -125,7 +125,8 @@ struct SubmissionTable {
         }
     }
 
-    func page(_ filter: SubmissionFilter, before: Int64?, limit: Int) throws -> [SubmissionRow] {
+    /// The end of the statement that reads a page.
+    static func rest(of filter: SubmissionFilter) -> String {
         var conditions = ["sequence < ?1"]
         // Only the conditions that narrow are part of the statement, so that each finds its index.
         switch filter.outcome {
@@ -136,8 +137,8 @@ struct SubmissionTable {
         }
         if filter.bundleID != nil { conditions.append("bundle_id = ?4") }
         if filter.submissionID != nil { conditions.append("submission_id = ?5") }
-        if filter.userID != nil { conditions.append("user_id = ?6") }
-        if filter.orderID != nil { conditions.append("order_id = ?7") }
+        if filter.userID != nil { conditions.append(either("user_id = ?6")) }
+        if filter.orderID != nil { conditions.append(either("order_id = ?7")) }
         if filter.reason != nil { conditions.append("reason = ?8") }
         if filter.receivedUntil != nil { conditions.append("received_at <= ?9") }
         if filter.transactionID != nil {
@@ -152,13 +153,15 @@ struct SubmissionTable {
                 """)
         }
         // The last clause is always true; it gives the statement all its parameters whatever the filter.
-        return try rows(
-            """
+        return """
             WHERE \(conditions.joined(separator: " AND "))
                 AND coalesce(?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, '') IS NOT NULL
             ORDER BY sequence DESC LIMIT ?2
             """
-        ) {
+    }
+
+    func page(_ filter: SubmissionFilter, before: Int64?, limit: Int) throws -> [SubmissionRow] {
+        try rows(Self.rest(of: filter)) {
             $0.integer(before ?? .max)
             $0.integer(Int64(limit))
             $0.text(filter.outcome?.rawValue)
@@ -170,6 +173,15 @@ struct SubmissionTable {
             $0.time(filter.receivedUntil)
             $0.text(filter.transactionID?.rawValue)
         }
+    }
+
+    /// A condition on rows of which those that wait have an index of their own: spelled out for both, it finds the two.
+    private static func either(_ condition: String) -> String {
+        """
+        sequence IN (
+            SELECT sequence FROM submissions WHERE \(condition) AND outcome NOT IN ('parked', 'held')
+            UNION ALL SELECT sequence FROM submissions WHERE \(condition) AND outcome IN ('parked', 'held'))
+        """
     }
 
     /// The whole row of a key.
