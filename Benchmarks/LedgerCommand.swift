@@ -38,7 +38,10 @@ struct LedgerCommand: AsyncParsableCommand {
         if let parked {
             let bench = ParkedBench(
                 parked: parked, outcomes: outcomes, batch: batch, runs: runs, evidenceBytes: evidenceBytes)
-            print(ParkedMeasurement.text([try await bench.measureSQLite(), try await bench.measurePostgres()]))
+            // Each as soon as it is known: they take minutes.
+            print(ParkedMeasurement.header)
+            print(try await bench.measureSQLite().text)
+            print(try await bench.measurePostgres().text)
             return
         }
         var results: [LedgerMeasurement] = []

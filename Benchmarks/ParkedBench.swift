@@ -184,20 +184,17 @@ struct ParkedMeasurement: Sendable {
     /// Milliseconds.
     let nothingDue, takingDue, backlog: Double
 
+    static let header =
+        "ledger       parked  parked/s  outcomes/s  beside parked  ratio  beside settled  ratio  "
+        + "nothing due, ms  64 taken, ms  backlog, ms"
+
     /// For people: medians, and medians of each run's ratio.
-    static func text(_ measurements: [ParkedMeasurement]) -> String {
-        let lines = measurements.map { found in
-            String(
-                format: "%@%9d  %8.0f  %11.0f  %13.0f  %5.2f  %14.0f  %5.2f  %15.2f  %12.1f  %7.0f",
-                found.name.padding(toLength: 10, withPad: " ", startingAt: 0), found.parked, found.parkedPerSecond,
-                median(found.alone), median(found.besideParked), ratio(found.besideParked, found.alone),
-                median(found.besideSettled), ratio(found.besideSettled, found.alone), found.nothingDue,
-                found.takingDue, found.backlog)
-        }
-        let header =
-            "ledger       parked  parked/s  outcomes/s  beside parked  ratio  beside settled  ratio  "
-            + "nothing due, ms  64 taken, ms  backlog, ms"
-        return ([header] + lines).joined(separator: "\n")
+    var text: String {
+        String(
+            format: "%@%9d  %8.0f  %11.0f  %13.0f  %5.2f  %14.0f  %5.2f  %15.2f  %12.1f  %11.0f",
+            name.padding(toLength: 10, withPad: " ", startingAt: 0), parked, parkedPerSecond,
+            Self.median(alone), Self.median(besideParked), Self.ratio(besideParked, alone),
+            Self.median(besideSettled), Self.ratio(besideSettled, alone), nothingDue, takingDue, backlog)
     }
 
     private static func ratio(_ rates: [Double], _ base: [Double]) -> Double {
