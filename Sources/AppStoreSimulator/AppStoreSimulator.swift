@@ -66,7 +66,7 @@ public final class AppStoreSimulator: Sendable {
             files = try CertificateFiles(
                 authority: authority, caFile: configuration.caFile, rootsFile: configuration.rootsFile)
         } catch {
-            throw .authorityUnusable("\(error)")
+            throw .authorityUnusable(ErrorWords.of(error))
         }
         let judge = ReceiptJudge(signer: factory.signer, acceptedSecrets: configuration.acceptedSecrets)
         let backstage = Backstage(seed: configuration.seed)
@@ -113,7 +113,7 @@ public final class AppStoreSimulator: Sendable {
         } catch {
             files.removeOwn()
             state.withLock { $0 = .stopped }
-            throw .cannotListen("\(error)")
+            throw .cannotListen(ErrorWords.of(error))
         }
     }
 
@@ -131,7 +131,7 @@ public final class AppStoreSimulator: Sendable {
             try await server.close()
         } catch {
             state.withLock { $0 = .stopped }
-            throw .cannotStop("\(error)")
+            throw .cannotStop(ErrorWords.of(error))
         }
         files.removeOwn()
         state.withLock { $0 = .stopped }

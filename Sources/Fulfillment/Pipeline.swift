@@ -1,6 +1,7 @@
 public import Ledger
 public import Logging
 import Purchases
+import Synchronization
 
 /// The way of a submission, and the only place that knows its order:
 ///
@@ -25,6 +26,8 @@ public final class Pipeline: Sendable {
     private let deliveries: DeliveryStage?
     private let publisher: Publisher
     private let source: any SubmissionSource
+    /// When it was first asked to end.
+    private let stopAskedAt = Mutex<Duration?>(nil)
 
     /// Assembles a pipeline; nothing moves before ``run()``.
     ///
@@ -83,14 +86,15 @@ public final class Pipeline: Sendable {
         do {
             try await runStages()
         } catch {
-            await source.close(within: Self.closeLimit)
+            await source.close(within: closeLimit)
             throw error
         }
-        await source.close(within: Self.closeLimit)
+        await source.close(within: closeLimit)
     }
 
     /// Asks the pipeline to end; ``run()`` returns when it has. Harmless when called again.
     public func stop() {
+        stopAskedAt.withLock { $0 = $0 ?? parts.clock.elapsed() }
         parts.stopping.raise()
     }
 
@@ -108,8 +112,14 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// How long the source may take to commit and leave its group.
-    private static let closeLimit: Duration = .seconds(5)
+    /// How long the source may take to commit and leave its group, at least.
+    private static let leastCloseLimit: Duration = .seconds(5)
+
+    /// What the stages left of the stop's time: a group that is being divided anew can be left only when it is done.
+    private var closeLimit: Duration {
+        guard let asked = stopAskedAt.withLock({ $0 }) else { return Self.leastCloseLimit }
+        return max(Self.leastCloseLimit, parts.configuration.stopLimit - (parts.clock.elapsed() - asked))
+    }
 
     private enum Ended { case stages, limit }
     private enum Part { case line, beside }

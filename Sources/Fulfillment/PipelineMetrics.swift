@@ -24,7 +24,7 @@ struct PipelineMetrics: Sendable {
     /// The most that the window may hold.
     private let windowCountLimit = Gauge(label: "grantor_window_limit_submissions")
     private let windowBytesLimit = Gauge(label: "grantor_window_limit_bytes")
-    /// Entries of the outbox that wait for their delivery, of all workers. Alert if it grows.
+    /// Entries of the outbox that wait to be published, of all workers. Alert if it grows.
     private let outbox = Gauge(label: "grantor_outbox_entries")
     /// Submissions that wait in the ledger, of all workers. Alert on any that are held.
     private let waitingNow = Self.byCause { outcome, cause in

@@ -34,7 +34,7 @@ public struct SettleResult: Hashable, Sendable {
     }
 }
 
-/// Who publishes: one name per process, never used again.
+/// A worker as the ledger knows it, by what it has taken: one name per process, never used again.
 public struct WorkerID: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// 1 to 64 characters.
     public let text: String

@@ -125,7 +125,7 @@ public struct LedgerBacklog: Hashable, Sendable {
     public let waiting: [WaitingCause: Int]
     /// When the first of them is, or was, due.
     public let firstDueAt: Timestamp?
-    /// Entries of the outbox that wait for their delivery, copies included.
+    /// Entries of the outbox that wait to be published, copies included.
     public let unpublished: Int
 
     /// A backlog as read from the ledger.

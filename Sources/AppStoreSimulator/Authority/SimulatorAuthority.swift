@@ -53,7 +53,7 @@ public struct SimulatorAuthority: Sendable {
                 },
                 signedDataKey: signedDataKey)
         } catch {
-            throw .certificateRefused("\(error)")
+            throw .certificateRefused(ErrorWords.of(error))
         }
     }
 
@@ -95,7 +95,7 @@ public struct SimulatorAuthority: Sendable {
         do {
             return try certificate.serializeAsPEM().pemString + "\n"
         } catch {
-            throw .certificateRefused("\(error)")
+            throw .certificateRefused(ErrorWords.of(error))
         }
     }
 }

@@ -43,7 +43,7 @@ final class ControlService: Sendable {
         do {
             return try order(request)
         } catch let error as DecodingError {
-            return Self.error(400, "The order cannot be read: \(error)")
+            return Self.error(400, "The order cannot be read: \(error.words)")
         } catch SimulatorError.keyUnusable {
             return Self.error(400, "The key is not a P-256 public key in PEM.")
         } catch let error as ReceiptFactoryError {

@@ -19,7 +19,7 @@ public struct ReceiptFactory: Sendable {
             signer = try ReceiptSigner(authority: authority)
             envelopeSize = try signer.receipt(holding: []).count
         } catch {
-            throw .signingFailed("\(error)")
+            throw .signingFailed(ErrorWords.of(error))
         }
     }
 
@@ -37,7 +37,7 @@ public struct ReceiptFactory: Sendable {
             let payload = try ReceiptPayload.bytes(of: specification, fillingTo: size)
             return try signer.receipt(holding: payload)
         } catch {
-            throw .signingFailed("\(error)")
+            throw .signingFailed(ErrorWords.of(error))
         }
     }
 

@@ -71,7 +71,7 @@ public struct ServerAPIKey: Sendable {
         do {
             return text + "." + Base64URL.encode(try privateKey.signature(for: Data(text.utf8)).rawRepresentation)
         } catch {
-            throw .signingFailed("\(error)")
+            throw .signingFailed(ErrorWords.of(error))
         }
     }
 }

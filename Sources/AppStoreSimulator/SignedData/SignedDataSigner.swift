@@ -22,7 +22,7 @@ struct SignedDataSigner: Sendable {
             }
             header.add("x5c", json: JSONObject.array(certificates))
         } catch {
-            throw .signingFailed("\(error)")
+            throw .signingFailed(ErrorWords.of(error))
         }
         self.key = key
         self.header = header
@@ -42,7 +42,7 @@ struct SignedDataSigner: Sendable {
             let signature = try key.signature(for: Data(text.utf8)).rawRepresentation
             return text + "." + Base64URL.encode(signature)
         } catch {
-            throw .signingFailed("\(error)")
+            throw .signingFailed(ErrorWords.of(error))
         }
     }
 

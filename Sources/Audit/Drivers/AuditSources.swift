@@ -8,6 +8,15 @@ public enum AuditError: Error, Hashable, Sendable {
     case kafka(KafkaError)
 }
 
+extension AuditError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .ledger(let error): "\(error)"
+        case .kafka(let error): "the topics cannot be read: \(error)"
+        }
+    }
+}
+
 /// The topics as an audit reads them.
 public protocol AuditedTopics: Sendable {
     /// The offsets (next to read) that the group has committed for the input topic.

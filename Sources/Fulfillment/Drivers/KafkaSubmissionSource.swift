@@ -61,8 +61,7 @@ public struct KafkaSubmissionSource: SubmissionSource {
 
     /// One line for people.
     private static func cause(_ error: KafkaError) -> String {
-        guard let failure = error.failure else { return "\(error)" }
-        guard error.isFenced else { return "\(failure)" }
+        guard error.isFenced else { return "\(error)" }
         return "another member has joined the group under the same group instance id; each worker needs its own"
     }
 

@@ -87,6 +87,14 @@ public enum SourceError: Error, Hashable, Sendable {
     case fatal(String)
 }
 
+extension SourceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .fatal(let cause): "the Kafka consumer cannot go on: \(cause)"
+        }
+    }
+}
+
 /// The input topic. Nothing comes that was not asked for.
 public protocol SubmissionSource: Sendable {
     /// The next thing that happened; nil once the source is closed or the task is cancelled.

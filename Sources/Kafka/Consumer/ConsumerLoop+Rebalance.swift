@@ -9,12 +9,14 @@ extension ConsumerLoop {
         default:
             // Documented answer to anything else: synchronise by giving up everything.
             observer.count(error: KafkaFailure(code))
+            isMember = false
             rd_kafka_assign(handle.pointer, nil)
         }
     }
 
     private func assign(_ partitions: [KafkaPartition]) {
         hadAssignment = true
+        isMember = true
         // Topic handles of an earlier assignment may be gone, and their addresses taken by others.
         forgetTopicNames()
         // Before the assignment: fetching begins with it and keeps to a queue that the application has set.
@@ -62,6 +64,8 @@ extension ConsumerLoop {
     }
 
     private func unassign(_ partitions: [KafkaPartition]) {
+        // Whoever gave something back joins anew.
+        isMember = false
         defer { noteGivenBack(partitions) }
         guard isIncremental, let list = PartitionList(partitions) else {
             return report(Self.error(rd_kafka_assign(handle.pointer, nil)))

@@ -21,10 +21,13 @@ final class ConsumerLoop {
     let control: KafkaQueue
     let records: KafkaQueue
     let isCooperative: Bool
+    private let isStatic: Bool
     var assignment: ConsumerAssignment
     var pauses = PauseState()
     var buffer = RecordBuffer()
     var hadAssignment = false
+    /// Whether the group has answered the latest request to join.
+    var isMember = false
     /// When the group asked for partitions back that are still held.
     var revokedAt: ContinuousClock.Instant?
     /// Callers of `commit`, by the token their answer will carry. Tokens of revocations are odd, these even.
@@ -36,9 +39,10 @@ final class ConsumerLoop {
     private(set) var closing: Closing?
 
     struct Closing {
-        let deadline: ContinuousClock.Instant
+        var departure: Departure
         var replies: [Reply<Void>]
-        let leavesGroup: Bool
+        /// Whether the group was told.
+        var leavesGroup = false
     }
 
     init(
@@ -52,6 +56,7 @@ final class ConsumerLoop {
         self.logger = logger
         observer = ClientObserver(client: "consumer", configuration: configuration.client, logger: logger)
         isCooperative = configuration.isCooperative
+        isStatic = configuration.isStatic
         assignment = ConsumerAssignment(
             revocationDeadline: configuration.revocationDeadline, commitDeadline: Self.revocationCommitDeadline)
         control = try KafkaQueue.consumerControl(handle)
@@ -67,9 +72,8 @@ final class ConsumerLoop {
             for command in inbox.takeCommands() { carryOut(command) }
             serveControl()
             perform(assignment.reached(.now))
-            if let closing {
-                if !closing.leavesGroup || rd_kafka_consumer_closed(handle.pointer) != 0 { return }
-                if ContinuousClock.now >= closing.deadline { return }
+            if closing != nil {
+                if depart() { return }
             } else {
                 serveDemand()
             }
@@ -78,7 +82,7 @@ final class ConsumerLoop {
     }
 
     private var timeout: Duration {
-        let deadlines = [assignment.deadline, closing?.deadline].compactMap { $0 }
+        let deadlines = [assignment.deadline, closing?.departure.nextLook].compactMap { $0 }
         return min(Self.safetyTick, deadlines.min().map { max($0 - .now, .zero) } ?? Self.safetyTick)
     }
 
@@ -160,13 +164,45 @@ final class ConsumerLoop {
         }
         inbox.conclude(.success(nil))
         perform(assignment.close(now: .now))
-        // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
-        var leaves = !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000
-        if leaves, let error = KafkaError.taking(rd_kafka_consumer_close_queue(handle.pointer, control.pointer)) {
-            logger.warning("Kafka consumer cannot leave its group", metadata: ["error": "\(error)"])
-            leaves = false
+        let departure = Departure(isJoining: !isMember && !isStatic && hasReachedBroker, deadline: deadline, now: .now)
+        closing = Closing(departure: departure, replies: reply.map { [$0] } ?? [])
+        if departure.isJoining { logger.debug("Kafka consumer waits to be let into its group, to leave it") }
+    }
+
+    /// - Returns: whether the consumer has gone.
+    private func depart() -> Bool {
+        let step = closing?.departure.next(
+            isMember: isMember, hasLeft: rd_kafka_consumer_closed(handle.pointer) != 0, now: .now)
+        switch step {
+        case .wait: return false
+        case .leave:
+            leave()
+            return false
+        case .end, nil: return true
         }
-        closing = Closing(deadline: deadline, replies: reply.map { [$0] } ?? [], leavesGroup: leaves)
+    }
+
+    private func leave() {
+        // The turn that ends may be the next one, without any event that would begin it.
+        defer { wake.signal() }
+        // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
+        guard !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000 else {
+            closing?.departure.giveUp()
+            return
+        }
+        if let error = KafkaError.taking(rd_kafka_consumer_close_queue(handle.pointer, control.pointer)) {
+            logger.warning("Kafka consumer cannot leave its group", metadata: ["error": "\(error)"])
+            closing?.departure.giveUp()
+            return
+        }
+        closing?.leavesGroup = true
+    }
+
+    /// Whether the cluster was ever heard of; else no group can have been asked for anything. Does not wait.
+    private var hasReachedBroker: Bool {
+        guard let id = rd_kafka_clusterid(handle.pointer, 0) else { return false }
+        rd_kafka_mem_free(handle.pointer, id)
+        return true
     }
 
     // MARK: Control

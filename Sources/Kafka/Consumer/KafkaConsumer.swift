@@ -118,6 +118,9 @@ public final class KafkaConsumer: Sendable {
 
     /// Commits what was stored, leaves the group and frees the client. A waiting `next` answers `nil`; revocations are
     /// not announced any more, so store the last offsets before. Returns when all is done or the deadline is over.
+    ///
+    /// While the group is being divided anew a member cannot leave, and would be missed only when its session ends; this
+    /// then waits, until just before the deadline, for the group to be done.
     public func close(deadline: Duration) async {
         await BoundedWait.run(limit: deadline) { answer in
             inbox.submit(.close(deadline: .now + deadline) { _ in answer() })
@@ -131,7 +134,7 @@ public final class KafkaConsumer: Sendable {
     ) {
         let closing = drive(handle, inbox, wake, pulse, configuration, logger)
         let left = closing.map { $0.leavesGroup && rd_kafka_consumer_closed(handle.pointer) != 0 } ?? false
-        let rest = closing.map { max($0.deadline - .now, .zero) } ?? .zero
+        let rest = closing.map { max($0.departure.deadline - .now, .zero) } ?? .zero
         let destroyed = (try? handle.destroy(leavingGroup: left, timeout: rest)) ?? false
         if !left || !destroyed {
             logger.warning(

@@ -88,6 +88,9 @@ public struct KafkaConsumerConfiguration: Sendable {
         (assignor?.rawValue ?? client.properties[Self.strategyProperty]) == Assignor.cooperativeSticky.rawValue
     }
 
+    /// Whether the group keeps this member's place when it goes, and so is not told.
+    var isStatic: Bool { groupInstanceID != nil || client.properties["group.instance.id"] != nil }
+
     private static let strategyProperty = "partition.assignment.strategy"
 
     /// Each strategy, and both of those that give everything back: a group can pass from one to the other by way of

@@ -4,6 +4,8 @@ extension LedgerError {
         switch failure {
         case .unreachable(let text, let state):
             self = .unavailable(Self.text("PostgreSQL cannot be reached", state, text))
+        // A password file may just be being changed.
+        case .misconfigured(let text): self = .unavailable(text)
         case .refused(let text, let state):
             let text = Self.text("PostgreSQL refused a statement", state, text)
             self = Self.passes(state) ? .unavailable(text) : .damaged(text)
@@ -21,6 +23,7 @@ extension LedgerError {
         switch failure {
         case .unreachable(let text, let state?) where Self.needsPerson(state):
             self = .unusable(Self.text("PostgreSQL refused the connection", state, text))
+        case .misconfigured(let text): self = .unusable(text)
         case .refused(let text, let state) where state == "42501":
             self = .unusable(Self.text("PostgreSQL refused a statement", state, text))
         default: self.init(failure)
@@ -40,6 +43,8 @@ extension LedgerError {
         case "28": true
         // read_only_sql_transaction: a fail-over is under way; idle_in_transaction_session_timeout.
         case "25": state == "25006" || state == "25P03"
+        // internal_error, but not the two that tell of damaged data or indexes.
+        case "XX": state == "XX000"
         // insufficient_privilege: rights are being changed under the worker, which had them when it started.
         default: state == "42501"
         }

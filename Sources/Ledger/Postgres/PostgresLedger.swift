@@ -17,9 +17,9 @@ public struct PostgresLedger: LedgerStore {
 
     /// Connects to a ledger.
     ///
-    /// - Throws: `.schemaBehind` if the schema is missing or older, `.schemaAhead`, `.unusable` for a wrong database, user
-    ///   or password and for rights that are missing, `.damaged` if commits would not be on stable storage,
-    ///   `.unavailable` if the server does not answer.
+    /// - Throws: `.schemaBehind` if the schema is missing or older, `.schemaAhead`, `.unusable` for settings that libpq
+    ///   does not take, a wrong database, user or password and for rights that are missing, `.damaged` if commits would
+    ///   not be on stable storage, `.unavailable` if the server does not answer.
     public static func open(
         _ configuration: PostgresLedgerConfiguration, logger: Logger
     ) async throws(LedgerError) -> PostgresLedger {
@@ -112,6 +112,7 @@ public struct PostgresLedger: LedgerStore {
             PostgresThread.start {
                 continuation.resume(
                     returning: Result { () throws(PostgresFailure) in
+                        try PostgresSettings(options: options).check()
                         let connection = try PostgresConnection(options, within: limits.connect)
                         let session = try PostgresSession(connection, limits)
                         connection.allow(limits.operation)

@@ -28,7 +28,7 @@ public struct PostgresLedgerConfiguration: Hashable, Sendable, CustomStringConve
     /// (`PGPASSWORD`, `PGPASSFILE`, ...). A host that is not this one has to prove its name by a certificate
     /// (`sslmode=verify-full`), unless the URL or `PGSSLMODE` says otherwise.
     ///
-    /// Returns nil if libpq cannot read the URL.
+    /// Returns nil if libpq cannot read the URL, or reads hosts and ports in it that are none.
     public init?(
         url: String, maxConnections: Int = 4, connectTimeout: Duration = .seconds(5),
         operationTimeout: Duration = .seconds(30), statementTimeout: Duration = .seconds(15),

@@ -15,9 +15,9 @@ struct FileIdentity: Hashable, Sendable {
         guard stat(path, &status) == 0 else {
             let code = errno
             guard code == ENOENT || code == ENOTDIR else {
-                throw .unavailable("the ledger's file cannot be looked up (errno \(code))")
+                throw .unavailable("\(path) cannot be looked up: \(String(cString: strerror(code)))")
             }
-            throw .damaged("the ledger's file is gone")
+            throw .damaged("\(path) is gone")
         }
         device = UInt64(status.st_dev)
         node = UInt64(status.st_ino)
@@ -41,7 +41,7 @@ struct FileGuard: Sendable {
     func check() throws(LedgerError) {
         for file in files {
             guard try FileIdentity(path: file.path) == file.identity else {
-                throw .damaged("the ledger's file was replaced while it was open")
+                throw .damaged("\(file.path) was replaced while it was open")
             }
         }
     }

@@ -21,8 +21,8 @@ public struct SQLiteLedger: LedgerStore {
     /// Opens a ledger, and creates or migrates it if the configuration says so.
     ///
     /// - Throws: `.schemaBehind` if the file or its schema is missing or older and `migrate` is off, `.schemaAhead`,
-    ///   `.unusable` if the path leads to no place for a file, `.damaged` if the file is no ledger or lost a
-    ///   setting, `.unavailable` if another process keeps it locked.
+    ///   `.unusable` if the path leads to no place for a file or to something that is no ledger, `.damaged` if the file
+    ///   is damaged or lost a setting, `.unavailable` if another process keeps it locked or the disk is full.
     public static func open(
         _ configuration: SQLiteLedgerConfiguration, logger: Logger
     ) async throws(LedgerError) -> SQLiteLedger {
@@ -53,7 +53,7 @@ public struct SQLiteLedger: LedgerStore {
         let pool = pool
         let closed = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(returning: Result { try pool.close() }.mapError { LedgerError($0) })
+                continuation.resume(returning: Result { try pool.close() }.mapError { LedgerError($0, at: pool.path) })
             }
         }
         try closed.get()
@@ -129,7 +129,7 @@ public struct SQLiteLedger: LedgerStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(LedgerError) -> Value {
         let result: Result<Value, LedgerError> = await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [files] database in
+            pool.asyncWriteWithoutTransaction { [files, path = pool.path] database in
                 let result = Result<Value, any Error> {
                     guard database.sqliteConnection != nil else { throw LedgerError.unusable("the ledger is closed") }
                     var value: Value?
@@ -141,7 +141,7 @@ public struct SQLiteLedger: LedgerStore {
                     guard let value else { throw LedgerError.unavailable("the transaction did not run") }
                     return value
                 }
-                continuation.resume(returning: result.mapError { LedgerError($0) })
+                continuation.resume(returning: result.mapError { LedgerError($0, at: path) })
             }
         }
         return try result.get()
@@ -152,13 +152,13 @@ public struct SQLiteLedger: LedgerStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(LedgerError) -> Value {
         let result: Result<Value, LedgerError> = await withCheckedContinuation { continuation in
-            pool.asyncRead { [files] database in
+            pool.asyncRead { [files, path = pool.path] database in
                 let result = Result<Value, any Error> {
                     let value = try body(try database.get())
                     try files.check()
                     return value
                 }
-                continuation.resume(returning: result.mapError { LedgerError($0) })
+                continuation.resume(returning: result.mapError { LedgerError($0, at: path) })
             }
         }
         return try result.get()

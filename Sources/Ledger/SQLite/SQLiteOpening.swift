@@ -44,7 +44,7 @@ struct SQLiteOpening {
             }
             return (pool, files)
         } catch {
-            throw LedgerError(error)
+            throw LedgerError(opening: error, at: path)
         }
     }
 
@@ -72,12 +72,12 @@ struct SQLiteOpening {
         database.busyMode = .timeout(Double(configuration.busyTimeout.wholeMilliseconds) / 1000)
         database.maximumReaderCount = max(1, configuration.maxReaders)
         // Runs on every connection before anything is written, so that a file of somebody else's stays untouched.
-        database.prepareDatabase { try Self.checkOwner($0) }
+        database.prepareDatabase { [path] in try Self.checkOwner($0, of: path) }
         return database
     }
 
     /// Lets ledgers and empty files pass.
-    private static func checkOwner(_ database: Database) throws {
+    private static func checkOwner(_ database: Database, of path: String) throws {
         let found = try integer(database, "PRAGMA application_id")
         guard found != applicationID else { return }
         let objects = try integer(database, "SELECT count(*) FROM sqlite_schema")
@@ -85,18 +85,20 @@ struct SQLiteOpening {
         guard found != 0 || objects != 0 || version != 0 else { return }
         // Another process may have made it a ledger between the looks. It does so in one transaction, so its mark is there now.
         guard try integer(database, "PRAGMA application_id") == applicationID else {
-            throw LedgerError.damaged("the file is a SQLite database, but no ledger")
+            throw LedgerError.unusable("\(path) is a SQLite database, but not a ledger")
         }
     }
 
     /// Reads back what was set: a setting that did not take is a promise that does not hold.
     private func checkPragmas(_ database: Database) throws {
         let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? "unknown"
-        guard mode == "wal" else { throw LedgerError.damaged("journal_mode is \(mode), not wal") }
+        guard mode == "wal" else {
+            throw LedgerError.unusable("\(path): journal_mode is \(mode), not wal; is it on a local disk?")
+        }
         let timeout = Int(configuration.busyTimeout.wholeMilliseconds)
         for (name, value) in [("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", timeout)] {
             let found = try Self.integer(database, "PRAGMA \(name)")
-            guard found == value else { throw LedgerError.damaged("\(name) is \(found), not \(value)") }
+            guard found == value else { throw LedgerError.damaged("\(path): \(name) is \(found), not \(value)") }
         }
     }
 
@@ -108,7 +110,7 @@ struct SQLiteOpening {
             return
         }
         let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "no answer"
-        guard finding == "ok" else { throw LedgerError.damaged("quick_check: \(finding)") }
+        guard finding == "ok" else { throw LedgerError.damaged("\(path): quick_check: \(finding)") }
     }
 
     private func bringUpToDate(_ database: Database) throws {

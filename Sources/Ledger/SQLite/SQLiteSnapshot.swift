@@ -19,7 +19,7 @@ extension SQLiteLedger {
         let opened = await withCheckedContinuation { continuation in
             // Opens a connection, which blocks.
             DispatchQueue.global().async {
-                continuation.resume(returning: Result { try pool.makeSnapshot() }.mapError { LedgerError($0) })
+                continuation.resume(returning: Result { try pool.makeSnapshot() }.mapError { LedgerError($0, at: pool.path) })
             }
         }
         return SQLiteSnapshot(database: try opened.get())
@@ -82,9 +82,9 @@ struct SQLiteSnapshot: LedgerSnapshot {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(LedgerError) -> Value {
         let result: Result<Value, LedgerError> = await withCheckedContinuation { continuation in
-            database.asyncRead { database in
+            database.asyncRead { [path = database.path] database in
                 continuation.resume(
-                    returning: Result { try body(try database.get()) }.mapError { LedgerError($0) })
+                    returning: Result { try body(try database.get()) }.mapError { LedgerError($0, at: path) })
             }
         }
         return try result.get()

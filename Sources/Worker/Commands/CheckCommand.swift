@@ -20,6 +20,11 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try configuration.load()
         let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        do throws(KafkaError) {
+            try await plan.kafka.check()
+        } catch {
+            throw error.exitStatus.saying("Kafka: \(error)")
+        }
         try StandardOutput.write(settings.describe() + "\n")
         var logger = Logger(label: "check")
         logger.logLevel = .critical
@@ -39,9 +44,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func kafka(_ plan: WorkerPlan, _ logger: Logger) async -> [Result] {
         let admin = KafkaAdmin(
-            configuration: KafkaClientConfiguration(
-                bootstrapServers: plan.kafka.bootstrapServers, clientID: "grantor", properties: plan.kafka.properties),
-            logger: logger)
+            configuration: plan.kafka.client, logger: logger)
         do throws(KafkaError) {
             // All topics are asked for: naming one would make some brokers create it.
             let cluster = try await admin.describe()
@@ -54,7 +57,7 @@ struct CheckCommand: AsyncParsableCommand {
                             name: "topic \(topic)", isGood: leaderless == 0,
                             detail: "\(partitions) partitions"
                                 + (leaderless == 0 ? "" : ", \(leaderless) of them without a leader"))
-                    case .failed(let error): Result(name: "topic \(topic)", isGood: false, detail: error.line)
+                    case .failed(let error): Result(name: "topic \(topic)", isGood: false, detail: "\(error)")
                     case .missing, nil:
                         Result(name: "topic \(topic)", isGood: false, detail: "missing; grantor topics create makes it")
                     }
@@ -63,7 +66,7 @@ struct CheckCommand: AsyncParsableCommand {
             return [
                 Result(
                     name: "broker", isGood: false,
-                    detail: "\(plan.kafka.bootstrapServers) does not answer: \(error.line)")
+                    detail: "\(plan.kafka.bootstrapServers) does not answer: \(error)")
             ]
         }
     }
@@ -86,7 +89,7 @@ struct CheckCommand: AsyncParsableCommand {
                 }
                 return Result(name: "ledger", isGood: true, detail: "none yet; grantor run makes it")
             }
-            return Result(name: "ledger", isGood: false, detail: error.advice)
+            return Result(name: "ledger", isGood: false, detail: "\(error)")
         }
     }
 

@@ -40,8 +40,10 @@ struct DemoCommand: AsyncParsableCommand {
         let passed: Bool
         do {
             passed = try await play(logger)
+        } catch let error as ExitCode {
+            throw error
         } catch {
-            throw ExitStatus.failed.saying("The demo broke off: \(error)")
+            throw ExitStatus.failed.saying("the demo broke off: \(ErrorSentence.of(error))")
         }
         if !passed { throw ExitCode(ExitStatus.failed.rawValue) }
     }
@@ -51,7 +53,7 @@ struct DemoCommand: AsyncParsableCommand {
             return try await DemoRun(logger: logger, display: ProgressDisplay()).run()
         }
         return try await RemoteDemo(
-            bootstrapServers: produceTo, topics: try configuration.load().kafka.topics, simulator: simulator,
+            bootstrapServers: produceTo, topics: try configuration.load { values throws(ConfigurationError) in try TopicNames(values) }, simulator: simulator,
             authorityFolder: URL(filePath: authorityFolder), logger: logger, display: ProgressDisplay()
         ).run()
     }

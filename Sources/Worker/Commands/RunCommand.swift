@@ -32,51 +32,40 @@ struct RunCommand: AsyncParsableCommand {
         } catch {
             throw ExitStatus.configuration.saying("\(error)")
         }
-        let ledger = try await open(settings.ledger, logger)
-        let worker = try assemble(plan, ledger: ledger.ledger, logger: logger)
+        let health = WorkerHealth()
         let services = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
                     .init(
-                        service: observability.health(at: settings.http, state: WorkerHealth(worker.pipeline)),
+                        service: observability.health(at: settings.http, state: health),
                         successTerminationBehavior: .gracefullyShutdownGroup,
                         failureTerminationBehavior: .gracefullyShutdownGroup),
                     .init(
-                        service: WorkerService(worker: worker),
+                        service: WorkerService(plan: plan, ledger: settings.ledger, health: health, logger: logger),
                         successTerminationBehavior: .gracefullyShutdownGroup,
                         failureTerminationBehavior: .gracefullyShutdownGroup),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet))
         do {
             try await services.run()
-        } catch let error as LedgerError {
-            throw error.exitStatus.saying(error.advice)
-        } catch let error as HealthServiceError {
-            throw ExitStatus.configuration.saying("\(error)")
-        } catch SourceError.fatal(let cause) {
-            throw ExitStatus.failed.saying("the Kafka consumer cannot go on: \(cause)")
+        } catch {
+            let (status, sentence) = Self.end(error)
+            logger.error(
+                "The worker ends by itself", metadata: ["cause": "\(sentence)", "exitCode": "\(status.rawValue)"])
+            throw status.saying(sentence)
         }
-        try await ledger.close()
         logger.info("Stopped")
     }
 
-    private func open(_ settings: LedgerSettings, _ logger: Logger) async throws -> OpenLedger {
-        do throws(LedgerError) {
-            return try await OpenLedger(settings, migratingFile: true, logger: logger)
-        } catch {
-            throw error.exitStatus.saying(error.advice)
-        }
-    }
-
-    private func assemble(
-        _ plan: WorkerPlan, ledger: any PipelineLedger & DeliveryRoom, logger: Logger
-    ) throws -> AssembledWorker {
-        do {
-            return try AssembledWorker(plan: plan, ledger: ledger, logger: logger)
-        } catch let error as KafkaError {
-            throw error.exitStatus.saying("Kafka: \(error.line)")
-        } catch let error as HTTPTransportError {
-            throw ExitStatus.configuration.saying("HTTPS: \(error)")
+    /// How the worker ends because of an error that waiting does not mend, and what is said of it.
+    static func end(_ error: any Error) -> (ExitStatus, String) {
+        let sentence = ErrorSentence.of(error)
+        return switch error {
+        case let error as LedgerError: (error.exitStatus, sentence)
+        case let error as KafkaError: (error.exitStatus, "Kafka: \(sentence)")
+        case is HTTPTransportError: (.configuration, "HTTPS: \(sentence)")
+        case is HealthServiceError: (.configuration, sentence)
+        default: (.failed, sentence)
         }
     }
 

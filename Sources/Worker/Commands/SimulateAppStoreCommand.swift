@@ -72,7 +72,7 @@ struct SimulateAppStoreCommand: AsyncParsableCommand {
             if latency > 0 { simulator.behave(Behaviour(latency: .fixed(milliseconds: latency))) }
             endpoints = try await simulator.start()
         } catch {
-            throw ExitStatus.failed.saying("The simulator cannot start: \(error)")
+            throw ExitStatus.failed.saying("the simulator cannot start: \(ErrorSentence.of(error))")
         }
         var addresses = [
             "productionURL": endpoints.productionURL.absoluteString,

@@ -28,7 +28,7 @@ struct TopicsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let kafka = try configuration.load().kafka
+            let kafka = try configuration.load { values throws(ConfigurationError) in try KafkaSettings(values) }
             let servers = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
                 try kafka.requiredBootstrapServers()
             }
@@ -42,11 +42,11 @@ struct TopicsCommand: AsyncParsableCommand {
             do throws(KafkaError) {
                 created = try await create(kafka.topics, admin)
             } catch {
-                throw ExitStatus.failed.saying("the topics cannot be created at \(servers): \(error.line)")
+                throw ExitStatus.failed.saying("the topics cannot be created at \(servers): \(error)")
             }
             try StandardOutput.write(created.said)
             if let failure = created.failure {
-                throw ExitStatus.failed.saying("not all topics could be created at \(servers): \(failure.line)")
+                throw ExitStatus.failed.saying("not all topics could be created at \(servers): \(failure)")
             }
         }
 
@@ -96,20 +96,6 @@ extension TopicNames {
 }
 
 extension KafkaError {
-    /// The error in one line for people.
-    var line: String {
-        switch self {
-        case .unknownProperty(let key): "librdkafka knows no property \(key)"
-        case .invalidPropertyValue(let key): "the property \(key) does not take this value"
-        case .refusedProperty(let key, let reason): "the property \(key) cannot be set so: \(reason)"
-        case .invalidConfiguration(let failure), .denied(let failure), .rejected(let failure),
-            .transient(let failure), .fatal(let failure):
-            "\(failure)"
-        case .resourcesExhausted(let call, _): "the system refused \(call)"
-        case .concurrentNext, .cancelled, .closed: "\(self)"
-        }
-    }
-
     /// The status that a process ends with because of it.
     var exitStatus: ExitStatus { disposition == .configuration ? .configuration : .failed }
 }

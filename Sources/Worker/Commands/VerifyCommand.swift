@@ -26,24 +26,23 @@ struct VerifyCommand: AsyncParsableCommand {
     var app: String?
 
     func run() async throws {
-        let settings = try configuration.load()
-        let configured = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
-            try AppsFile.load(try settings.requiredAppsFile())
+        let (settings, configured, roots) = try configuration.load { values throws(ConfigurationError) in
+            let apple = try AppleSettings(values)
+            guard let file = try values.text(.appsFile) else { throw .missing(.appsFile) }
+            return (apple, try AppsFile.load(file), try apple.trustedRoots())
         }
-        let (roots, apps) = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
-            (try settings.apple.trustedRoots(), AppRegistry(configured))
-        }
+        let apps = AppRegistry(configured)
         let submission = try submission(try evidence(), configured.map(\.app.bundleID))
         let clock = SystemClock()
         let transport: HTTPTransport
         do throws(HTTPTransportError) {
             var logger = Logger(label: "verify")
             logger.logLevel = .critical
-            transport = try HTTPTransport(configuration: settings.apple.transport(), logger: logger)
+            transport = try HTTPTransport(configuration: settings.transport(), logger: logger)
         } catch {
             throw ExitStatus.configuration.saying("\(error)")
         }
-        let endpoint = RecordingEndpoint(settings.apple.endpoint(transport))
+        let endpoint = RecordingEndpoint(settings.endpoint(transport))
         let verification = SingleVerification(
             apps: apps, signatures: SignatureVerifiers(roots: roots), endpoint: endpoint, clock: clock)
         let checks = verification.checks(on: submission, now: clock.now())

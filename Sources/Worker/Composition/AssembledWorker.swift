@@ -21,16 +21,10 @@ struct AssembledWorker: Sendable {
             configuration: plan.apple.transport(maxConnections: plan.pipeline.maxInFlight),
             logger: logger.with(label: "http"))
         inventory = try InventoryTransports(plan.apps, logger: logger)
-        let client = KafkaClientConfiguration(
-            bootstrapServers: plan.kafka.bootstrapServers, clientID: "grantor", properties: plan.kafka.properties)
         producer = try KafkaProducer(
-            configuration: KafkaProducerConfiguration(client: Self.producing(client)),
-            logger: logger.with(label: "kafka-producer"))
+            configuration: plan.kafka.producer, logger: logger.with(label: "kafka-producer"))
         let consumer = try KafkaConsumer(
-            configuration: KafkaConsumerConfiguration(
-                client: client, groupID: plan.kafka.groupID, topics: [plan.kafka.topics.submitted],
-                assignor: plan.kafka.assignmentStrategy, groupInstanceID: plan.kafka.groupInstanceID),
-            logger: logger.with(label: "kafka-consumer"))
+            configuration: plan.kafka.consumer, logger: logger.with(label: "kafka-consumer"))
         pipeline = Pipeline(
             source: KafkaSubmissionSource(consumer),
             sink: KafkaEventSink(producer, topics: plan.kafka.topics.outputs, logger: logger),
@@ -61,14 +55,6 @@ struct AssembledWorker: Sendable {
     private static func name() -> WorkerID {
         let host = ProcessInfo.processInfo.hostName.prefix(40)
         return WorkerID("\(host)-\(String(SystemRandomness().next(), radix: 16))")
-    }
-
-    /// Room for the largest record that intake reads and quarantine passes on, with its headers.
-    private static func producing(_ client: KafkaClientConfiguration) -> KafkaClientConfiguration {
-        var client = client
-        let largest = "message.max.bytes"
-        client.properties[largest] = client.properties[largest] ?? String(4 << 20)
-        return client
     }
 
     private func takeApart() async {

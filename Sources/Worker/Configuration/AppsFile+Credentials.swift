@@ -57,14 +57,10 @@ extension AppsFile {
         return share
     }
 
-    /// The file's text without the line breaks at its end.
+    /// A secret from a file beside the apps file.
     static func secret(
         _ path: String, besides file: String, namedBy place: ConfigurationError.Place
     ) throws(ConfigurationError) -> String {
-        let resolved = TextFile.resolve(path, besides: file)
-        var text = try TextFile.read(resolved, maxBytes: maxSecretBytes, namedBy: .member(place))
-        while text.last?.isNewline == true { text.removeLast() }
-        guard !text.isEmpty else { throw .file(resolved, .empty, namedBy: .member(place)) }
-        return text
+        try SecretFile.read(TextFile.resolve(path, besides: file), namedBy: .member(place))
     }
 }

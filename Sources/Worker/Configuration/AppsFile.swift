@@ -5,7 +5,6 @@ import Purchases
 enum AppsFile {
     static let maxBytes = 4 << 20
     static let maxApps = 1000
-    static let maxSecretBytes = 4 << 10
     static let maxSharedSecrets = 10
 
     /// The apps in the file's order; at least one, no bundle id twice.

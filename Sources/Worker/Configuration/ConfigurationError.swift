@@ -42,10 +42,19 @@ enum ConfigurationError: Error, Hashable, Sendable {
         /// The file, or a folder on the way to it, may not be read by this user.
         case forbidden
         case folder
+        /// A named pipe, a socket or a device.
+        case special
         case unreadable
         case empty
         case tooLarge(limit: Int)
         case notText
+        /// It begins with U+FEFF, which some editors put there and nobody sees.
+        case byteOrderMark
+        case nulBytes
+        /// Control and format characters other than line breaks.
+        case invisible
+        /// Nothing but white space.
+        case blank
     }
 }
 
@@ -105,10 +114,15 @@ extension ConfigurationError.FileProblem: CustomStringConvertible {
         case .notThere: "there is no such file"
         case .forbidden: "this user may not read the file, or not enter its folder"
         case .folder: "it is a folder, not a file"
+        case .special: "it is a pipe, a socket or a device, not a file"
         case .unreadable: "the file cannot be read"
         case .empty: "the file is empty"
         case .tooLarge(let limit): "the file is larger than \(limit) bytes"
         case .notText: "the file is not UTF-8 text"
+        case .byteOrderMark: "the file begins with a byte order mark; save it as UTF-8 without one"
+        case .nulBytes: "the file has NUL bytes in it; save it as plain UTF-8 text"
+        case .invisible: "the file has characters in it that cannot be seen"
+        case .blank: "the file holds nothing but white space"
         }
     }
 }

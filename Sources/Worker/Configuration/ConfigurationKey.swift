@@ -26,10 +26,10 @@
 /// | `log.format` | `json`, `text` | `json` | |
 /// | `verifyReceipt.productionUrl` | https URL | Apple's | the whole URL |
 /// | `verifyReceipt.sandboxUrl` | https URL | Apple's | the whole URL |
-/// | `serverAPI.productionUrl` | https URL | Apple's | checked, not used by this version |
-/// | `serverAPI.sandboxUrl` | https URL | Apple's | checked, not used by this version |
+/// | `serverAPI.productionUrl` | https URL | Apple's | the base, without `/inApps` |
+/// | `serverAPI.sandboxUrl` | https URL | Apple's | the base, without `/inApps` |
 /// | `apple.caFile` | path | the system's | PEM, for TLS connections |
-/// | `apple.rootCertificates` | path | | PEM, for signed data; checked, not used by this version |
+/// | `apple.rootCertificates` | path | Apple's, built in | PEM, for signed data |
 /// | `apple.connectTimeout` | 100ms ... 1m | `3s` | |
 /// | `apple.timeout` | 1s ... 2m | `20s` | |
 enum ConfigurationKey: String, CaseIterable, Sendable {

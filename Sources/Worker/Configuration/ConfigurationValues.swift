@@ -27,6 +27,15 @@ struct ConfigurationValues: Sendable {
         ])
     }
 
+    /// Reads the environment and the file under it, and no file that these name.
+    ///
+    /// - Parameter file: path of the YAML file; nil for none.
+    static func load(file: String?, environment: [String: String]) throws(ConfigurationError) -> ConfigurationValues {
+        var layer: ConfigurationFile?
+        if let file { layer = try ConfigurationFile.load(file) }
+        return try ConfigurationValues(environment: environment, file: layer)
+    }
+
     /// Which layer a key's value comes from.
     func source(_ key: ConfigurationKey) -> ConfigurationSource {
         if environment[key.environmentName] != nil { return .environment }
@@ -40,6 +49,8 @@ struct ConfigurationValues: Sendable {
         guard !text.isEmpty, text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw .invalid(key, requirement: "a text without control characters, or not set at all")
         }
+        // What bytes that are not UTF-8 were turned into: the value would name something else than was meant.
+        guard !text.unicodeScalars.contains("\u{FFFD}") else { throw .invalid(key, requirement: "UTF-8 text") }
         return text
     }
 

@@ -17,7 +17,7 @@ enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
         }
         let requirement = """
             sqlite: and the path of a file, such as sqlite:grantor.db, or postgres: and what PostgreSQL's own URLs have, \
-            such as postgres://user@host/database
+            such as postgres://user@host/database (in it @ : / and % of a password are %40 %3A %2F and %25)
             """
         if url.hasPrefix("postgres:") || url.hasPrefix("postgresql:") {
             guard let configuration = PostgresLedgerConfiguration(url: url) else {
@@ -29,7 +29,8 @@ enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
         // Of the URL forms only the bare path: `//` would begin a host's name.
         let scheme = "sqlite:"
         let rest = url.dropFirst(scheme.count)
-        guard url.hasPrefix(scheme), !rest.isEmpty, !rest.hasPrefix("//"), !rest.hasPrefix(":"), !rest.hasSuffix("/")
+        guard url.hasPrefix(scheme), let first = rest.first, let last = rest.last, !first.isWhitespace, !last.isWhitespace,
+            !rest.hasPrefix("//"), first != ":", last != "/"
         else {
             throw .invalid(.ledgerURL, requirement: requirement)
         }

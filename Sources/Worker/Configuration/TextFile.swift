@@ -11,15 +11,18 @@ enum TextFile {
     static func read(
         _ path: String, maxBytes: Int, namedBy origin: ConfigurationError.FileOrigin
     ) throws(ConfigurationError) -> String {
-        // The system's own word: what may not be looked at would otherwise count as not there.
-        guard access(path, R_OK) == 0 else {
-            throw .file(path, errno == EACCES ? .forbidden : .notThere, namedBy: origin)
+        // Without waiting: opening a named pipe would last until somebody writes to it.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(path, problem(errno), namedBy: origin) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .file(path, .unreadable, namedBy: origin) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw .file(path, .folder, namedBy: origin)
+        default: throw .file(path, .special, namedBy: origin)
         }
-        var isFolder: ObjCBool = false
-        guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
-            throw .file(path, .folder, namedBy: origin)
-        }
-        guard let handle = FileHandle(forReadingAtPath: path), let data = try? read(handle, upTo: maxBytes + 1) else {
+        guard let data = try? handle.read(upToCount: maxBytes + 1) ?? Data() else {
             throw .file(path, .unreadable, namedBy: origin)
         }
         guard data.count <= maxBytes else { throw .file(path, .tooLarge(limit: maxBytes), namedBy: origin) }
@@ -34,8 +37,13 @@ enum TextFile {
         return (folder as NSString).appendingPathComponent(path)
     }
 
-    private static func read(_ handle: FileHandle, upTo count: Int) throws -> Data {
-        defer { try? handle.close() }
-        return try handle.read(upToCount: count) ?? Data()
+    private static func problem(_ code: Int32) -> ConfigurationError.FileProblem {
+        switch code {
+        case EACCES, EPERM: .forbidden
+        case ENOENT, ENOTDIR: .notThere
+        // A socket, or a device without a driver.
+        case ENXIO, ENODEV: .special
+        default: .unreadable
+        }
     }
 }

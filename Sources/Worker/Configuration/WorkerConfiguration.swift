@@ -18,9 +18,7 @@ struct WorkerConfiguration: Sendable {
     static func load(
         file: String?, environment: [String: String]
     ) throws(ConfigurationError) -> WorkerConfiguration {
-        var layer: ConfigurationFile?
-        if let file { layer = try ConfigurationFile.load(file) }
-        return try WorkerConfiguration(try ConfigurationValues(environment: environment, file: layer))
+        try WorkerConfiguration(try ConfigurationValues.load(file: file, environment: environment))
     }
 
     init(_ values: ConfigurationValues) throws(ConfigurationError) {

@@ -27,18 +27,20 @@ struct AuditCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let settings = try configuration.load()
+        let (settings, kafka) = try configuration.load { values throws(ConfigurationError) in
+            (try LedgerSettings(values), try KafkaSettings(values))
+        }
         let servers = try ConfigurationOptions.reporting { () throws(ConfigurationError) in
-            try settings.kafka.requiredBootstrapServers()
+            try kafka.requiredBootstrapServers()
         }
         let report: AuditReport
         do throws(AuditError) {
-            report = try await audit(settings, servers)
+            report = try await audit(settings, kafka, servers)
         } catch {
             switch error {
-            case .ledger(let error): throw error.exitStatus.saying(error.advice)
+            case .ledger(let error): throw error.exitStatus.saying("\(error)")
             case .kafka(let error):
-                throw error.exitStatus.saying("the topics cannot be read at \(servers): \(error.line)")
+                throw error.exitStatus.saying("the topics cannot be read at \(servers): \(error)")
             }
         }
         let listing = AuditListing(report: report)
@@ -47,20 +49,22 @@ struct AuditCommand: AsyncParsableCommand {
         if !report.passed { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func audit(_ settings: WorkerConfiguration, _ servers: String) async throws(AuditError) -> AuditReport {
+    private func audit(
+        _ settings: LedgerSettings, _ kafka: KafkaSettings, _ servers: String
+    ) async throws(AuditError) -> AuditReport {
         let ledger: any LedgerReader
         do throws(LedgerError) {
-            ledger = try await LedgerOpener.current.reader(settings.ledger, CommandLogger.make(label: "ledger"))
+            ledger = try await LedgerOpener.current.reader(settings, CommandLogger.make(label: "ledger"))
         } catch {
             throw .ledger(error)
         }
-        let names = settings.kafka.topics.audited
+        let names = kafka.topics.audited
         let client = KafkaClientConfiguration(
             bootstrapServers: servers, clientID: "grantor-audit",
-            properties: settings.kafka.properties.mapValues { $0.revealed() })
+            properties: kafka.properties.mapValues { $0.revealed() })
         var logger = Logger(label: "audit")
         logger.logLevel = .critical
-        let topics = TopicsOpener.current.open(client, settings.kafka.groupID, names, logger)
+        let topics = TopicsOpener.current.open(client, kafka.groupID, names, logger)
         return try await Audit(ledger: ledger, topics: topics, names: names).run(drained: drained)
     }
 }

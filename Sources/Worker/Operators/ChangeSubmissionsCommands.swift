@@ -41,7 +41,7 @@ struct RetrySubmissionsCommand: AsyncParsableCommand {
     @OptionGroup var options: AnswerOptions
     @OptionGroup var note: NoteOptions
 
-    @Argument(help: "The submission's id.")
+    @Argument(help: "The submission's id; one that begins with a hyphen stands after --.")
     var id: String?
 
     @Option(name: .long, help: "All that wait for this cause, such as \(HoldCause.sharedSecretRefused.rawValue).")
@@ -86,7 +86,7 @@ struct AbandonSubmissionCommand: AsyncParsableCommand {
     @OptionGroup var options: AnswerOptions
     @OptionGroup var note: NoteOptions
 
-    @Argument(help: "The submission's id.")
+    @Argument(help: "The submission's id; one that begins with a hyphen stands after --.")
     var id: String
 
     @Option(name: .long, help: "That of the app with this bundle id.")

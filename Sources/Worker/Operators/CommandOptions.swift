@@ -16,6 +16,19 @@ struct ConfigurationOptions: ParsableArguments {
         }
     }
 
+    /// Reads the part of the configuration that a command needs, or says what is wrong with it and ends with 78. What it
+    /// does not need keeps nobody from looking into a ledger at night.
+    func load<Part>(_ part: (ConfigurationValues) throws(ConfigurationError) -> Part) throws -> Part {
+        try Self.reporting { () throws(ConfigurationError) in
+            try part(
+                try ConfigurationValues.load(file: config, environment: ProcessInfo.processInfo.environment))
+        }
+    }
+
+    func validate() throws {
+        guard config != "" else { throw ValidationError("--config must name a file, and names none") }
+    }
+
     /// Runs a step whose configuration errors are said and end with 78.
     static func reporting<Result>(_ step: () throws(ConfigurationError) -> Result) throws -> Result {
         do {
@@ -37,13 +50,13 @@ struct AnswerOptions: ParsableArguments {
     func answer(
         _ question: (any OperatorLedger, AnswerFormat) async throws(LedgerError) -> OperatorAnswer
     ) async throws {
-        let settings = try configuration.load()
+        let settings = try configuration.load { values throws(ConfigurationError) in try LedgerSettings(values) }
         let answer: OperatorAnswer
         do throws(LedgerError) {
-            let ledger = try await LedgerOpener.current.reader(settings.ledger, CommandLogger.make(label: "ledger"))
+            let ledger = try await LedgerOpener.current.reader(settings, CommandLogger.make(label: "ledger"))
             answer = try await question(ledger, json ? .json : .text(width: Terminal.width()))
         } catch {
-            throw error.exitStatus.saying(error.advice)
+            throw error.exitStatus.saying("\(error)")
         }
         switch answer {
         case .found(let text): try StandardOutput.write(text)

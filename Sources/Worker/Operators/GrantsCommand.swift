@@ -22,7 +22,7 @@ struct ShowGrantsCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Only those of this transaction or original transaction.")
     var transaction: String?
 
-    @Option(name: .long, help: "Only those of this user.")
+    @Option(name: .long, parsing: .unconditional, help: "Only those of this user.")
     var user: String?
 
     @Option(name: .long, help: "Only those of the app with this bundle id.")

@@ -13,12 +13,12 @@ struct MigrateCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let settings = try configuration.load().ledger
+        let settings = try configuration.load { values throws(ConfigurationError) in try LedgerSettings(values) }
         let migration: LedgerOpener.Migration
         do throws(LedgerError) {
             migration = try await LedgerOpener.current.migrate(settings, CommandLogger.make(label: "ledger"))
         } catch {
-            throw error.exitStatus.saying(error.advice)
+            throw error.exitStatus.saying("\(error)")
         }
         try StandardOutput.write(Self.answer(migration, json ? .json : .text(width: nil)))
     }

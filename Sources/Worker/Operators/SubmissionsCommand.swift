@@ -36,10 +36,10 @@ struct ListSubmissionsCommand: AsyncParsableCommand {
     @Option(name: .long, help: "Only those of the app with this bundle id.")
     var app: String?
 
-    @Option(name: .long, help: "Only those of this user.")
+    @Option(name: .long, parsing: .unconditional, help: "Only those of this user.")
     var user: String?
 
-    @Option(name: .long, help: "Only those of this order.")
+    @Option(name: .long, parsing: .unconditional, help: "Only those of this order.")
     var order: String?
 
     func validate() throws {
@@ -77,7 +77,7 @@ struct ShowSubmissionCommand: AsyncParsableCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    @Argument(help: "The submission's id.")
+    @Argument(help: "The submission's id; one that begins with a hyphen stands after --.")
     var id: String
 
     @Option(name: .long, help: "Only that of the app with this bundle id.")

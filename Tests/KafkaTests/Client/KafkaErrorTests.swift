@@ -30,6 +30,19 @@ struct KafkaErrorTests {
         #expect(failure?.code == -192)
     }
 
+    @Test(
+        "Every error is a sentence, without the name of a case",
+        arguments: [
+            (KafkaError.unknownProperty(key: "a.b"), "librdkafka knows no property a.b"),
+            (.refusedProperty(key: "acks", reason: "records could be lost"), "the property acks cannot be set so: records could be lost"),
+            (KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT), "_TRANSPORT: Local: Broker transport failure"),
+            (.resourcesExhausted("pthread_create", errno: 11), "the system refused pthread_create: Resource temporarily unavailable"),
+            (.closed, "the client is closed"),
+        ])
+    func sentences(error: KafkaError, sentence: String) {
+        #expect("\(error)" == sentence)
+    }
+
     @Test("Misuse is told from faults")
     func usage() {
         #expect(KafkaError.concurrentNext.disposition == .usage)

@@ -135,6 +135,38 @@ import Testing
         }
     }
 
+    @Test func whatAPersonHasToSetRightIsUnusable() async throws {
+        let place = try await TemporaryPostgres()
+        try await Self.makeGuarded(place)
+        let urls = [
+            place.url + "&sslmode=bogus",
+            place.server.networkURL(schema: place.schema, user: "guarded", "passfile=/nowhere/passwords"),
+            // A server that wants a password, and none is there.
+            place.server.networkURL(schema: place.schema, user: "guarded"),
+        ]
+        for url in urls {
+            await #expect("\(url)") {
+                try await place.open(url)
+            } throws: {
+                isUnusable($0)
+            }
+        }
+    }
+
+    /// A password file may just be being replaced: a worker that is connected goes on, and tries again.
+    @Test func settingsThatGoWrongUnderAWorkerAreUnavailable() {
+        #expect(LedgerError(PostgresFailure.misconfigured("x")) == .unavailable("x"))
+        #expect(LedgerError(opening: .misconfigured("x")) == .unusable("x"))
+    }
+
+    @Test(arguments: [("XX000", true), ("XX001", false), ("XX002", false), ("53100", true), ("23514", false)])
+    func aRefusedStatementPassesOrIsDamage(state: String, passes: Bool) {
+        let error = LedgerError(PostgresFailure.refused("x", state: state))
+        #expect(error == (passes ? .unavailable("\(text(state))") : .damaged("\(text(state))")))
+    }
+
+    private func text(_ state: String) -> String { "PostgreSQL refused a statement (\(state)): x" }
+
     @Test func aServerThatProvesItsNameIsTrusted() async throws {
         let place = try await TemporaryPostgres()
         let ledger = try await place.open(

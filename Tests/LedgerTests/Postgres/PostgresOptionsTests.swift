@@ -20,6 +20,12 @@ import Testing
         #expect(try completed(url)["sslmode"] == nil)
     }
 
+    /// Pieces of a password that is not encoded would be shown as hosts and ports.
+    @Test(arguments: ["postgres://worker:pa@ss@db/game", "postgres://worker:pa/ss@db/game", "postgres://db:0x1/game"])
+    func hostsAndPortsThatAreNoneAreRefused(url: String) {
+        #expect(PostgresOptions(url: url) == nil)
+    }
+
     @Test func theURLHasTheLastWord() throws {
         let options = try completed(
             "postgres://db/game?sslmode=require&application_name=mine&keepalives_idle=99&client_encoding=LATIN1")

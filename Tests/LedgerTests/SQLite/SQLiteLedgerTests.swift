@@ -44,7 +44,7 @@ import Testing
         let place = try TemporaryLedger()
         let ledger = try await place.open()
         try FileManager.default.removeItem(atPath: place.path)
-        await #expect(throws: LedgerError.damaged("the ledger's file is gone")) {
+        await #expect(throws: LedgerError.damaged("\(place.path) is gone")) {
             try await ledger.settle([Samples.failure("s1")], quarantines: [], now: Samples.noon)
         }
         await #expect(throws: LedgerError.self) { try await ledger.recorded([Samples.key("s1")]) }
@@ -57,7 +57,7 @@ import Testing
         let ledger = try await place.open()
         try FileManager.default.moveItem(atPath: place.path + suffix, toPath: place.path + ".moved")
         try FileManager.default.copyItem(atPath: place.path + ".moved", toPath: place.path + suffix)
-        await #expect(throws: LedgerError.damaged("the ledger's file was replaced while it was open")) {
+        await #expect(throws: LedgerError.damaged("\(place.path) was replaced while it was open")) {
             try await ledger.settle([Samples.failure("s1")], quarantines: [], now: Samples.noon)
         }
     }

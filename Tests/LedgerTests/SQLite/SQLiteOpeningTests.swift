@@ -24,19 +24,24 @@ import Testing
         try await foreign.write { try $0.execute(sql: "CREATE TABLE theirs (x)") }
         try foreign.close()
         let before = try Data(contentsOf: URL(fileURLWithPath: place.path))
-        await #expect(throws: LedgerError.damaged("the file is a SQLite database, but no ledger")) {
+        await #expect(throws: LedgerError.unusable("\(place.path) is a SQLite database, but not a ledger")) {
             try await place.open()
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before)
         #expect(!FileManager.default.fileExists(atPath: place.path + "-wal"))
     }
 
-    @Test func aFileThatIsNoDatabaseIsDamage() async throws {
+    @Test(arguments: [8192, 11])
+    func aFileThatIsNoDatabaseIsNoLedger(size: Int) async throws {
         let place = try TemporaryLedger()
-        try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: place.path))
-        await #expect { try await place.open() } throws: { error in
-            if case LedgerError.damaged = error { true } else { false }
+        let before = Data(repeating: 0x41, count: size)
+        try before.write(to: URL(fileURLWithPath: place.path))
+        for migrate in [true, false] {
+            await #expect(throws: LedgerError.unusable("\(place.path) is not a ledger")) {
+                try await place.open(migrate: migrate)
+            }
         }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before)
     }
 
     @Test func aDamagedLedgerIsRefused() async throws {
@@ -50,7 +55,7 @@ import Testing
         try file.write(contentsOf: Data(repeating: 0xA5, count: 4096 * 10))
         try file.close()
         await #expect { try await place.open() } throws: { error in
-            if case LedgerError.damaged = error { true } else { false }
+            if case LedgerError.damaged(let text) = error { text.hasPrefix(place.path) } else { false }
         }
     }
 

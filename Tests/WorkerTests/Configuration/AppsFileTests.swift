@@ -262,13 +262,13 @@ struct AppsFileTests {
         let member = "apps.yaml:1: apps[0].sharedSecretFiles"
         #expect(try refusal(entry) == "\(member): secret: there is no such file")
         _ = try folder.write("\n", to: "secret")
-        #expect(try refusal(entry) == "\(member): secret: the file is empty")
+        #expect(try refusal(entry) == "\(member): secret: the file holds nothing but white space")
         _ = try folder.write("canary one\n", to: "secret")
         #expect(
             try refusal(entry)
                 == "\(member) must be files that hold one shared secret each, "
                 + "on one line without spaces")
-        _ = try folder.write(String(repeating: "x", count: AppsFile.maxSecretBytes + 1), to: "secret")
+        _ = try folder.write(String(repeating: "x", count: SecretFile.maxBytes + 1), to: "secret")
         #expect(try refusal(entry) == "\(member): secret: the file is larger than 4096 bytes")
     }
 

@@ -45,4 +45,13 @@ struct PropertiesFileTests {
             try PropertiesFile.parse(text, file: "f")
         }
     }
+
+    @Test("Bytes that nobody sees are refused", arguments: [("\u{FEFF}a=1\n", "byte order mark"), ("a=can\0ary\n", "NUL")])
+    func unseen(text: String, named: String) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(text, to: "kafka.properties")
+        let error = #expect(throws: ConfigurationError.self) { try PropertiesFile.load(path) }
+        #expect(error?.description.contains(named) == true)
+        #expect(error?.description.contains("ary") == false)
+    }
 }

@@ -31,4 +31,19 @@ struct TextFileTests {
         let folder = try TemporaryFolder()
         #expect(try TextFile.read(try folder.write("", to: "file"), maxBytes: 5, namedBy: .commandLine) == "")
     }
+
+    @Test("What is no file is refused without waiting for it", .timeLimit(.minutes(1)))
+    func special() throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        for (path, problem) in [
+            (pipe, ConfigurationError.FileProblem.special), ("/dev/null", .special), (folder.path, .folder),
+            (folder.path + "/none", .notThere),
+        ] {
+            #expect(throws: ConfigurationError.file(path, problem, namedBy: .commandLine)) {
+                try TextFile.read(path, maxBytes: 5, namedBy: .commandLine)
+            }
+        }
+    }
 }

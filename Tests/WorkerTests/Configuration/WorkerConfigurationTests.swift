@@ -92,6 +92,8 @@ struct WorkerConfigurationTests {
             (.topicGranted, ".."), (.topicFailed, "a b"),
             (.topicQuarantined, String(repeating: "x", count: 250)), (.ledgerURL, "secret.db"), (.ledgerURL, "sqlite:"),
             (.ledgerURL, "sqlite://host/secret"), (.ledgerURL, "sqlite::memory:"),
+            (.ledgerURL, "sqlite: "), (.ledgerURL, "sqlite:secret.db "), (.ledgerURL, "sqlite:secret\u{FFFD}.db"),
+            (.ledgerURL, "postgres://worker:secret@secret@db/game"), (.ledgerURL, "postgres://worker:sec/ret@db/game"),
             (.verifyReceiptProductionURL, "http://secret/verifyReceipt"), (.verifyReceiptSandboxURL, "https://"),
             (.verifyReceiptSandboxURL, "https://user:secret@host/"), (.serverAPIProductionURL, "ftp://secret"),
             (.serverAPISandboxURL, "https://secret/inApps/v1"), (.appleConnectTimeout, "secret"), (.appleTimeout, "1h"),

@@ -51,6 +51,10 @@ struct CommandTests {
             CommandLineCase("submissions list --cause nonsense", .usage),
             CommandLineCase("submissions show s-1 --app com.example.game", .done),
             CommandLineCase("submissions show s-9", .failed),
+            CommandLineCase("submissions show -- -s-9", .failed),
+            CommandLineCase("submissions show -s-9", .usage),
+            CommandLineCase("submissions list --user -u --order --o", .done),
+            CommandLineCase("grants show --user -u", .failed),
             CommandLineCase("submissions list --outcome lost", .usage),
             CommandLineCase("submissions list --limit 0", .usage),
             CommandLineCase("submissions list --limit 1001", .usage),
@@ -79,6 +83,31 @@ struct CommandTests {
             arguments = line.split(separator: " ").map(String.init)
             self.expected = expected
         }
+    }
+
+    @Test("A command is bad usage without the file that --config is to name")
+    func emptyPath() async {
+        let opener = opener { LedgerFixture.twoSubmissions() }
+        #expect(await status(["submissions", "list", "--config", ""], opener) == 64)
+    }
+
+    @Test("What a command does not need does not keep it from its answer")
+    func onlyTheLedgerIsNeeded() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write(
+            """
+            kafka: {bootstrapServers: "nowhere", propertiesFile: /nowhere/kafka.properties}
+            appsFile: /nowhere/apps.yaml
+            apple: {caFile: /nowhere/ca.pem, rootCertificates: /nowhere/roots.pem}
+            http: {bind: nowhere}
+            maxInFlight: none
+            """, to: "grantor.yaml")
+        let opener = opener { LedgerFixture.twoSubmissions() }
+        for command in [["submissions", "list"], ["grants", "show", "--user", "u-1"], ["migrate"]] {
+            #expect(await status(command + ["--config", config], opener) == 0)
+        }
+        let misspelt = try folder.write("ledger: {ulr: sqlite:other.db}\n", to: "misspelt.yaml")
+        #expect(await status(["submissions", "list", "--config", misspelt], opener) == 78)
     }
 
     @Test(

@@ -218,18 +218,21 @@ final class PostgresConnection {
             case PGRES_POLLING_OK: return
             case PGRES_POLLING_READING: try waitForConnection(POLLIN)
             case PGRES_POLLING_WRITING: try waitForConnection(POLLOUT)
-            default:
-                let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-                throw ConnectionRefusal(text).failure
+            default: throw refusal()
             }
             step = PQconnectPoll(handle)
         }
     }
 
+    private func refusal() -> PostgresFailure {
+        let refusal = ConnectionRefusal(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
+        guard refusal.state == nil, PQconnectionNeedsPassword(handle) == 1 else { return refusal.failure }
+        return .misconfigured(
+            "PostgreSQL wants a password, and there is none (passfile= in the URL, PGPASSFILE or PGPASSWORD)")
+    }
+
     private func waitForConnection(_ events: Int32) throws(PostgresFailure) {
-        guard PQstatus(handle) != CONNECTION_BAD else {
-            throw ConnectionRefusal(PQerrorMessage(handle).map { String(cString: $0) } ?? "").failure
-        }
+        guard PQstatus(handle) != CONNECTION_BAD else { throw refusal() }
         do throws(PostgresFailure) {
             try wait(for: events)
         } catch {

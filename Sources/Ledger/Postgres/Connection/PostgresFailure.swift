@@ -5,6 +5,8 @@
 enum PostgresFailure: Error, Hashable, Sendable {
     /// No connection came about. The state is the server's, where it answered.
     case unreachable(String, state: String?)
+    /// Nothing can come of asking the server: a setting or a file that a person has to set right.
+    case misconfigured(String)
     /// The server refused a statement.
     case refused(String, state: String)
     /// The connection broke, or did not answer in time; whether a commit under way took effect is not known.

@@ -7,10 +7,17 @@ struct PostgresOptions: Hashable, Sendable {
     private(set) var values: [String: String]
 
     /// Reads a URL with libpq's own parser; nil if it cannot be read. libpq's explanation quotes the URL, so it is not told.
+    ///
+    /// Nil, too, for hosts and ports that are none: most likely pieces of a password with an `@` or `/` in it that is not
+    /// encoded, and hosts and ports are shown.
     init?(url: String) {
         guard let options = PQconninfoParse(url, nil) else { return nil }
         defer { PQconninfoFree(options) }
         values = Self.values(options)
+        let ports = (values["port"] ?? "").split(separator: ",")
+        guard !hosts.contains(where: { $0.dropFirst().contains("@") }), ports.allSatisfy({ UInt16($0) != nil }) else {
+            return nil
+        }
     }
 
     /// Adds what a worker needs where neither the URL nor libpq's environment variables say otherwise.
@@ -33,6 +40,17 @@ struct PostgresOptions: Hashable, Sendable {
         if !isLocal(values["host"] ?? values["hostaddr"] ?? ambient["host"] ?? "") { fill("sslmode", "verify-full") }
         if completed.values["sslmode"]?.hasPrefix("verify") == true { fill("sslrootcert", systemCertificates) }
         return completed
+    }
+
+    /// What an option is set to, by the URL or libpq's environment variables.
+    func setting(_ name: String) -> String? { values[name] ?? Self.ambient()[name] }
+
+    /// The same settings for as many places where no server can ever be.
+    func leadingNowhere() -> PostgresOptions {
+        var options = self
+        options.values["hostaddr"] = nil
+        options.values["host"] = [String](repeating: "/dev/null", count: max(1, hosts.count)).joined(separator: ",")
+        return options
     }
 
     /// The same with the list of hosts begun at another: one that never answers must not keep a worker from the others.
@@ -77,6 +95,19 @@ struct PostgresOptions: Hashable, Sendable {
             $0.hasPrefix("/") || $0.hasPrefix("@") || ["localhost", "127.0.0.1", "::1"].contains($0)
         }
     }
+
+    /// The names of libpq's options.
+    static let names: Set<Substring> = {
+        guard let options = PQconndefaults() else { return [] }
+        defer { PQconninfoFree(options) }
+        var names: Set<Substring> = []
+        var option = options
+        while let keyword = option.pointee.keyword {
+            names.insert(String(cString: keyword)[...])
+            option += 1
+        }
+        return names
+    }()
 
     /// What libpq's environment variables say.
     private static func ambient() -> [String: String] {

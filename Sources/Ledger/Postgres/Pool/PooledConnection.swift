@@ -65,7 +65,9 @@ final class PooledConnection {
             connection = made
             return made
         } catch {
-            if backoff.failures == 0 { logger.warning("PostgreSQL cannot be used", metadata: ["cause": "\(error)"]) }
+            if backoff.failures == 0 {
+                logger.warning("PostgreSQL cannot be used", metadata: ["cause": "\(LedgerError(error))"])
+            }
             rest = ContinuousClock.now.advanced(by: backoff.next(.random(in: 0..<1)))
             throw error
         }

@@ -1,0 +1,30 @@
+import Kafka
+
+extension WorkerPlan.Kafka {
+    /// How the worker's consumer is made.
+    var consumer: KafkaConsumerConfiguration {
+        KafkaConsumerConfiguration(
+            client: client, groupID: groupID, topics: [topics.submitted], assignor: assignmentStrategy,
+            groupInstanceID: groupInstanceID)
+    }
+
+    /// How the worker's producer is made.
+    var producer: KafkaProducerConfiguration {
+        var client = client
+        // Room for the largest record that intake reads and quarantine passes on, with its headers.
+        let largest = "message.max.bytes"
+        client.properties[largest] = client.properties[largest] ?? String(4 << 20)
+        return KafkaProducerConfiguration(client: client)
+    }
+
+    /// How a client that only looks is made.
+    var client: KafkaClientConfiguration {
+        KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "grantor", properties: properties)
+    }
+
+    /// Whether a worker's consumer and producer can be made so; says which of them cannot.
+    func check() async throws(KafkaError) {
+        try await consumer.check()
+        try await producer.check()
+    }
+}

@@ -1,0 +1,31 @@
+/// Files that hold a secret: a shared secret, a signing secret, a private key.
+enum SecretFile {
+    static let maxBytes = 4 << 10
+
+    /// Reads a secret, without the line breaks at its end.
+    ///
+    /// What nobody sees in an editor and would make it another secret is refused, and never shown.
+    static func read(
+        _ path: String, namedBy origin: ConfigurationError.FileOrigin
+    ) throws(ConfigurationError) -> String {
+        let text = try TextFile.read(path, maxBytes: maxBytes, namedBy: origin)
+        if let problem = problem(text) { throw .file(path, problem, namedBy: origin) }
+        return String(text[...(text.lastIndex { !$0.isNewline } ?? text.startIndex)])
+    }
+
+    private static func problem(_ text: String) -> ConfigurationError.FileProblem? {
+        if text.isEmpty { return .empty }
+        if text.unicodeScalars.first == "\u{FEFF}" { return .byteOrderMark }
+        if text.utf8.contains(0) { return .nulBytes }
+        if text.unicodeScalars.contains(where: isInvisible) { return .invisible }
+        return text.allSatisfy(\.isWhitespace) ? .blank : nil
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control: !["\n", "\r", "\t"].contains(scalar)
+        case .format: true
+        default: false
+        }
+    }
+}
