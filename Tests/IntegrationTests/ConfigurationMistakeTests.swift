@@ -66,7 +66,8 @@ extension IntegrationTests {
             }
             for command in mistake.commands {
                 let process = try ChildProcess(
-                    Executables.built("grantor"), [command] + arguments, environment: environment.compactMapValues { $0 },
+                    Executables.built("grantor"), [command] + arguments,
+                    environment: environment.compactMapValues { $0 },
                     in: folder.url, name: command)
 
                 #expect(try await process.exit(within: .seconds(20)) == .code(78))

@@ -19,7 +19,8 @@ extension SQLiteLedger {
         let opened = await withCheckedContinuation { continuation in
             // Opens a connection, which blocks.
             DispatchQueue.global().async {
-                continuation.resume(returning: Result { try pool.makeSnapshot() }.mapError { LedgerError($0, at: pool.path) })
+                continuation.resume(
+                    returning: Result { try pool.makeSnapshot() }.mapError { LedgerError($0, at: pool.path) })
             }
         }
         return SQLiteSnapshot(database: try opened.get())

@@ -13,7 +13,10 @@ struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
-        discussion: "Changes nothing. Exits 0 only if everything is as a worker needs it.")
+        discussion: """
+            Changes nothing. Exits 0 only if everything is as a worker needs it, and 78 where the configuration itself is \
+            refused, as run does.
+            """)
 
     @OptionGroup var configuration: ConfigurationOptions
 

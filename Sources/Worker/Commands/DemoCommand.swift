@@ -53,7 +53,9 @@ struct DemoCommand: AsyncParsableCommand {
             return try await DemoRun(logger: logger, display: ProgressDisplay()).run()
         }
         return try await RemoteDemo(
-            bootstrapServers: produceTo, topics: try configuration.load { values throws(ConfigurationError) in try TopicNames(values) }, simulator: simulator,
+            bootstrapServers: produceTo,
+            topics: try configuration.load { values throws(ConfigurationError) in try TopicNames(values) },
+            simulator: simulator,
             authorityFolder: URL(filePath: authorityFolder), logger: logger, display: ProgressDisplay()
         ).run()
     }

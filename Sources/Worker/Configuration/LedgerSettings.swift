@@ -29,7 +29,8 @@ enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
         // Of the URL forms only the bare path: `//` would begin a host's name.
         let scheme = "sqlite:"
         let rest = url.dropFirst(scheme.count)
-        guard url.hasPrefix(scheme), let first = rest.first, let last = rest.last, !first.isWhitespace, !last.isWhitespace,
+        guard url.hasPrefix(scheme), let first = rest.first, let last = rest.last, !first.isWhitespace,
+            !last.isWhitespace,
             !rest.hasPrefix("//"), first != ":", last != "/"
         else {
             throw .invalid(.ledgerURL, requirement: requirement)

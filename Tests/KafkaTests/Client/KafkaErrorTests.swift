@@ -34,9 +34,15 @@ struct KafkaErrorTests {
         "Every error is a sentence, without the name of a case",
         arguments: [
             (KafkaError.unknownProperty(key: "a.b"), "librdkafka knows no property a.b"),
-            (.refusedProperty(key: "acks", reason: "records could be lost"), "the property acks cannot be set so: records could be lost"),
+            (
+                .refusedProperty(key: "acks", reason: "records could be lost"),
+                "the property acks cannot be set so: records could be lost"
+            ),
             (KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT), "_TRANSPORT: Local: Broker transport failure"),
-            (.resourcesExhausted("pthread_create", errno: 11), "the system refused pthread_create: Resource temporarily unavailable"),
+            (
+                .resourcesExhausted("pthread_create", errno: 11),
+                "the system refused pthread_create: Resource temporarily unavailable"
+            ),
             (.closed, "the client is closed"),
         ])
     func sentences(error: KafkaError, sentence: String) {

@@ -21,8 +21,6 @@ struct Bench {
         KafkaClientConfiguration(bootstrapServers: cluster.bootstrapServers, statisticsInterval: .zero)
     }
 
-    var admin: KafkaAdmin { KafkaAdmin(configuration: client, logger: logger) }
-
     func partition(_ index: Int32) -> KafkaPartition { KafkaPartition(topic: Self.topic, index: index) }
 
     func consumerConfiguration(

@@ -207,7 +207,7 @@ import Testing
             """
             DO $$ BEGIN
                 CREATE ROLE guarded LOGIN PASSWORD 'canary-right';
-            EXCEPTION WHEN duplicate_object THEN NULL;
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
             END $$
             """)
         try await place.query("GRANT USAGE ON SCHEMA \(place.schema) TO guarded")

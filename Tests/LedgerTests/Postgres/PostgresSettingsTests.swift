@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sslmode=bogus", "invalid sslmode value: …"), ("target_session_attrs=canary", "invalid target_session_attrs value: …"),
+        ("sslmode=bogus", "invalid sslmode value: …"),
+        ("target_session_attrs=canary", "invalid target_session_attrs value: …"),
         ("port=1&host=a,b,c&port=1,2", "could not match 2 port numbers to 3 hosts"),
     ])
     func whatLibpqRefusesIsToldWithoutItsValue(query: String, words: String) throws {
@@ -38,12 +39,17 @@ import Testing
         #expect(PostgresSettings.withoutValues(text) == #"invalid integer value … for connection option "port""#)
     }
 
-    @Test(arguments: [
-        ("*:*:*:w:canary\n", 0o600, nil), ("# none\n\n  \n", 0o600, "holds no password"), ("", 0o600, "holds no password"),
-        ("\u{FEFF}*:*:*:w:canary", 0o600, "begins with a byte order mark"),
-        ("*:*:*:w:can\0ary", 0o600, "has NUL bytes in it"),
-        ("*:*:*:w:canary\n", 0o640, "may be read by others, and is left aside by libpq for that; its mode must be 0600"),
-    ] as [(String, Int, String?)])
+    @Test(
+        arguments: [
+            ("*:*:*:w:canary\n", 0o600, nil), ("# none\n\n  \n", 0o600, "holds no password"),
+            ("", 0o600, "holds no password"),
+            ("\u{FEFF}*:*:*:w:canary", 0o600, "begins with a byte order mark"),
+            ("*:*:*:w:can\0ary", 0o600, "has NUL bytes in it"),
+            (
+                "*:*:*:w:canary\n", 0o640,
+                "may be read by others, and is left aside by libpq for that; its mode must be 0600"
+            ),
+        ] as [(String, Int, String?)])
     func aPasswordFileIsLookedAt(text: String, mode: Int, words: String?) throws {
         let file = "\(NSTemporaryDirectory())passwords-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: file) }

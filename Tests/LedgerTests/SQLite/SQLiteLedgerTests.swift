@@ -57,7 +57,7 @@ import Testing
         let ledger = try await place.open()
         try FileManager.default.moveItem(atPath: place.path + suffix, toPath: place.path + ".moved")
         try FileManager.default.copyItem(atPath: place.path + ".moved", toPath: place.path + suffix)
-        await #expect(throws: LedgerError.damaged("\(place.path) was replaced while it was open")) {
+        await #expect(throws: LedgerError.damaged("\(place.path)\(suffix) was replaced while it was open")) {
             try await ledger.settle([Samples.failure("s1")], quarantines: [], now: Samples.noon)
         }
     }

@@ -46,7 +46,9 @@ struct PropertiesFileTests {
         }
     }
 
-    @Test("Bytes that nobody sees are refused", arguments: [("\u{FEFF}a=1\n", "byte order mark"), ("a=can\0ary\n", "NUL")])
+    @Test(
+        "Bytes that nobody sees are refused",
+        arguments: [("\u{FEFF}a=1\n", "byte order mark"), ("a=can\0ary\n", "NUL")])
     func unseen(text: String, named: String) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(text, to: "kafka.properties")

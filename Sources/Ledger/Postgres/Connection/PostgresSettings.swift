@@ -11,7 +11,9 @@ struct PostgresSettings {
 
     /// Throws `.misconfigured` if a setting has a value that libpq does not take, or names a file that cannot be used.
     func check() throws(PostgresFailure) {
-        if let problem = refusedSetting { throw .misconfigured("libpq does not take the ledger's settings: \(problem)") }
+        if let problem = refusedSetting {
+            throw .misconfigured("libpq does not take the ledger's settings: \(problem)")
+        }
         if let file = options.setting("passfile"), let problem = passwordProblem(file) {
             throw .misconfigured("the password file \(file) \(problem)")
         }
@@ -45,7 +47,8 @@ struct PostgresSettings {
         guard status.st_mode & 0o077 == 0 else {
             return "may be read by others, and is left aside by libpq for that; its mode must be 0600"
         }
-        guard let file = FileHandle(forReadingAtPath: path), let text = try? file.read(upToCount: Self.maxPasswordBytes)
+        guard let file = FileHandle(forReadingAtPath: path),
+            let text = try? file.read(upToCount: Self.maxPasswordBytes) ?? Data()
         else { return "cannot be read" }
         guard !text.starts(with: [0xEF, 0xBB, 0xBF]) else { return "begins with a byte order mark" }
         guard !text.contains(0) else { return "has NUL bytes in it" }
