@@ -17,8 +17,9 @@ extension AuthorityError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .certificateRefused(let cause): "a certificate could not be made: \(cause)"
-        case .unreadable(let file): "\(file) is missing or cannot be read; without its folder a new authority is made"
-        case .withoutSignedData(let folder): "\(folder) is of an older version; without it a new authority is made"
+        case .unreadable(let file):
+            "\(file) of its folder is missing or cannot be read; delete the folder, and a new authority is made"
+        case .withoutSignedData(let folder): "\(folder) is of an older version; delete it, and a new authority is made"
         case .unwritable(let folder): "\(folder) cannot be written"
         }
     }

@@ -75,6 +75,7 @@ extension IntegrationTests {
                 #expect(lines.count == 1)
                 #expect(lines.first?.hasPrefix("grantor: ") == true)
                 #expect(lines.first?.contains(mistake.named) == true)
+                #expect(!FileManager.default.fileExists(atPath: folder.url.path + "/ledger.db"))
                 for secret in [Self.secret, Apple.sharedSecret] {
                     #expect(!process.errors.text.contains(secret))
                     #expect(!process.output.text.contains(secret))

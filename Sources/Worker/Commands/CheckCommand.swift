@@ -21,13 +21,7 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var configuration: ConfigurationOptions
 
     func run() async throws {
-        let settings = try configuration.load()
-        let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
-        do throws(KafkaError) {
-            try await plan.kafka.check()
-        } catch {
-            throw error.exitStatus.saying("Kafka: \(error)")
-        }
+        let (settings, plan) = try await configuration.loadPlan()
         try StandardOutput.write(settings.describe() + "\n")
         var logger = Logger(label: "check")
         logger.logLevel = .critical

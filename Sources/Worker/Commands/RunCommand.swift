@@ -21,9 +21,9 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var configuration: ConfigurationOptions
 
     func run() async throws {
-        let settings = try configuration.load()
-        let plan = try ConfigurationOptions.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        // Before there are other threads, which would have heaps of their own by then.
         MemoryAllocator.limitHeaps()
+        let (settings, plan) = try await configuration.loadPlan()
         let observability = Observability.start(settings.log)
         let logger = observability.logger
         logger.info("Starting", metadata: settings.metadata())

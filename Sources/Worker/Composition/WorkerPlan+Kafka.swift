@@ -22,7 +22,7 @@ extension WorkerPlan.Kafka {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "grantor", properties: properties)
     }
 
-    /// Whether a worker's consumer and producer can be made so; says which of them cannot.
+    /// Whether librdkafka takes the properties of the worker's consumer and producer. Joins nothing.
     func check() async throws(KafkaError) {
         try await consumer.check()
         try await producer.check()

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// Small text files that a configuration is made of.
 enum TextFile {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Kafka
 import Ledger
 import Logging
 import Purchases
@@ -23,6 +24,19 @@ struct ConfigurationOptions: ParsableArguments {
             try part(
                 try ConfigurationValues.load(file: config, environment: ProcessInfo.processInfo.environment))
         }
+    }
+
+    /// Reads all that a worker needs and makes sure that its libraries take it, before a ledger is made or a group joined;
+    /// or says what is wrong with it and ends with 78.
+    func loadPlan() async throws -> (settings: WorkerConfiguration, plan: WorkerPlan) {
+        let settings = try load()
+        let plan = try Self.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        do throws(KafkaError) {
+            try await plan.kafka.check()
+        } catch {
+            throw error.exitStatus.saying("Kafka: \(error)")
+        }
+        return (settings, plan)
     }
 
     func validate() throws {
