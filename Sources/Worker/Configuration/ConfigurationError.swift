@@ -42,7 +42,7 @@ enum ConfigurationError: Error, Hashable, Sendable {
         /// The file, or a folder on the way to it, may not be read by this user.
         case forbidden
         case folder
-        /// A named pipe, a socket or a device.
+        /// A pipe, a socket or a terminal.
         case special
         case unreadable
         case empty
@@ -114,7 +114,7 @@ extension ConfigurationError.FileProblem: CustomStringConvertible {
         case .notThere: "there is no such file"
         case .forbidden: "this user may not read the file, or not enter its folder"
         case .folder: "it is a folder, not a file"
-        case .special: "it is a pipe, a socket or a device, not a file"
+        case .special: "it is a pipe, a socket or a terminal, not a file"
         case .unreadable: "the file cannot be read"
         case .empty: "the file is empty"
         case .tooLarge(let limit): "the file is larger than \(limit) bytes"

@@ -14,13 +14,12 @@ enum TextFile {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(path, problem(errno), namedBy: origin) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .file(path, .unreadable, namedBy: origin) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR: throw .file(path, .folder, namedBy: origin)
-        default: throw .file(path, .special, namedBy: origin)
+        var isFolder: ObjCBool = false
+        guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || !isFolder.boolValue else {
+            throw .file(path, .folder, namedBy: origin)
         }
+        // What has no place to go to is a pipe or a socket.
+        guard lseek(descriptor, 0, SEEK_CUR) >= 0 else { throw .file(path, .special, namedBy: origin) }
         guard let data = try? handle.read(upToCount: maxBytes + 1) ?? Data() else {
             throw .file(path, .unreadable, namedBy: origin)
         }

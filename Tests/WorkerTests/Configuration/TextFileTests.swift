@@ -38,7 +38,7 @@ struct TextFileTests {
         let pipe = folder.path + "/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         for (path, problem) in [
-            (pipe, ConfigurationError.FileProblem.special), ("/dev/null", .special), (folder.path, .folder),
+            (pipe, ConfigurationError.FileProblem.special), (folder.path, .folder),
             (folder.path + "/none", .notThere),
         ] {
             #expect(throws: ConfigurationError.file(path, problem, namedBy: .commandLine)) {
