@@ -185,6 +185,10 @@ final class ConsumerLoop {
     private func leave() {
         // The turn that ends may be the next one, without any event that would begin it.
         defer { wake.signal() }
+        if !isMember, !isStatic, hasReachedBroker {
+            logger.warning(
+                "Kafka consumer goes while its group is being divided, which misses it when its session ends")
+        }
         // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
         guard !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000 else {
             closing?.departure.giveUp()
