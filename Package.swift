@@ -103,10 +103,14 @@ let package = Package(
             name: "grantor-bench",
             dependencies: [
                 "CLibcurl", "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "Kafka", "Ledger",
-                "PostgresTesting",
-                "Purchases", argumentParser, crypto, logging,
+                "PostgresTesting", "Purchases", "SystemTesting", argumentParser, crypto, grdb, nioCore, nioPosix,
+                nioSSL,
+                logging,
             ],
-            path: "Benchmarks"),
+            path: "Benchmarks", exclude: ["baseline.json"]),
+        .testTarget(
+            name: "BenchmarksTests",
+            dependencies: ["grantor-bench", "AppStoreSimulator", "Kafka", "Purchases", grdb, nioCore]),
 
         .executableTarget(
             name: "grantor-chaos",

@@ -1,11 +1,15 @@
 import ArgumentParser
 
-/// `grantor-bench`: measures what `make bench` prints, the worker unless another part is named.
+/// `grantor-bench`: measures what `make bench` prints, all of it unless a part is named.
 @main
 struct GrantorBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grantor-bench", abstract: "Measures the worker, or a part of it.",
-        subcommands: [WorkerCommand.self, LedgerCommand.self, OutageCommand.self, StagesCommand.self],
-        defaultSubcommand: WorkerCommand.self
+        subcommands: [
+            AllCommand.self, WorkerCommand.self, LittleCommand.self, LatencyCommand.self, StartCommand.self,
+            GrowthCommand.self, MemoryCommand.self, LedgerCommand.self, OutageCommand.self, StagesCommand.self,
+            StandInCommand.self, BareCallsCommand.self,
+        ],
+        defaultSubcommand: AllCommand.self
     )
 }

@@ -6,8 +6,8 @@ set -eu
 
 binaries=.build/release
 case "${1:-signed}" in
-signed) load="--latency 0 --receipts 8 --signed-transactions 100000" ;;
-receipts) load="--latency 0 --receipts 30000 --signed-transactions 0" ;;
+signed) load="--ledger sqlite --receipts 0 --signed-transactions 100000" ;;
+receipts) load="--ledger sqlite --latency 0 --receipts 30000 --signed-transactions 0" ;;
 *)
     echo "usage: $0 [signed|receipts]" >&2
     exit 64
@@ -25,7 +25,6 @@ trap 'rm -f "$data"' EXIT
 bench=$!
 worker=
 while kill -0 "$bench" 2>/dev/null && [ -z "$worker" ]; do
-    # The bench's child that was started last is the worker; the simulator is the same program under another command.
     worker=$(pgrep -P "$bench" -f 'grantor run$' | head -n 1 || true)
     sleep 0.1
 done

@@ -33,7 +33,7 @@ enum RawVerification {
         }
         // CPU time of the process (clock(3)); nothing else runs in it by then.
         let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
-        guard valid == count else { throw BenchProcess.Failure.ended("a valid signature was refused") }
+        guard valid == count else { throw BenchFailure(description: "a valid signature was refused") }
         return seconds / Double(count) * 1e6
     }
 }

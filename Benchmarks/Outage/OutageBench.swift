@@ -15,7 +15,8 @@ struct OutageBench {
     private static let recovery = Duration.seconds(22)
     private static let poll = Duration.milliseconds(500)
 
-    let run: BenchRun
+    let scenario: BenchCase
+    let programs: BenchPrograms
     let outage: Duration
     let usual: Duration
 
@@ -23,30 +24,29 @@ struct OutageBench {
         let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-outage-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let broker = try run.broker(in: folder)
+        let broker = try programs.broker(partitions: scenario.partitions, in: folder)
         defer { broker.end() }
-        let bootstrap = try broker.firstLine().replacingOccurrences(of: "BOOTSTRAP ", with: "")
+        let bootstrap = try await broker.firstLine().replacingOccurrences(of: "BOOTSTRAP ", with: "")
         let simulator = try simulator(in: folder)
         let endpoints = try await simulator.start()
-        let worker = try run.worker(
-            in: folder, bootstrap: bootstrap,
-            endpoints: [
-                "productionURL": endpoints.productionURL.absoluteString,
-                "sandboxURL": endpoints.sandboxURL.absoluteString, "caFile": endpoints.caFile.path,
-                "rootsFile": endpoints.rootsFile.path,
-            ], ledger: "sqlite:\(folder.appending(path: "ledger.db").path)")
+        let worker = try programs.worker(
+            BenchPrograms.Surroundings(
+                bootstrap: bootstrap,
+                verifyReceipt: (endpoints.productionURL.absoluteString, endpoints.sandboxURL.absoluteString),
+                caFile: endpoints.caFile, rootsFile: endpoints.rootsFile,
+                ledger: "sqlite:\(folder.appending(path: "ledger.db").path)", inFlight: scenario.inFlight), in: folder)
         defer { worker.end() }
         let producer = try KafkaProducer(
             configuration: KafkaProducerConfiguration(
-                client: KafkaClientConfiguration(bootstrapServers: bootstrap, properties: BenchRun.properties)),
+                client: KafkaClientConfiguration(bootstrapServers: bootstrap, properties: BenchPrograms.properties)),
             logger: Self.silent)
         let ledger = try await openLedger(in: folder)
         var load = Load(ledger: ledger, producer: producer, simulator: simulator, worker: worker)
-        try load.prepare(Self.receipts, bytes: run.scenario.receiptBytes)
+        try load.prepare(Self.receipts, bytes: scenario.receiptBytes)
 
         simulator.behave(fine)
         try await load.fill(upTo: Self.maxAhead)
-        while try await load.settled() < run.scenario.inFlight * 4 { try await Task.sleep(for: Self.poll) }
+        while try await load.settled() < scenario.inFlight * 4 { try await Task.sleep(for: Self.poll) }
         var phases = [try await phase("usual", usual, &load)]
         simulator.behave(Behaviour(outage: .unavailable))
         phases.append(try await phase("App Store away", outage, &load))
@@ -56,7 +56,7 @@ struct OutageBench {
         while try await load.settled() < load.produced { try await Task.sleep(for: Self.poll) }
         let counts = try await ledger.counts()
         let report = OutageReport(
-            phases: phases, produced: load.produced, counts: counts, mostCalls: run.scenario.inFlight,
+            phases: phases, produced: load.produced, counts: counts, mostCalls: scenario.inFlight,
             peakCalls: simulator.statistics().inFlightPeak)
         await producer.close(deadline: .seconds(2))
         try await ledger.close()
@@ -66,7 +66,7 @@ struct OutageBench {
 
     private static var silent: Logger { Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() } }
 
-    private var fine: Behaviour { Behaviour(latency: .fixed(milliseconds: run.scenario.latencyMilliseconds)) }
+    private var fine: Behaviour { Behaviour(latency: .fixed(milliseconds: scenario.latencyMilliseconds)) }
 
     private func simulator(in folder: URL) throws -> AppStoreSimulator {
         var configuration = AppStoreSimulator.Configuration()
@@ -115,6 +115,8 @@ private struct Load {
     let producer: KafkaProducer
     let simulator: AppStoreSimulator
     let worker: BenchProcess
+    private static let batch = 250
+
     private var receipts: [String] = []
     private(set) var produced = 0
 
@@ -138,7 +140,8 @@ private struct Load {
                 transactionID: TransactionID(String(2_000_000_000 + index)), productID: "gems", purchasedAt: now)
             return try simulator.issue(
                 ReceiptSpecification(
-                    bundleID: BenchRun.bundleID, environment: .production, purchases: [purchase], creationDate: now,
+                    bundleID: BundleID(BenchPrograms.bundleID), environment: .production, purchases: [purchase],
+                    creationDate: now,
                     targetSize: bytes))
         }
     }
@@ -147,12 +150,12 @@ private struct Load {
 
     mutating func fill(upTo ahead: Int) async throws {
         let room = try await settled() + ahead - produced
-        for start in stride(from: 0, to: max(0, room), by: BenchRun.batch) {
-            let records = (start..<min(start + BenchRun.batch, room)).map { offset in
+        for start in stride(from: 0, to: max(0, room), by: Self.batch) {
+            let records = (start..<min(start + Self.batch, room)).map { offset in
                 let number = produced + offset - start
                 let place = number % receipts.count
                 let text =
-                    #"{"submissionId":"bench-\#(number)","userId":"user-\#(place)","bundleId":"\#(BenchRun.bundleID)","receipt":"\#(receipts[place])"}"#
+                    #"{"submissionId":"bench-\#(number)","userId":"user-\#(place)","bundleId":"\#(BenchPrograms.bundleID)","receipt":"\#(receipts[place])"}"#
                 return KafkaProducerRecord(
                     topic: "receipts.submitted", key: Array("user-\(number)".utf8), value: Array(text.utf8))
             }

@@ -26,11 +26,9 @@ struct OutageCommand: AsyncParsableCommand {
     var latency = 250
 
     func run() async throws {
-        let scenario = BenchCase(
-            evidence: .receipt, latencyMilliseconds: latency, inFlight: inFlight, submissions: 0, receiptBytes: 4_000,
-            ledger: .sqlite)
+        let scenario = BenchCase(latencyMilliseconds: latency, inFlight: inFlight, receiptBytes: 4_000)
         let bench = OutageBench(
-            run: BenchRun(scenario: scenario, binaries: URL(filePath: binaries)), outage: .seconds(seconds),
+            scenario: scenario, programs: BenchPrograms(folder: URL(filePath: binaries)), outage: .seconds(seconds),
             usual: .seconds(usualSeconds))
         let report = try await bench.measure()
         print(report.text)

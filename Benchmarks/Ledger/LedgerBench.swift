@@ -68,11 +68,6 @@ struct LedgerBench: Sendable {
     }
 }
 
-/// Why a measurement is none.
-struct BenchFailure: Error, CustomStringConvertible {
-    let description: String
-}
-
 /// Submissions as a game's backend sends them: ids without order, many users, one purchase each.
 enum LedgerWorkload {
     static let now = Timestamp(milliseconds: 1_795_000_000_000)
@@ -108,19 +103,15 @@ struct LedgerMeasurement: Sendable {
 
     /// Medians, for people.
     static func text(_ results: [LedgerMeasurement], batch: Int, concurrency: Int) -> String {
-        let settling = median(results.map(\.settling))
+        let settling = Statistics.median(results.map(\.settling))
         let bare = results.compactMap(\.bare)
         var text = String(
             format: "PostgreSQL ledger, batches of %d, %d at a time: %.0f outcomes/s", batch, concurrency, settling)
         if !bare.isEmpty {
             text += String(
-                format: "; bare inserts of the same rows %.0f/s; ratio %.2f", median(bare), settling / median(bare))
+                format: "; bare inserts of the same rows %.0f/s; ratio %.2f", Statistics.median(bare),
+                settling / Statistics.median(bare))
         }
         return text
-    }
-
-    private static func median(_ values: [Double]) -> Double {
-        let sorted = values.sorted()
-        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
 }

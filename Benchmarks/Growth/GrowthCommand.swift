@@ -1,0 +1,164 @@
+import ArgumentParser
+import Foundation
+
+/// `grantor-bench growth`: what CPU per receipt becomes with more partitions, more rows in the ledger, more calls in flight,
+/// and what a second core brings.
+struct GrowthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "growth", abstract: "Measures what a receipt costs where there is more of everything.")
+
+    @OptionGroup var options: BenchOptions
+
+    @Option(help: "Submissions per run.")
+    var submissions = 40_000
+
+    @Option(help: "Grants in the ledger beforehand, few and many.")
+    var rows = FewAndMany(10_000, 10_000_000)
+
+    @Option(help: "Partitions of the topic, few and many.")
+    var partitions = FewAndMany(1, 64)
+
+    @Option(help: "Calls in flight, few and many.")
+    var inFlight = FewAndMany(100, 4000)
+
+    func run() async throws {
+        let results = try await measure()
+        print(Self.text(results))
+        try ResultFile.write(results, to: options.output)
+    }
+
+    func measure() async throws -> [GrowthResult] {
+        var results = [try await measure("partitions", partitions.both.map { partitionCase($0) })]
+        results.append(try await measureRows())
+        results.append(try await measure("in flight, signed", inFlight.both.map { signed(inFlight: $0) }))
+        results.append(try await measure("in flight, receipts", inFlight.both.map { receipts(inFlight: $0) }))
+        results.append(try await measure("cores, signed", Self.cores.map { signed(cores: $0) }))
+        results.append(try await measure("cores, receipts", Self.cores.map { receipts(cores: $0) }))
+        return results
+    }
+
+    /// The worker alone on the first core with everybody else on the others; then everybody everywhere.
+    private static let cores = ["0", nil]
+    private static var otherCores: String { "1-\(max(1, ProcessInfo.processInfo.processorCount - 1))" }
+
+    private func partitionCase(_ count: Int) -> (label: String, run: BenchRun) {
+        var scenario = signedCase
+        scenario.partitions = count
+        return ("\(count)", run(scenario))
+    }
+
+    private func signed(inFlight: Int) -> (label: String, run: BenchRun) {
+        var scenario = signedCase
+        scenario.inFlight = inFlight
+        return ("\(inFlight)", run(scenario))
+    }
+
+    private func receipts(inFlight: Int) -> (label: String, run: BenchRun) {
+        var scenario = receiptCase
+        scenario.inFlight = inFlight
+        scenario.warmUpSeconds = 4 + Double(inFlight) / 1000
+        return ("\(inFlight)", run(scenario))
+    }
+
+    private func signed(cores: String?) -> (label: String, run: BenchRun) { restricted(signedCase, to: cores) }
+
+    private func receipts(cores: String?) -> (label: String, run: BenchRun) { restricted(receiptCase, to: cores) }
+
+    private func restricted(_ scenario: BenchCase, to cores: String?) -> (label: String, run: BenchRun) {
+        var scenario = scenario
+        scenario.cores = cores
+        scenario.otherCores = cores == nil ? nil : Self.otherCores
+        return (cores == nil ? "all" : "1", run(scenario))
+    }
+
+    private var signedCase: BenchCase {
+        BenchCase(evidence: .signedTransaction, window: .submissions(submissions))
+    }
+
+    private var receiptCase: BenchCase { BenchCase(window: .submissions(submissions / 2)) }
+
+    private func run(_ scenario: BenchCase) -> BenchRun {
+        BenchRun(scenario: scenario, binaries: URL(filePath: options.binaries))
+    }
+
+    /// On ledgers that are made once and used by every run.
+    private func measureRows() async throws -> GrowthResult {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-growth-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var runs: [(label: String, run: BenchRun)] = []
+        for count in rows.both {
+            let file = folder.appending(path: "ledger-\(count).db")
+            try await FilledLedger.make(at: file, rows: count)
+            var scenario = signedCase
+            scenario.rows = count
+            runs.append(
+                (
+                    "\(count)",
+                    BenchRun(
+                        scenario: scenario, binaries: URL(filePath: options.binaries), ledgerFile: file,
+                        isScattered: true)
+                ))
+        }
+        return try await measure("rows in the ledger", runs)
+    }
+
+    private func measure(_ name: String, _ runs: [(label: String, run: BenchRun)]) async throws -> GrowthResult {
+        let results = try await options.measure(runs.map { ($0.run.scenario, $0.run) }, title: "growth, \(name)")
+        return GrowthResult(name: name, steps: zip(runs, results).map { .init(label: $0.label, result: $1) })
+    }
+
+    static func text(_ results: [GrowthResult]) -> String {
+        var table = ColumnTable("", "of", "receipts/s", "cores", "CPU us", "growth %", "bound us", "ratio", "growth %")
+        for result in results {
+            for step in result.steps {
+                let cost = step.result.median(\.cpuMicrosecondsPerReceipt)
+                let ratio = step.result.median(\.ratio)
+                table.add(
+                    result.name, step.label, step.result.median(\.receiptsPerSecond).text(),
+                    step.result.median(\.cores).text(2), cost.text(1),
+                    result.growth(to: cost, \.cpuMicrosecondsPerReceipt),
+                    step.result.median(\.boundMicroseconds).text(1), ratio.text(2), result.growth(to: ratio, \.ratio))
+            }
+        }
+        return table.text + "\n"
+            + """
+            Medians of \(results.first?.steps.first?.result.measurements.count ?? 0) runs. Growth: against the first of its kind; \
+            of the ratio, what the worker itself adds to what bounds it.
+            """
+    }
+}
+
+/// Two numbers on the command line: `10,100`.
+struct FewAndMany: ExpressibleByArgument {
+    let both: [Int]
+
+    init(_ few: Int, _ many: Int) {
+        both = [few, many]
+    }
+
+    init?(argument: String) {
+        let numbers = argument.split(separator: ",").map { Int($0) ?? 0 }
+        guard numbers.count == 2, numbers.allSatisfy({ $0 > 0 }) else { return nil }
+        both = numbers
+    }
+
+    var defaultValueDescription: String { both.map(String.init).joined(separator: ",") }
+}
+
+/// One kind of growth, from little to much.
+struct GrowthResult: Encodable {
+    struct Step: Encodable {
+        let label: String
+        let result: CaseResult
+    }
+
+    let name: String
+    let steps: [Step]
+
+    /// In percent, for people.
+    func growth(to value: Double, _ member: (Measurement) -> Double) -> String {
+        guard let first = steps.first?.result.median(member) else { return "-" }
+        return ((value / first - 1) * 100).text()
+    }
+}

@@ -1,0 +1,62 @@
+import Kafka
+import Logging
+
+/// A producer of submissions and a consumer of what becomes of them.
+struct BenchClients: Sendable {
+    /// Without an event for so long something is broken.
+    private static let patience = Duration.seconds(60)
+
+    let producer: KafkaProducer
+    private let consumer: KafkaConsumer
+
+    /// - Parameter linger: How long the producer keeps a batch open.
+    init(
+        bootstrap: String, properties: [String: String] = BenchPrograms.properties,
+        linger: Duration = .milliseconds(5)
+    ) throws {
+        let client = KafkaClientConfiguration(bootstrapServers: bootstrap, properties: properties)
+        var logger = Logger(label: "bench")
+        logger.logLevel = .critical
+        producer = try KafkaProducer(
+            configuration: KafkaProducerConfiguration(client: client, linger: linger), logger: logger)
+        consumer = try KafkaConsumer(
+            configuration: KafkaConsumerConfiguration(client: client, groupID: "bench", topics: ["purchases.granted"]),
+            logger: logger)
+    }
+
+    /// Sends records and waits until the broker has them.
+    func send(_ records: [KafkaProducerRecord]) async throws {
+        for delivery in await producer.send(records) {
+            guard case .delivered = delivery else { throw BenchFailure(description: "the broker refuses a record") }
+        }
+    }
+
+    /// The next events that tell of grants; none when the assignment changed instead.
+    func events() async throws -> [KafkaRecord] {
+        try await withThrowingTaskGroup(of: [KafkaRecord].self) { group in
+            group.addTask { [consumer] in
+                guard case .records(let records)? = try await consumer.next(maxRecords: 1000, maxBytes: 16 << 20)
+                else { return [] }
+                return records
+            }
+            group.addTask {
+                try await Task.sleep(for: Self.patience)
+                throw BenchFailure(description: "nothing was granted for \(Self.patience)")
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? []
+        }
+    }
+
+    /// Waits until events are read from the first one on.
+    func join() async throws {
+        while true {
+            if case .assigned? = try await consumer.next(maxRecords: 0, maxBytes: 0) { return }
+        }
+    }
+
+    func close() async {
+        await producer.close(deadline: .seconds(2))
+        await consumer.close(deadline: .seconds(2))
+    }
+}

@@ -1,0 +1,107 @@
+import AppStoreSimulator
+import Foundation
+import Ledger
+import PostgresTesting
+import SystemTesting
+
+/// Everything around the worker of one run: a folder, a broker, what stands in for Apple, and a ledger.
+final class BenchStage {
+    let scenario: BenchCase
+    let programs: BenchPrograms
+    let folder: URL
+    let authority: SimulatorAuthority
+    let bootstrap: String
+    let standIn: BenchProcess
+    private let broker: BenchProcess
+    private let verifyReceipt: String
+    private let rootsFile: URL
+    private let ledger: String
+    private let server: PostgresServer?
+
+    private var authorityFolder: URL { folder.appending(path: "authority") }
+    private var caFile: URL { authorityFolder.appending(path: SimulatorAuthority.File.serverRoot.rawValue) }
+
+    /// Runs a body on a stage, which is gone afterwards, however it ends.
+    ///
+    /// - Parameter ledgerFile: A SQLite ledger that is there already and stays; nil for a new one.
+    static func with<Result>(
+        _ scenario: BenchCase, binaries: URL, ledgerFile: URL? = nil, _ body: (BenchStage) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stage = try await BenchStage(scenario, binaries: binaries, folder: folder, ledgerFile: ledgerFile)
+        do {
+            let result = try await body(stage)
+            try await stage.end()
+            return result
+        } catch {
+            // What went wrong first counts.
+            try? await stage.end()
+            throw error
+        }
+    }
+
+    private init(_ scenario: BenchCase, binaries: URL, folder: URL, ledgerFile: URL?) async throws {
+        self.scenario = scenario
+        self.folder = folder
+        programs = BenchPrograms(folder: binaries, scenario)
+        let authorityFolder = folder.appending(path: "authority")
+        authority = try SimulatorAuthority.kept(in: authorityFolder, now: Date())
+        rootsFile = folder.appending(path: "roots.pem")
+        try Data(authority.rootsPEM.utf8).write(to: rootsFile)
+        broker = try programs.broker(partitions: scenario.partitions, in: folder)
+        bootstrap = try await broker.firstLine().replacingOccurrences(of: "BOOTSTRAP ", with: "")
+        standIn = try programs.standIn(
+            authority: authorityFolder, latencyMilliseconds: scenario.latencyMilliseconds, in: folder)
+        let port = try await standIn.firstLine().replacingOccurrences(of: "PORT ", with: "")
+        verifyReceipt = "https://127.0.0.1:\(port)/verifyReceipt"
+        switch scenario.ledger {
+        case .sqlite:
+            server = nil
+            ledger = "sqlite:\((ledgerFile ?? folder.appending(path: "ledger.db")).path)"
+        case .postgres:
+            let server = try await PostgresServer.start()
+            self.server = server
+            ledger = server.url(schema: try await server.freshSchema())
+            guard let configuration = PostgresLedgerConfiguration(url: ledger) else {
+                throw BenchFailure(description: "the ledger's URL cannot be read")
+            }
+            _ = try await PostgresLedger.migrate(configuration)
+        }
+    }
+
+    private func end() async throws {
+        standIn.end()
+        broker.end()
+        try await server?.close()
+    }
+
+    /// - Parameters:
+    ///   - httpPort: Where it answers about its health; zero for anywhere.
+    ///   - properties: librdkafka's.
+    func startWorker(
+        httpPort: Int = 0, properties: [String: String] = BenchPrograms.properties
+    ) throws -> BenchProcess {
+        try programs.worker(
+            BenchPrograms.Surroundings(
+                bootstrap: bootstrap, verifyReceipt: (verifyReceipt, verifyReceipt), caFile: caFile,
+                rootsFile: rootsFile, ledger: ledger, inFlight: scenario.inFlight, httpPort: httpPort,
+                properties: properties), in: folder)
+    }
+
+    /// Measures libcurl alone against the same stand-in, with as many calls in flight as the worker had.
+    ///
+    /// - Parameter hotCalls: Calls one after another, measured besides.
+    func bareCalls(_ calls: Int, warmUp: Int, hotCalls: Int, receipt: [UInt8]) async throws -> BareCost {
+        let body = folder.appending(path: "body.json")
+        let text = Array(#"{"receipt-data":""#.utf8) + receipt + Array(#"","exclude-old-transactions":false}"#.utf8)
+        try Data(text).write(to: body)
+        return try await programs.bareCalls(
+            [
+                "--url", verifyReceipt, "--ca-file", caFile.path, "--body", body.path, "--in-flight",
+                String(scenario.inFlight), "--warm-up", String(warmUp), "--calls", String(calls), "--hot-calls",
+                String(hotCalls),
+            ], in: folder)
+    }
+}
