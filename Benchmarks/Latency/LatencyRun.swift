@@ -41,12 +41,10 @@ struct LatencyRun {
     private func samples(
         _ total: Int, _ source: SubmissionSource, _ clients: BenchClients
     ) async throws -> [LatencySample] {
-        let sent = Mutex<[(moment: ContinuousClock.Instant, milliseconds: Int64)]>([])
+        let sent = SentMoments()
         return try await withThrowingTaskGroup(of: [LatencySample].self) { group in
             group.addTask {
-                try await submit(total, source, clients) { moment, milliseconds in
-                    sent.withLock { $0.append((moment, milliseconds)) }
-                }
+                try await submit(total, source, clients, sent)
                 return []
             }
             group.addTask {
@@ -59,7 +57,7 @@ struct LatencyRun {
                         guard let number = source.number(ofKey: event.key), samples.indices.contains(number),
                             samples[number] == nil
                         else { continue }
-                        let submitted = sent.withLock { $0[number] }
+                        let submitted = sent[number]
                         samples[number] = LatencySample(
                             seen: submitted.moment.duration(to: now) / .milliseconds(1),
                             written: Double((event.timestampMilliseconds ?? 0) - submitted.milliseconds))
@@ -73,8 +71,7 @@ struct LatencyRun {
     }
 
     private func submit(
-        _ total: Int, _ source: SubmissionSource, _ clients: BenchClients,
-        note: (ContinuousClock.Instant, Int64) -> Void
+        _ total: Int, _ source: SubmissionSource, _ clients: BenchClients, _ sent: SentMoments
     ) async throws {
         var pacing = Pacing(perSecond: perSecond, total: total)
         let start = ContinuousClock.now
@@ -88,7 +85,7 @@ struct LatencyRun {
                         record.timestampMilliseconds = milliseconds
                         return record
                     }
-                    for _ in due { note(.now, milliseconds) }
+                    sent.append(due.count, milliseconds: milliseconds)
                     // Not awaited here: the pace does not depend on the broker.
                     group.addTask { try await clients.send(records) }
                 }
@@ -96,6 +93,23 @@ struct LatencyRun {
             }
             try await group.waitForAll()
         }
+    }
+}
+
+/// When each submission was sent, in their order.
+private final class SentMoments: Sendable {
+    private let moments = Mutex<[(moment: ContinuousClock.Instant, milliseconds: Int64)]>([])
+
+    subscript(number: Int) -> (moment: ContinuousClock.Instant, milliseconds: Int64) {
+        moments.withLock { $0[number] }
+    }
+
+    /// Notes that so many are sent now.
+    ///
+    /// - Parameter milliseconds: What their records say.
+    func append(_ count: Int, milliseconds: Int64) {
+        let now = (moment: ContinuousClock.now, milliseconds: milliseconds)
+        moments.withLock { $0 += Array(repeating: now, count: count) }
     }
 }
 
