@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import Kafka
 import Testing
 
 @testable import grantor_bench
