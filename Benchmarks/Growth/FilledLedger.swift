@@ -17,8 +17,24 @@ struct FilledLedger {
             SQLiteLedgerConfiguration(path: file.path, migrate: true),
             logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         try await ledger.close()
-        var configuration = Configuration()
+        let queue = try DatabaseQueue(path: file.path, configuration: configuration(rows))
+        for table in tables {
+            Progress.say("growth, \(rows) rows, \(table.name)")
+            try await queue.write { try fill(table, rows: rows, $0) }
+        }
+        try await queue.write { database in
+            // All of it is published.
+            try database.execute(
+                sql: "UPDATE relay SET last_sequence = :rows, published_through = :rows", arguments: ["rows": rows])
+            try database.execute(
+                sql: "INSERT INTO publications VALUES (1795000000, :rows, 1795000000000)", arguments: ["rows": rows])
+        }
+        try queue.close()
+    }
+
+    private static func configuration(_ rows: Int) -> Configuration {
         let step = UInt64.max / UInt64(rows + 1)
+        var configuration = Configuration()
         configuration.prepareDatabase { database in
             database.add(
                 function: DatabaseFunction("spread", argumentCount: 1, pure: true) { values in
@@ -29,39 +45,28 @@ struct FilledLedger {
             try database.execute(
                 sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000")
         }
-        let queue = try DatabaseQueue(path: file.path, configuration: configuration)
-        for table in tables {
-            Progress.say("growth, \(rows) rows, \(table.name)")
-            try await queue.write { database in
-                let indexes = try Row.fetchAll(
-                    database,
-                    sql:
-                        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
-                    arguments: [table.name])
-                for index in indexes { try database.execute(sql: "DROP INDEX \(index["name"] as String)") }
-                for start in stride(from: 1, through: rows, by: Self.rowsPerStatement) {
-                    try database.execute(
-                        sql: """
-                            WITH RECURSIVE numbers (i) AS (
-                                SELECT :start UNION ALL SELECT i + 1 FROM numbers WHERE i < :end)
-                            \(table.insertion) FROM (
-                                SELECT i, id, lower(hex(substr(id, 1, 8))) AS spread,
-                                    printf('%08x', (i * 2654435761) % 4294967296) AS mixed
-                                FROM (SELECT i, spread(i) AS id FROM numbers))
-                            """,
-                        arguments: ["start": start, "end": min(rows, start + Self.rowsPerStatement - 1)])
-                }
-                for index in indexes { try database.execute(sql: index["sql"]) }
-            }
-        }
-        try await queue.write { database in
+        return configuration
+    }
+
+    /// Indexes are made afterwards, by sorting.
+    private static func fill(_ table: Table, rows: Int, _ database: Database) throws {
+        let indexes = try Row.fetchAll(
+            database,
+            sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            arguments: [table.name])
+        for index in indexes { try database.execute(sql: "DROP INDEX \(index["name"] as String)") }
+        for start in stride(from: 1, through: rows, by: rowsPerStatement) {
             try database.execute(
                 sql: """
-                    UPDATE relay SET last_sequence = :rows, published_through = :rows;
-                    INSERT INTO publications VALUES (1795000000, :rows, 1795000000000);
-                    """, arguments: ["rows": rows])
+                    WITH RECURSIVE numbers (i) AS (SELECT :start UNION ALL SELECT i + 1 FROM numbers WHERE i < :end)
+                    \(table.insertion) FROM (
+                        SELECT i, id, lower(hex(substr(id, 1, 8))) AS spread,
+                            printf('%08x', (i * 2654435761) % 4294967296) AS mixed
+                        FROM (SELECT i, spread(i) AS id FROM numbers))
+                    """,
+                arguments: ["start": start, "end": min(rows, start + rowsPerStatement - 1)])
         }
-        try queue.close()
+        for index in indexes { try database.execute(sql: index["sql"]) }
     }
 
     private struct Table {
