@@ -27,6 +27,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -110,7 +111,7 @@ let package = Package(
             path: "Benchmarks", exclude: ["baseline.json"]),
         .testTarget(
             name: "BenchmarksTests",
-            dependencies: ["grantor-bench", "AppStoreSimulator", "Kafka", "Purchases", grdb, nioCore]),
+            dependencies: ["grantor-bench", "AppStoreSimulator", "Kafka", "Purchases", grdb, nioCore, nioEmbedded]),
 
         .executableTarget(
             name: "grantor-chaos",

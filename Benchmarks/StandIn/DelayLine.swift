@@ -20,14 +20,14 @@ final class DelayLine {
     /// Has an answer sent when the time is over, or at once if there is no time to wait.
     func hold(_ answer: ByteBuffer, for connection: StandInConnection, on loop: any EventLoop) {
         guard delay > .zero else { return connection.send(answer) }
-        line.append(Waiting(deadline: .now() + delay, connection: connection, answer: answer))
+        line.append(Waiting(deadline: loop.now + delay, connection: connection, answer: answer))
         if line.count == 1 { schedule(on: loop) }
     }
 
     private func schedule(on loop: any EventLoop) {
         guard let first = line.first else { return }
         loop.assumeIsolated().scheduleTask(deadline: first.deadline) {
-            let now = NIODeadline.now()
+            let now = loop.now
             while let first = self.line.first, first.deadline <= now {
                 self.line.removeFirst()
                 first.connection.send(first.answer)
