@@ -47,7 +47,7 @@ struct BenchRun: Sendable {
         let worker = try stage.startWorker()
         // Before the bound is measured: then nothing else runs.
         defer { worker.end() }
-        var load = BenchLoad(clients: clients, source: source, maxAhead: scenario.maxAhead)
+        var load = BenchLoad(clients: clients, source: source, maxAhead: scenario.maxAhead) { try worker.checkAlive() }
         // The first ones find a worker that still has to join its group.
         try await load.run(.submissions(1))
         try await load.run(.seconds(scenario.warmUpSeconds))

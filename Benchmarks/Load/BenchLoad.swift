@@ -8,13 +8,16 @@ struct BenchLoad {
     let source: SubmissionSource
     /// Submissions handed to the broker and not answered yet, at most.
     let maxAhead: Int
+    /// Throws what is wrong with the worker, if anything is.
+    let check: () throws -> Void
     private(set) var produced = 0
     private(set) var answered = 0
 
-    init(clients: BenchClients, source: SubmissionSource, maxAhead: Int) {
+    init(clients: BenchClients, source: SubmissionSource, maxAhead: Int, check: @escaping () throws -> Void) {
         self.clients = clients
         self.source = source
         self.maxAhead = maxAhead
+        self.check = check
     }
 
     /// Submits what there is room for, and takes the next events.
@@ -24,7 +27,13 @@ struct BenchLoad {
             try await clients.send(try source.records(next))
             produced = next.upperBound
         }
-        answered += try await clients.events().count
+        do {
+            answered += try await clients.events().count
+        } catch {
+            // A worker that is gone explains it better.
+            try check()
+            throw error
+        }
     }
 
     /// Goes on until so many more are answered, or for so long.

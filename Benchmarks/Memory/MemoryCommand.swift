@@ -42,7 +42,9 @@ struct MemoryCommand: AsyncParsableCommand {
             let source = try SubmissionSource(scenario, authority: stage.authority)
             let worker = try stage.startWorker()
             defer { worker.end() }
-            var load = BenchLoad(clients: clients, source: source, maxAhead: scenario.maxAhead)
+            var load = BenchLoad(clients: clients, source: source, maxAhead: scenario.maxAhead) {
+                try worker.checkAlive()
+            }
             try await load.run(.submissions(1))
             var samples: [MemoryMeasurement.Sample] = []
             let start = ContinuousClock.now

@@ -13,7 +13,8 @@ final class BenchStage {
     let bootstrap: String
     let standIn: BenchProcess
     private let broker: BenchProcess
-    private let verifyReceipt: String
+    /// What stands in for Apple answers alike whatever the path.
+    private let endpoint: String
     private let rootsFile: URL
     private let ledger: String
     private let server: PostgresServer?
@@ -55,7 +56,7 @@ final class BenchStage {
         standIn = try programs.standIn(
             authority: authorityFolder, latencyMilliseconds: scenario.latencyMilliseconds, in: folder)
         let port = try await standIn.firstLine().replacingOccurrences(of: "PORT ", with: "")
-        verifyReceipt = "https://127.0.0.1:\(port)/verifyReceipt"
+        endpoint = "https://127.0.0.1:\(port)"
         switch scenario.ledger {
         case .sqlite:
             server = nil
@@ -85,7 +86,8 @@ final class BenchStage {
     ) throws -> BenchProcess {
         try programs.worker(
             BenchPrograms.Surroundings(
-                bootstrap: bootstrap, verifyReceipt: (verifyReceipt, verifyReceipt), caFile: caFile,
+                bootstrap: bootstrap, verifyReceipt: ("\(endpoint)/verifyReceipt", "\(endpoint)/sandbox/verifyReceipt"),
+                caFile: caFile,
                 rootsFile: rootsFile, ledger: ledger, inFlight: scenario.inFlight, httpPort: httpPort,
                 properties: properties), in: folder)
     }
@@ -99,7 +101,7 @@ final class BenchStage {
         try Data(text).write(to: body)
         return try await programs.bareCalls(
             [
-                "--url", verifyReceipt, "--ca-file", caFile.path, "--body", body.path, "--in-flight",
+                "--url", "\(endpoint)/verifyReceipt", "--ca-file", caFile.path, "--body", body.path, "--in-flight",
                 String(scenario.inFlight), "--warm-up", String(warmUp), "--calls", String(calls), "--hot-calls",
                 String(hotCalls),
             ], in: folder)
