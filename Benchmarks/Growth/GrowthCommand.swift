@@ -9,6 +9,14 @@ struct GrowthCommand: AsyncParsableCommand {
 
     @OptionGroup var options: BenchOptions
 
+    /// What there is more of.
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+        case partitions, rows, inFlight, cores
+    }
+
+    @Option(parsing: .upToNextOption, help: "Which parts: partitions, rows, inFlight, cores.")
+    var parts = Part.allCases
+
     @Option(help: "Submissions per run.")
     var submissions = 40_000
 
@@ -28,12 +36,19 @@ struct GrowthCommand: AsyncParsableCommand {
     }
 
     func measure() async throws -> [GrowthResult] {
-        var results = [try await measure("partitions", partitions.both.map { partitionCase($0) })]
-        results.append(try await measureRows())
-        results.append(try await measure("in flight, signed", inFlight.both.map { signed(inFlight: $0) }))
-        results.append(try await measure("in flight, receipts", inFlight.both.map { receipts(inFlight: $0) }))
-        results.append(try await measure("cores, signed", Self.cores.map { signed(cores: $0) }))
-        results.append(try await measure("cores, receipts", Self.cores.map { receipts(cores: $0) }))
+        var results: [GrowthResult] = []
+        for part in parts {
+            switch part {
+            case .partitions: results.append(try await measure("partitions", partitions.both.map(partitions)))
+            case .rows: results.append(try await measureRows())
+            case .inFlight:
+                results.append(try await measure("in flight, signed", inFlight.both.map(signed)))
+                results.append(try await measure("in flight, receipts", inFlight.both.map(receipts)))
+            case .cores:
+                results.append(try await measure("cores, signed", Self.cores.map { restricted(signedCase, to: $0) }))
+                results.append(try await measure("cores, receipts", Self.cores.map { restricted(receiptCase, to: $0) }))
+            }
+        }
         return results
     }
 
@@ -41,34 +56,30 @@ struct GrowthCommand: AsyncParsableCommand {
     private static let cores = ["0", nil]
     private static var otherCores: String { "1-\(max(1, ProcessInfo.processInfo.processorCount - 1))" }
 
-    private func partitionCase(_ count: Int) -> (label: String, run: BenchRun) {
+    private func partitions(_ count: Int) -> (label: String, run: BenchRun) {
         var scenario = signedCase
         scenario.partitions = count
-        return ("\(count)", run(scenario))
+        return ("\(count)", options.run(scenario))
     }
 
-    private func signed(inFlight: Int) -> (label: String, run: BenchRun) {
+    private func signed(_ inFlight: Int) -> (label: String, run: BenchRun) {
         var scenario = signedCase
         scenario.inFlight = inFlight
-        return ("\(inFlight)", run(scenario))
+        return ("\(inFlight)", options.run(scenario))
     }
 
-    private func receipts(inFlight: Int) -> (label: String, run: BenchRun) {
+    private func receipts(_ inFlight: Int) -> (label: String, run: BenchRun) {
         var scenario = receiptCase
         scenario.inFlight = inFlight
         scenario.warmUpSeconds = 4 + Double(inFlight) / 1000
-        return ("\(inFlight)", run(scenario))
+        return ("\(inFlight)", options.run(scenario))
     }
-
-    private func signed(cores: String?) -> (label: String, run: BenchRun) { restricted(signedCase, to: cores) }
-
-    private func receipts(cores: String?) -> (label: String, run: BenchRun) { restricted(receiptCase, to: cores) }
 
     private func restricted(_ scenario: BenchCase, to cores: String?) -> (label: String, run: BenchRun) {
         var scenario = scenario
         scenario.cores = cores
         scenario.otherCores = cores == nil ? nil : Self.otherCores
-        return (cores == nil ? "all" : "1", run(scenario))
+        return (cores == nil ? "all" : "1", options.run(scenario))
     }
 
     private var signedCase: BenchCase {
@@ -76,10 +87,6 @@ struct GrowthCommand: AsyncParsableCommand {
     }
 
     private var receiptCase: BenchCase { BenchCase(window: .submissions(submissions / 2)) }
-
-    private func run(_ scenario: BenchCase) -> BenchRun {
-        BenchRun(scenario: scenario, binaries: URL(filePath: options.binaries))
-    }
 
     /// On ledgers that are made once and used by every run.
     private func measureRows() async throws -> GrowthResult {
@@ -92,19 +99,16 @@ struct GrowthCommand: AsyncParsableCommand {
             try await FilledLedger.make(at: file, rows: count)
             var scenario = signedCase
             scenario.rows = count
-            runs.append(
-                (
-                    "\(count)",
-                    BenchRun(
-                        scenario: scenario, binaries: URL(filePath: options.binaries), ledgerFile: file,
-                        isScattered: true)
-                ))
+            var run = options.run(scenario)
+            run.ledgerFile = file
+            run.isScattered = true
+            runs.append(("\(count)", run))
         }
         return try await measure("rows in the ledger", runs)
     }
 
     private func measure(_ name: String, _ runs: [(label: String, run: BenchRun)]) async throws -> GrowthResult {
-        let results = try await options.measure(runs.map { ($0.run.scenario, $0.run) }, title: "growth, \(name)")
+        let results = try await options.measure(runs.map { ("growth, \(name): \($0.label)", $0.run) })
         return GrowthResult(name: name, steps: zip(runs, results).map { .init(label: $0.label, result: $1) })
     }
 

@@ -24,8 +24,7 @@ struct LittleCommand: AsyncParsableCommand {
             BenchCase(
                 latencyMilliseconds: latency, inFlight: inFlight, warmUpSeconds: warmUp, window: .seconds(seconds))
         }
-        return try await options.measure(
-            cases.map { ($0, BenchRun(scenario: $0, binaries: URL(filePath: options.binaries))) }, title: "little")
+        return try await options.measure(cases.map { ("little, \($0.name)", options.run($0)) })
     }
 
     static func text(_ results: [CaseResult]) -> String {

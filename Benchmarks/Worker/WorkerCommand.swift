@@ -42,8 +42,7 @@ struct WorkerCommand: AsyncParsableCommand {
     }
 
     func measure() async throws -> [CaseResult] {
-        try await options.measure(
-            cases.map { ($0, BenchRun(scenario: $0, binaries: URL(filePath: options.binaries))) }, title: "worker")
+        try await options.measure(cases.map { ("worker, \($0.name)", options.run($0)) })
     }
 
     private var cases: [BenchCase] {
