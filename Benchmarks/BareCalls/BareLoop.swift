@@ -8,7 +8,7 @@ import Glibc
 /// One thread, libcurl's multi handle driven by epoll, connections that are kept. No queue, no retry, no reader of answers,
 /// and the handles are used again and again.
 final class BareLoop {
-    /// Answers that cannot be had are a fault of the benchmark.
+    /// More are delivered by the next call.
     private static let maxEventsPerWait = 256
     /// Without an event for so long nothing will come any more.
     private static let patienceMilliseconds: Int32 = 30_000
