@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 import Ledger
 import Logging
 
@@ -30,6 +31,8 @@ struct FilledLedger {
                 sql: "INSERT INTO publications VALUES (1795000000, :rows, 1795000000000)", arguments: ["rows": rows])
         }
         try queue.close()
+        // Else the disk is still busy with it while a worker is measured.
+        sync()
     }
 
     private static func configuration(_ rows: Int) -> Configuration {
