@@ -25,6 +25,7 @@ final class ConsumerLoop {
     var assignment: ConsumerAssignment
     var pauses = PauseState()
     var buffer = RecordBuffer()
+    private var refill: PrefetchRefill
     var hadAssignment = false
     /// Whether the group has answered the latest request to join.
     var isMember = false
@@ -56,6 +57,7 @@ final class ConsumerLoop {
         self.logger = logger
         observer = ClientObserver(client: "consumer", configuration: configuration.client, logger: logger)
         isCooperative = configuration.isCooperative
+        refill = PrefetchRefill(records: configuration.heldRecords, bytes: configuration.heldBytes)
         isStatic = configuration.isStatic
         assignment = ConsumerAssignment(
             revocationDeadline: configuration.revocationDeadline, commitDeadline: Self.revocationCommitDeadline)
@@ -243,8 +245,10 @@ final class ConsumerLoop {
         guard demand.maxRecords > 0 else { return }
         while buffer.wantsMore(maxRecords: demand.maxRecords, maxBytes: demand.maxBytes) {
             guard let message = records.nextRecord() else { break }
+            refill.took(bytes: message.pointee.len)
             if let record = take(message) { buffer.append(record) }
         }
+        if refill.isDue() { remindBrokers() }
         guard !buffer.isEmpty else { return }
         let batch = buffer.take(maxRecords: demand.maxRecords, maxBytes: demand.maxBytes)
         if !inbox.answer(demand.id, .success(.records(batch))) { buffer.putBack(batch) }
@@ -272,6 +276,15 @@ final class ConsumerLoop {
             return nil
         }
         return KafkaRecord(message, partition: partition, epoch: epoch)
+    }
+
+    /// Makes librdkafka look for room now. Nothing in its interface says so; a question for the leaders of all partitions,
+    /// whose answers nobody waits for, wakes their threads, and each then looks at what it may fetch.
+    private func remindBrokers() {
+        guard rd_kafka_version() < 0x0202_0000 else { return }
+        let latest = Dictionary(uniqueKeysWithValues: assignment.partitions.map { ($0, Int64(RD_KAFKA_OFFSET_END)) })
+        guard !latest.isEmpty, let list = PartitionList(offsets: latest) else { return }
+        _ = rd_kafka_offsets_for_times(handle.pointer, list.pointer, 0)
     }
 
     /// The topic's name, made into a Swift string once per topic and assignment instead of once per record.

@@ -1,3 +1,4 @@
+internal import CLibrdkafka
 /// How a consumer joins its group and how much it holds in memory.
 public struct KafkaConsumerConfiguration: Sendable {
     /// How a group divides partitions; all its members must agree.
@@ -33,8 +34,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     public var fetchWait: Duration
     /// How many records librdkafka tries to hold ready, over all partitions. Default 20,000.
     ///
-    /// Once it holds so many, librdkafka looks again only after up to a second, so that this is also about how many
-    /// records a second can be read: with 1000, a consumer that could read 100,000 a second reads 1300.
+    /// Once half of them are taken, librdkafka is reminded to look for more.
     public var prefetchedRecords: Int
     /// How many KiB it may hold ready, over all partitions. Default 16384.
     public var prefetchedKilobytes: Int
@@ -60,7 +60,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     }
 
     func properties() throws(KafkaError) -> ClientProperties {
-        let defaults = [
+        var defaults = [
             "group.id": groupID,
             Self.strategyProperty: Assignor.range.rawValue,
             "session.timeout.ms": String(sessionTimeout.pollMilliseconds),
@@ -77,10 +77,20 @@ public struct KafkaConsumerConfiguration: Sendable {
             "queued.min.messages": String(prefetchedRecords),
             "queued.max.messages.kbytes": String(prefetchedKilobytes),
         ]
+        // Where librdkafka has the property; before, it is reminded (`PrefetchRefill`).
+        if rd_kafka_version() >= 0x0202_0000 { defaults["fetch.queue.backoff.ms"] = "10" }
         var client = client
         if let assignor { client.properties[Self.strategyProperty] = assignor.rawValue }
         if let groupInstanceID { client.properties["group.instance.id"] = groupInstanceID }
         return try ClientProperties(client, defaults: defaults, guards: Self.guards)
+    }
+
+    /// How many records librdkafka may hold, whoever said so.
+    var heldRecords: Int { client.properties["queued.min.messages"].flatMap { Int($0) } ?? prefetchedRecords }
+
+    /// How many bytes it may hold, whoever said so.
+    var heldBytes: Int {
+        (client.properties["queued.max.messages.kbytes"].flatMap { Int($0) } ?? prefetchedKilobytes) << 10
     }
 
     /// Whether only what moves is given back at a rebalance, as far as it is up to this member.
