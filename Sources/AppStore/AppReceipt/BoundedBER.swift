@@ -3,7 +3,8 @@ import SwiftASN1
 /// ASN.1 parsing within bounds that hold before any memory is spent on it.
 ///
 /// The parser itself stops at 50 levels, but not at any number of values: four megabytes of two-byte values would cost it
-/// half a gigabyte.
+/// half a gigabyte. A tree is built of a receipt's signer and certificates alone, where the signature is checked here;
+/// everything else is read as ``BERValue``, which costs a tenth.
 enum BoundedBER {
     /// Most ASN.1 values that are parsed at once. A receipt of ``AppReceipt/maxBytes`` has some 42,000 in its payload.
     static let maxValues = 1 << 16
@@ -36,5 +37,20 @@ enum BoundedBER {
             if tag & 0x20 == 0 { rest = rest.dropFirst(Int(clamping: length)) }
         }
         return false
+    }
+}
+
+extension ASN1Node {
+    /// The nodes inside a constructed node of the given kind; nil for any other node.
+    func children(_ identifier: ASN1Identifier) -> [ASN1Node]? {
+        guard self.identifier == identifier, case .constructed(let nodes) = content else { return nil }
+        return Array(nodes)
+    }
+
+    /// The bytes of an OCTET STRING, joined where BER cut it into pieces; nil for any other node.
+    var octets: ArraySlice<UInt8>? {
+        guard identifier == .octetString else { return nil }
+        // A failure means a piece that is no OCTET STRING, so this is none either.
+        return try? ASN1OctetString(berEncoded: self).bytes
     }
 }

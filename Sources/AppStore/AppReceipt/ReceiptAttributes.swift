@@ -1,42 +1,56 @@
 import Purchases
-import SwiftASN1
 
 /// A set of attributes, `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`, in its order.
 struct ReceiptAttributes {
     /// Longest text that an attribute may hold, in bytes; a longer one counts as absent.
     static let maxTextBytes = 1024
 
-    private let list: [(type: Int, value: ArraySlice<UInt8>)]
+    /// Room for what most sets have: some 25 of a receipt and 20 of a purchase.
+    private static let usualCount = 32
+
+    /// One that has the form of an attribute.
+    struct Attribute: Equatable {
+        let type: Int
+        let value: ArraySlice<UInt8>
+    }
+
+    let list: [Attribute]
 
     /// Reads a receipt's payload.
     init(receiptPayload payload: ArraySlice<UInt8>) throws(AppReceiptError) {
-        guard let node = BoundedBER.parse(payload) else { throw .notReceiptAttributes }
+        guard let value = BERValue(payload.span) else { throw .notReceiptAttributes }
         // Xcode wraps the set into one more OCTET STRING.
-        let set = node.octets.flatMap(BoundedBER.parse) ?? node
-        guard let attributes = Self(set) else { throw .notReceiptAttributes }
+        let wrapped = value.octets(in: payload)
+        guard let attributes = wrapped.flatMap(Self.init(set:)) ?? Self(value, in: payload) else {
+            throw .notReceiptAttributes
+        }
         self = attributes
     }
 
     /// Reads a nested set; nil if it is none.
-    init?(set value: ArraySlice<UInt8>) {
-        guard let node = BoundedBER.parse(value) else { return nil }
-        self.init(node)
+    init?(set bytes: ArraySlice<UInt8>) {
+        guard let value = BERValue(bytes.span) else { return nil }
+        self.init(value, in: bytes)
     }
 
     /// Members of another form are left out.
-    private init?(_ node: ASN1Node) {
-        guard let members = node.children(.set) else { return nil }
-        list = members.compactMap { member in
-            guard let parts = member.children(.sequence), parts.count == 3, let value = parts[2].octets
-            else { return nil }
-            // A failure means a type that is no number, or none of Apple's.
-            return (try? Int(berEncoded: parts[0])).map { ($0, value) }
+    private init?(_ value: BERValue, in bytes: ArraySlice<UInt8>) {
+        let span = bytes.span
+        guard var members = value.members(BERValue.set) else { return nil }
+        var list: [Attribute] = []
+        list.reserveCapacity(Self.usualCount)
+        while let member = members.next(in: span) {
+            guard var parts = member.members(BERValue.sequence), let type = parts.next(in: span)?.integer(in: span),
+                parts.next(in: span) != nil, let value = parts.last(in: span)?.octets(in: bytes)
+            else { continue }
+            list.append(Attribute(type: type, value: value))
         }
+        self.list = list
     }
 
     /// The values of every attribute of a type.
     func values(_ type: Int) -> [ArraySlice<UInt8>] {
-        list.filter { $0.type == type }.map(\.value)
+        list.lazy.filter { $0.type == type }.map(\.value)
     }
 
     /// A text; nil when it is absent, empty, too long or not UTF-8.
@@ -49,7 +63,8 @@ struct ReceiptAttributes {
 
     /// A date and time; nil when it is absent, not RFC 3339, or empty, as a cancellation date is on a purchase that stands.
     func moment(_ type: Int) -> Timestamp? {
-        text(type).flatMap { Timestamp(receiptDate: Array($0.utf8)) ?? Timestamp(rfc3339: $0) }
+        guard let (tag, bytes) = first(type), Self.textTags.contains(tag) else { return nil }
+        return Timestamp(receiptDate: bytes.span) ?? text(type).flatMap(Timestamp.init(rfc3339:))
     }
 
     /// An integer; nil when it is absent or not one of 64 bits.

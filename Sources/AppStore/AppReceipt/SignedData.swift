@@ -1,5 +1,3 @@
-import SwiftASN1
-
 /// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of what came.
 public struct SignedData: Hashable, Sendable {
     /// What kind of content it is, encoded; ``dataOID`` for a receipt.
@@ -13,45 +11,40 @@ public struct SignedData: Hashable, Sendable {
 
     /// Opens `SEQUENCE { OID signedData, [0] SEQUENCE { version, digests, content, [0] certificates, [1] CRLs, signers } }`.
     init(ber bytes: [UInt8]) throws(AppReceiptError) {
-        guard let envelope = BoundedBER.parse(bytes[...]) else { throw .notASN1 }
-        guard let parts = envelope.children(.sequence), parts.count == 2, Self.isOID(parts[0], Self.signedDataOID),
-            let wrapped = parts[1].children(Self.contextTag0), wrapped.count == 1,
-            let members = wrapped[0].children(.sequence), members.count >= 3,
-            let content = members[2].children(.sequence), content.count == 2,
-            let octets = content[1].children(Self.contextTag0), octets.count == 1,
-            let payload = octets[0].octets
+        let span = bytes.span
+        guard let envelope = BERValue(span) else { throw .notASN1 }
+        guard var parts = envelope.members(BERValue.sequence), let type = parts.next(in: span),
+            bytes[type.encoded].elementsEqual(Self.signedDataOID),
+            var wrapped = parts.last(in: span)?.members(BERValue.contextTag0),
+            var members = wrapped.last(in: span)?.members(BERValue.sequence), members.next(in: span) != nil,
+            members.next(in: span) != nil, var content = members.next(in: span)?.members(BERValue.sequence),
+            let contentType = content.next(in: span),
+            var octets = content.last(in: span)?.members(BERValue.contextTag0),
+            let payload = octets.last(in: span)?.octets(in: bytes[...])
         else { throw .notSignedData }
-        contentType = content[0].encodedBytes
+        self.contentType = bytes[contentType.encoded]
         self.payload = payload
-        certificates = members.dropFirst(3).first { $0.identifier == Self.contextTag0 }?.encodedBytes
-        signerInfos = members.dropFirst(3).last { $0.identifier == .set }?.encodedBytes
-    }
-
-    private static func isOID(_ node: ASN1Node, _ encoded: [UInt8]) -> Bool {
-        node.identifier == .objectIdentifier && node.encodedBytes.elementsEqual(encoded)
+        var certificates: BERValue?
+        var signerInfos: BERValue?
+        while let member = members.next(in: span) {
+            switch member.tag {
+            case Self.certificatesTag: certificates = certificates ?? member
+            case Self.signerInfosTag: signerInfos = member
+            default: break
+            }
+        }
+        self.certificates = certificates.map { bytes[$0.encoded] }
+        self.signerInfos = signerInfos.map { bytes[$0.encoded] }
     }
 
     /// 1.2.840.113549.1.7.1, encoded: plain data.
     static let dataOID: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01]
 
-    private static let contextTag0 = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
     /// 1.2.840.113549.1.7.2, encoded.
     private static let signedDataOID: [UInt8] = [
         0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02,
     ]
-}
-
-extension ASN1Node {
-    /// The nodes inside a constructed node of the given kind; nil for any other node.
-    func children(_ identifier: ASN1Identifier) -> [ASN1Node]? {
-        guard self.identifier == identifier, case .constructed(let nodes) = content else { return nil }
-        return Array(nodes)
-    }
-
-    /// The bytes of an OCTET STRING, joined where BER cut it into pieces; nil for any other node.
-    var octets: ArraySlice<UInt8>? {
-        guard identifier == .octetString else { return nil }
-        // A failure means a piece that is no OCTET STRING, so this is none either.
-        return try? ASN1OctetString(berEncoded: self).bytes
-    }
+    /// `[0]` and SET, whether constructed or not; those who read them insist.
+    private static let certificatesTag: UInt8 = 0x80
+    private static let signerInfosTag: UInt8 = 0x11
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Receipt dates")
 struct ReceiptDateTests {
-    private func read(_ text: String) -> Timestamp? { Timestamp(receiptDate: Array(text.utf8)) }
+    private func read(_ text: String) -> Timestamp? { Timestamp(receiptDate: Array(text.utf8).span) }
 
     @Test(
         "reads the form that Apple writes",
