@@ -20,9 +20,30 @@ public struct ReceiptText: Hashable, Sendable {
         self = try Self.normalise(Array(text.utf8))
     }
 
-    /// Normalises and decodes a client's text in one pass.
+    /// Normalises and decodes a client's text.
     public static func normalise(_ text: [UInt8]) throws(AppReceiptError) -> ReceiptText {
         guard text.count <= maxTextBytes else { throw .tooLarge }
+        let receipt = if let standard = standard(text) { standard } else { try anyForm(text) }
+        guard receipt.bytes.count <= AppReceipt.maxBytes else { throw .tooLarge }
+        return receipt
+    }
+
+    /// Reads a text that is in the standard form already, as nearly all are; nil for every other.
+    private static func standard(_ text: [UInt8]) -> ReceiptText? {
+        guard text.count & 3 == 0, !text.isEmpty else { return nil }
+        // Only the last four characters can have padding or stray bits, and they are in no block.
+        let blocks = (text.count - 4) / Base64Blocks.characters
+        let end = Array(text[(blocks * Base64Blocks.characters)...])
+        // A failure means that the text is wrong, or in another form than this.
+        guard let last = try? anyForm(end), last.base64 == end,
+            var bytes = Base64Blocks.decode(text, blocks: blocks)
+        else { return nil }
+        bytes.replaceSubrange((blocks * Base64Blocks.bytes)..., with: last.bytes)
+        return ReceiptText(base64: text, bytes: bytes)
+    }
+
+    /// Reads every form that is taken, character by character.
+    private static func anyForm(_ text: [UInt8]) throws(AppReceiptError) -> ReceiptText {
         let (values, alphabet) = (Self.values, Self.alphabet)
         var base64: [UInt8] = []
         var bytes: [UInt8] = []
@@ -61,7 +82,6 @@ public struct ReceiptText: Hashable, Sendable {
             base64.append(padCharacter)
         default: throw .notBase64
         }
-        guard bytes.count <= AppReceipt.maxBytes else { throw .tooLarge }
         return ReceiptText(base64: base64, bytes: bytes)
     }
 

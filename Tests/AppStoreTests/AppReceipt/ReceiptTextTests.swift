@@ -46,4 +46,29 @@ struct ReceiptTextTests {
         #expect(receipt.bytes == bytes)
         #expect(receipt.base64 == Array(text.utf8))
     }
+    @Test(
+        "a text in the standard form is read as the same text with a space in it is, damaged or not", arguments: 0..<16)
+    func standardForm(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let characters = Array("AZaz09+/-_= \r\n*\u{0}\u{7f}é".utf8)
+        var outcomes: [AppReceiptError?: Int] = [:]
+        for _ in 0..<400 {
+            let bytes = (0..<Int.random(in: 1...80, using: &generator)).map { _ in
+                UInt8.random(in: 0...255, using: &generator)
+            }
+            var text = Array(Data(bytes).base64EncodedString().utf8)
+            for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                let index = Int.random(in: 0..<text.count, using: &generator)
+                text[index] = characters.randomElement(using: &generator) ?? 0
+            }
+            // White space is skipped wherever it stands, and keeps a text from being read four characters at a time.
+            var spaced = text
+            spaced.insert(UInt8(ascii: " "), at: .random(in: 0...text.count, using: &generator))
+            let read = Result { () throws(AppReceiptError) in try ReceiptText.normalise(text) }
+            #expect(read == Result { () throws(AppReceiptError) in try ReceiptText.normalise(spaced) })
+            outcomes[read.error, default: 0] += 1
+        }
+        #expect(outcomes[nil, default: 0] > 50)
+        #expect(outcomes[.notBase64, default: 0] > 50)
+    }
 }
