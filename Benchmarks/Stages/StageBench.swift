@@ -7,14 +7,20 @@ import Ledger
 import Logging
 import Purchases
 
-/// The stages of a signed transaction, each fed with what the one before it makes.
+/// The stages of a signed transaction, each fed with what the one before it makes, and what a receipt goes through instead
+/// of its verification.
 struct StageBench {
     private static let bundleID: BundleID = "com.example.game"
+    /// Receipts that are read in turn, what each holds, and its size: what a device sends that has bought a few times.
+    private static let receiptCount = 16
+    private static let receiptPurchases = 8
+    private static let receiptBytes = 8 << 10
 
     private let batch: Int
     private let now: Timestamp
     private let records: [SubmissionRecord]
     private let tokens: [String]
+    private let receipts: [String]
     private let verifier: SignedTransactionVerifier
 
     init(count: Int, batch: Int) throws {
@@ -36,6 +42,18 @@ struct StageBench {
             return SubmissionRecord(
                 partition: TopicPartition(topic: "receipts.submitted", partition: 0), offset: Int64(index),
                 timestamp: now, key: nil, value: Array(text.utf8), headers: [])
+        }
+        let receiptFactory = try ReceiptFactory(authority: authority)
+        receipts = try (0..<Self.receiptCount).map { receipt in
+            let purchases = (0..<Self.receiptPurchases).map { index in
+                SimulatedPurchase(
+                    transactionID: TransactionID(String(3_000_000_000 + 1000 * receipt + index)), productID: "gems",
+                    purchasedAt: now)
+            }
+            return try receiptFactory.base64(
+                ReceiptSpecification(
+                    bundleID: Self.bundleID, environment: .production, purchases: purchases, creationDate: now,
+                    targetSize: Self.receiptBytes))
         }
         verifier = SignedTransactionVerifier(roots: try TrustedRoots(pem: authority.rootsPEM))
         // So that every round finds the certificates remembered.
@@ -69,6 +87,9 @@ struct StageBench {
                 _ = GrantClaim.claims(of: purchases, by: verifiedBy, claimant: settlements[index].claimant, at: now)
             })
         costs += try await ledgerCosts(settlements)
+        let texts = try receipts.map { try ReceiptText($0) }
+        costs.append(try cost("read the receipt's text") { _ = try ReceiptText(receipts[$0 % receipts.count]) })
+        costs.append(try cost("read the receipt") { _ = try AppReceipt(der: texts[$0 % texts.count].bytes) })
         return costs
     }
 

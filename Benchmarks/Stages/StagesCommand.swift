@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// `grantor-bench stages`: what each stage that a signed transaction goes through costs by itself, in this process.
+/// `grantor-bench stages`: what each stage that a signed transaction goes through costs by itself, in this process, and what
+/// it costs to read a receipt.
 ///
 /// No broker, no network, no other process: the figures hold up under other load far better than those of a whole worker, so
 /// this is what a change is judged by. Of several rounds the cheapest counts, because other load only ever adds.

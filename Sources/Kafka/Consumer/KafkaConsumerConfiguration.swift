@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+
 /// How a consumer joins its group and how much it holds in memory.
 public struct KafkaConsumerConfiguration: Sendable {
     /// How a group divides partitions; all its members must agree.

@@ -22,6 +22,16 @@ struct KafkaConsumerConfigurationTests {
         for (key, value) in expected { #expect(values[key] == value, "\(key)") }
     }
 
+    @Test("What librdkafka may hold is known, whoever said it")
+    func held() {
+        let defaults = configuration()
+        #expect(defaults.heldRecords == 20_000)
+        #expect(defaults.heldBytes == 16 << 20)
+        let set = configuration(["queued.min.messages": "10", "queued.max.messages.kbytes": "64"])
+        #expect(set.heldRecords == 10)
+        #expect(set.heldBytes == 64 << 10)
+    }
+
     @Test("An operator's property wins over a default")
     func override() throws {
         #expect(try configuration(["auto.offset.reset": "error"]).properties().values["auto.offset.reset"] == "error")

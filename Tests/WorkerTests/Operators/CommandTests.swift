@@ -53,7 +53,7 @@ struct CommandTests {
             CommandLineCase("submissions show s-9", .failed),
             CommandLineCase("submissions show -- -s-9", .failed),
             CommandLineCase("submissions show -s-9", .usage),
-            CommandLineCase("submissions list --user -u --order --o", .failed),
+            CommandLineCase("submissions list --user -u --order --o", .done),
             CommandLineCase("grants show --user -u", .failed),
             CommandLineCase("submissions list --outcome lost", .usage),
             CommandLineCase("submissions list --limit 0", .usage),

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import Kafka
+
+@Suite("Reminding librdkafka to fetch")
+struct PrefetchRefillTests {
+    @Test("is due once half of the bytes that it may hold were taken, and then after another half")
+    func bytes() {
+        var refill = PrefetchRefill(records: 1000, bytes: 100)
+        let due = (1...20).map { _ in
+            refill.took(bytes: 10)
+            return refill.isDue()
+        }
+        #expect(due.enumerated().filter(\.element).map(\.offset) == [4, 9, 14, 19])
+    }
+
+    @Test("is due once half of the records were taken, however small")
+    func records() {
+        var refill = PrefetchRefill(records: 6, bytes: 1000)
+        let due = (1...7).map { _ in
+            refill.took(bytes: 0)
+            return refill.isDue()
+        }
+        #expect(due.enumerated().filter(\.element).map(\.offset) == [2, 5])
+    }
+
+    @Test("is due once for a record that is larger than all that may be held, and never before one is taken")
+    func large() {
+        var refill = PrefetchRefill(records: 1, bytes: 1)
+        let before = refill.isDue()
+        refill.took(bytes: 5_000_000)
+        let due = [refill.isDue(), refill.isDue()]
+        #expect(!before)
+        #expect(due == [true, false])
+    }
+}
