@@ -11,7 +11,10 @@ static inline void grantor_integer_read(mpz_ptr integer, const void *bigEndian, 
     mpz_import(integer, count, 1, 1, 1, 0, bigEndian);
 }
 
-static inline size_t grantor_integer_bytes(mpz_srcptr integer) { return (mpz_sizeinbase(integer, 2) + 7) / 8; }
+// GMP says that 0 has one digit, and writes none.
+static inline size_t grantor_integer_bytes(mpz_srcptr integer) {
+    return mpz_sgn(integer) == 0 ? 0 : (mpz_sizeinbase(integer, 2) + 7) / 8;
+}
 
 // Without leading zeros; the caller has room for grantor_integer_bytes.
 static inline void grantor_integer_write(mpz_srcptr integer, void *bigEndian) {

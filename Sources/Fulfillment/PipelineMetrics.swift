@@ -43,8 +43,8 @@ struct PipelineMetrics: Sendable {
     let knownCertificates = Counter(label: "grantor_signing_certificates_total", dimensions: [("result", "known")])
     let verifiedCertificates = Counter(
         label: "grantor_signing_certificates_total", dimensions: [("result", "verified")])
-    /// Keys whose table gave a false answer. Alert on any.
-    let distrustedTables = Gauge(label: "grantor_signature_tables_distrusted")
+    /// False answers of tables, after which none is asked. Alert on any.
+    let falseAnswersOfTables = Gauge(label: "grantor_signature_tables_distrusted")
     let ledgerUnavailable = Counter(label: "grantor_ledger_unavailable_total")
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
     /// Events that the broker refused, and those that wait behind them. Alert on any that stay.

@@ -86,6 +86,9 @@ struct KeyTableTests {
             let table = try #require(KeyTable(key: key.rawRepresentation))
             let digest = [UInt8](repeating: 0, count: 32)
             let signature = Self.number(left) + Self.number(left)
+            // What an earlier check left behind must not stand in for a 0.
+            let earlier = [UInt8](repeating: 0xA5, count: 32)
+            #expect(agrees(table, key, earlier + earlier, earlier) == .doesNotHold)
             #expect(agrees(table, key, signature, digest) == .holds)
             #expect(agrees(table, key, Self.number(left + 1) + Self.number(left + 1), digest) == .doesNotHold)
             found += 1

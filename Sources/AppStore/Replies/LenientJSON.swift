@@ -39,10 +39,11 @@ enum LenientNumber {
     /// Largest number of milliseconds that is a date: the end of the year 9999.
     private static let endOfTime = 253_402_300_800_000.0
 
-    /// A number without fraction and exponent where it has none to lose; nil if it is too large for any purpose.
-    static func plain(_ text: String) -> String? {
+    /// A number without fraction and exponent where it has none to lose. One that is too large for any purpose stays as it is: it is
+    /// there, and nobody can read it.
+    static func plain(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return text }
-        guard let number = Double(text), number.isFinite else { return nil }
+        guard let number = Double(text), number.isFinite else { return text }
         return (Int64(text) ?? Int64(exactly: number)).map { String($0) } ?? String(number)
     }
 

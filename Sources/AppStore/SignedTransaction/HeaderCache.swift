@@ -26,9 +26,6 @@ final class HeaderCache: Sendable {
     /// Headers that are kept.
     var count: Int { entries.withLock { $0.count } }
 
-    /// Keys whose table gave a false answer.
-    var distrustedTables: Int { entries.withLock { $0 }.count { $0.key.isTableDistrusted } }
-
     /// The key that a header names; nil for a header that is not known.
     func key(of header: ArraySlice<UInt8>) -> SigningKey? {
         let header = Data(header)

@@ -21,12 +21,13 @@ public final class SignedTransactionVerifier: Sendable {
         public let hits: Int
         /// With one.
         public let misses: Int
-        /// Keys whose table gave a false answer and is not asked any more. Always 0, unless a library or the machine is broken.
-        public var distrustedTables = 0
+        /// False answers of tables, after which none is asked any more. Always 0, unless a library or the machine is broken.
+        public var falseAnswers = 0
     }
 
     private let chains: ChainCache
     let headers = HeaderCache()
+    private let tables = TableTrust()
 
     /// A verifier that trusts these roots.
     public init(roots: TrustedRoots) {
@@ -37,7 +38,7 @@ public final class SignedTransactionVerifier: Sendable {
     public var statistics: Statistics {
         let chains = chains.statistics
         return Statistics(
-            hits: headers.hits + chains.hits, misses: chains.misses, distrustedTables: headers.distrustedTables)
+            hits: headers.hits + chains.hits, misses: chains.misses, falseAnswers: tables.falseAnswers)
     }
 
     /// The transaction in a text, once its signature holds.
@@ -109,6 +110,6 @@ public final class SignedTransactionVerifier: Sendable {
             throw .chain(error)
         }
         guard let key = P256.Signing.PublicKey(chain.key) else { throw .wrongKey }
-        return SigningKey(key: key, validity: chain.validity)
+        return SigningKey(key: key, validity: chain.validity, trust: tables)
     }
 }

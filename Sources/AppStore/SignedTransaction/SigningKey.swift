@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Apple signs with one or two keys for years, so a key that comes again and again gets a ``KeyTable``, which checks its
 /// signatures in less than half of the time. swift-crypto stays the judge: what the table does not confirm it decides, and
-/// it looks at a sample of what the table confirms. A table that is caught in a false answer is never asked again.
+/// it looks at a sample of what the table confirms. Once a table is caught in a false answer none of the process is asked again.
 ///
 /// May be used from all cores at once.
 final class SigningKey: Sendable {
@@ -17,6 +17,7 @@ final class SigningKey: Sendable {
     static let sample = 1024
 
     let validity: ClosedRange<Timestamp>
+    private let trust: TableTrust
     private let key: P256.Signing.PublicKey
     private let makeTable: @Sendable (P256.Signing.PublicKey) -> (any SignatureTable)?
     private let state = Mutex(State.counting(0))
@@ -26,27 +27,24 @@ final class SigningKey: Sendable {
         case counting(Int)
         /// One thread makes the table. -> `asked`, or `without` where none can be made.
         case making
-        /// How many signatures the table confirmed. -> `distrusted` after a false answer.
+        /// How many signatures the table confirmed. -> `without` after a false answer of any table.
         case asked(any SignatureTable, confirmed: Int)
         case without
-        case distrusted
     }
 
-    /// - Parameter makeTable: what makes the table; for tests.
+    /// - Parameters:
+    ///   - trust: what all keys of a verifier share.
+    ///   - makeTable: what makes the table; for tests.
     init(
-        key: P256.Signing.PublicKey, validity: ClosedRange<Timestamp>,
+        key: P256.Signing.PublicKey, validity: ClosedRange<Timestamp>, trust: TableTrust,
         makeTable: @escaping @Sendable (P256.Signing.PublicKey) -> (any SignatureTable)? = {
             KeyTable(key: $0.rawRepresentation)
         }
     ) {
         self.key = key
         self.validity = validity
+        self.trust = trust
         self.makeTable = makeTable
-    }
-
-    /// Whether the table gave a false answer. None ever should.
-    var isTableDistrusted: Bool {
-        state.withLock { if case .distrusted = $0 { true } else { false } }
     }
 
     /// Whether the key signed the bytes.
@@ -78,10 +76,16 @@ final class SigningKey: Sendable {
             case .counting(let count) where count < Self.checksBeforeTable:
                 state = .counting(count + 1)
                 return .decide
+            case .counting where trust.isLost:
+                state = .without
+                return .decide
             case .counting:
                 state = .making
                 return .makeTable
-            case .making, .without, .distrusted: return .decide
+            case .making, .without: return .decide
+            case .asked where trust.isLost:
+                state = .without
+                return .decide
             case .asked(let table, _): return .ask(table)
             }
         }
@@ -98,7 +102,7 @@ final class SigningKey: Sendable {
 
     private func decideConfirmed(_ digest: SHA256Digest, _ signature: [UInt8]) -> Bool {
         guard !decide(digest, signature) else { return true }
-        state.withLock { $0 = .distrusted }
+        trust.lose()
         return false
     }
 
@@ -106,6 +110,17 @@ final class SigningKey: Sendable {
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
         return key.isValidSignature(signature, for: digest)
     }
+}
+
+/// Whether tables are believed. A false answer is one of the memory, the processor or a library, so it counts for all of them.
+final class TableTrust: Sendable {
+    private let count = Atomic(0)
+
+    /// False answers so far.
+    var falseAnswers: Int { count.load(ordering: .relaxed) }
+    var isLost: Bool { falseAnswers > 0 }
+
+    func lose() { count.add(1, ordering: .relaxed) }
 }
 
 /// What confirms signatures of one key.

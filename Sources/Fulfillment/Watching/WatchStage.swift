@@ -71,10 +71,10 @@ struct WatchStage: Sendable {
     ) {
         parts.metrics.knownCertificates.increment(by: statistics.hits - last.hits)
         parts.metrics.verifiedCertificates.increment(by: statistics.misses - last.misses)
-        parts.metrics.distrustedTables.record(statistics.distrustedTables)
-        if statistics.distrustedTables > last.distrustedTables {
+        parts.metrics.falseAnswersOfTables.record(statistics.falseAnswers)
+        if statistics.falseAnswers > last.falseAnswers {
             parts.logger.critical(
-                "A table of Apple's key gave a false answer; it is not asked any more, and swift-crypto checks alone")
+                "A table of Apple's key gave a false answer; none is asked any more, and swift-crypto checks alone")
         }
         last = statistics
     }

@@ -189,7 +189,8 @@ final class ConsumerLoop {
         defer { wake.signal() }
         if !isMember, !isStatic, hasReachedBroker {
             logger.warning(
-                "Kafka consumer goes while its group is being divided, which misses it when its session ends")
+                "Kafka consumer goes without having been let into its group; if it asked, the group misses it when its session ends"
+            )
         }
         // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
         guard !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000 else {
@@ -282,9 +283,11 @@ final class ConsumerLoop {
     /// whose answers nobody waits for, wakes their threads, and each then looks at what it may fetch.
     private func remindBrokers() {
         guard rd_kafka_version() < 0x0202_0000 else { return }
-        let latest = Dictionary(uniqueKeysWithValues: assignment.partitions.map { ($0, Int64(RD_KAFKA_OFFSET_END)) })
-        guard !latest.isEmpty, let list = PartitionList(offsets: latest) else { return }
-        _ = rd_kafka_offsets_for_times(handle.pointer, list.pointer, 0)
+        // One by one: a partition without a leader would keep the others from being asked.
+        for partition in assignment.partitions {
+            guard let list = PartitionList(offsets: [partition: Int64(RD_KAFKA_OFFSET_END)]) else { return }
+            _ = rd_kafka_offsets_for_times(handle.pointer, list.pointer, 0)
+        }
     }
 
     /// The topic's name, made into a Swift string once per topic and assignment instead of once per record.

@@ -15,13 +15,16 @@ struct Departure {
     }
 
     private enum State {
-        /// Goes to `leaving` once the group has let it in, or when there is just time left to leave.
+        /// Goes to `leaving` once the group has let it in, when ``joinLimit`` is over, or when there is just time left to leave.
         case joining(until: Instant)
         /// Goes to `ended` once it has left, or at the deadline.
         case leaving(until: Instant)
         case ended
     }
 
+    /// How long it waits to be let in, at most. A group is divided within seconds, and one that is never divided, because the topic
+    /// is missing or may not be read, is not to hold up a stop for minutes.
+    static let joinLimit = Duration.seconds(15)
     /// What is kept of the time for leaving while the group lets nobody in.
     static let reserve = Duration.seconds(1)
     /// How long the group may take to answer that it was left.
@@ -34,7 +37,7 @@ struct Departure {
     /// - Parameter isJoining: whether the group was asked to let this client in and may not have answered yet.
     init(isJoining: Bool, deadline: Instant, now: Instant) {
         self.deadline = deadline
-        state = .joining(until: isJoining ? max(now, deadline - Self.reserve) : now)
+        state = .joining(until: isJoining ? max(now, min(deadline - Self.reserve, now + Self.joinLimit)) : now)
     }
 
     /// Whether the group is still to let it in.

@@ -40,8 +40,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     private func kafka(_ plan: WorkerPlan, _ logger: Logger) async -> [Result] {
-        let admin = KafkaAdmin(
-            configuration: plan.kafka.client, logger: logger)
+        let admin = KafkaAdmin(configuration: plan.kafka.client, logger: logger)
         do throws(KafkaError) {
             // All topics are asked for: naming one would make some brokers create it.
             let cluster = try await admin.describe()

@@ -8,7 +8,8 @@ import Testing
 struct HeaderCacheTests {
     private func key() -> SigningKey {
         SigningKey(
-            key: P256.Signing.PrivateKey().publicKey, validity: ChainBuilder.start...ChainBuilder.end)
+            key: P256.Signing.PrivateKey().publicKey, validity: ChainBuilder.start...ChainBuilder.end,
+            trust: TableTrust())
     }
 
     private func header(_ number: Int) -> ArraySlice<UInt8> { Array("header-\(number)".utf8)[...] }

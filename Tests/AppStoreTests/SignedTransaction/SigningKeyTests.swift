@@ -21,6 +21,7 @@ struct SigningKeyTests {
         }
     }
 
+    private let trust = TableTrust()
     private let secret = P256.Signing.PrivateKey()
     private let content = Array("header.payload".utf8)
 
@@ -29,7 +30,7 @@ struct SigningKeyTests {
     }
 
     private func key(_ table: ScriptedTable?) -> SigningKey {
-        SigningKey(key: secret.publicKey, validity: ChainBuilder.start...ChainBuilder.end) { _ in table }
+        SigningKey(key: secret.publicKey, validity: ChainBuilder.start...ChainBuilder.end, trust: trust) { _ in table }
     }
 
     /// Checks good signatures until a table is made.
@@ -50,12 +51,12 @@ struct SigningKeyTests {
 
     @Test("with the real table good signatures hold and others do not")
     func real() throws {
-        let key = SigningKey(key: secret.publicKey, validity: ChainBuilder.start...ChainBuilder.end)
+        let key = SigningKey(key: secret.publicKey, validity: ChainBuilder.start...ChainBuilder.end, trust: trust)
         try warm(key)
         for _ in 0..<50 { #expect(key.signed(content[...], try signature())) }
         #expect(!key.signed(content[...], try signature(by: P256.Signing.PrivateKey())))
         #expect(!key.signed(content.dropLast(), try signature()))
-        #expect(!key.isTableDistrusted)
+        #expect(!trust.isLost)
     }
 
     @Test(
@@ -81,10 +82,23 @@ struct SigningKeyTests {
         try warm(key)
         let forged = try signature(by: P256.Signing.PrivateKey())
         #expect(!key.signed(content[...], forged))
-        #expect(key.isTableDistrusted)
+        #expect(trust.isLost)
         #expect(!key.signed(content[...], forged))
         #expect(key.signed(content[...], try signature()))
         #expect(table.asked.withLock { $0 } == 1)
+    }
+
+    @Test("once a table is caught no other is asked, and none is made")
+    func caughtElsewhere() throws {
+        let table = ScriptedTable(.holds)
+        let (asked, late) = (key(table), key(table))
+        try warm(asked)
+        trust.lose()
+        try warm(late)
+        let forged = try signature(by: P256.Signing.PrivateKey())
+        #expect(!asked.signed(content[...], forged))
+        #expect(!late.signed(content[...], forged))
+        #expect(table.asked.withLock { $0 } == 0)
     }
 
     @Test("of what the table confirms a sample is looked at")
@@ -95,7 +109,7 @@ struct SigningKeyTests {
         let good = try signature()
         for _ in 0..<SigningKey.sample { #expect(key.signed(content[...], good)) }
         #expect(!key.signed(content[...], try signature(by: P256.Signing.PrivateKey())))
-        #expect(key.isTableDistrusted)
+        #expect(trust.isLost)
     }
 
     @Test("where no table can be made swift-crypto decides")
@@ -104,12 +118,12 @@ struct SigningKeyTests {
         try warm(key)
         #expect(key.signed(content[...], try signature()))
         #expect(!key.signed(content[...], try signature(by: P256.Signing.PrivateKey())))
-        #expect(!key.isTableDistrusted)
+        #expect(!trust.isLost)
     }
 
     @Test("what is no signature signs nothing, with a table and without", arguments: [0, 63, 65])
     func lengths(count: Int) throws {
-        let key = SigningKey(key: secret.publicKey, validity: ChainBuilder.start...ChainBuilder.end)
+        let key = SigningKey(key: secret.publicKey, validity: ChainBuilder.start...ChainBuilder.end, trust: trust)
         #expect(!key.signed(content[...], [UInt8](repeating: 1, count: count)))
         try warm(key)
         #expect(!key.signed(content[...], [UInt8](repeating: 1, count: count)))

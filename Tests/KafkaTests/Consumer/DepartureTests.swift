@@ -25,6 +25,17 @@ struct DepartureTests {
         #expect(steps == [.leave, .wait, .end, .end])
     }
 
+    @Test("A group that lets nobody in is waited for no longer than groups take, however much time there is")
+    func neverLetIn() {
+        var departure = Departure(isJoining: true, deadline: start + .seconds(600), now: start)
+        let steps = [
+            next(&departure, after: Departure.joinLimit - .milliseconds(1)),
+            next(&departure, after: Departure.joinLimit),
+            next(&departure, after: Departure.joinLimit + Departure.leaveLimit),
+        ]
+        #expect(steps == [.wait, .leave, .end])
+    }
+
     @Test("Who is joining is let in first, and then leaves")
     func joining() {
         var departure = departure(isJoining: true)
@@ -40,11 +51,11 @@ struct DepartureTests {
 
     @Test("A group that lets nobody in is left just before the deadline")
     func deadline() {
-        var departure = departure(isJoining: true)
-        #expect(departure.nextLook == start + .seconds(19))
+        var departure = departure(isJoining: true, limit: .seconds(10))
+        #expect(departure.nextLook == start + .seconds(9))
         let steps = [
-            next(&departure, after: .seconds(18)), next(&departure, after: .seconds(19)),
-            next(&departure, after: .seconds(19.5)), next(&departure, after: .seconds(20)),
+            next(&departure, after: .seconds(8)), next(&departure, after: .seconds(9)),
+            next(&departure, after: .seconds(9.5)), next(&departure, after: .seconds(10)),
         ]
         #expect(steps == [.wait, .leave, .wait, .end])
         #expect(departure.nextLook == nil)
