@@ -2,8 +2,9 @@
 struct VerificationSettings: Hashable, Sendable {
     /// Most calls to Apple at once.
     var maxInFlight = 1000
-    /// Most bytes of records that are read and not yet settled.
-    var maxWindowBytes = 32 << 20
+    /// Most bytes of records that are read and not yet settled. By default 32 MiB, or what so many calls are about if that is more:
+    /// a window smaller than the receipts in flight would be the limit in their place.
+    var maxWindowBytes = defaultWindowBytes(for: 1000)
     /// How long a purchase that Apple does not know yet is asked for again, from the first try on.
     var notFoundWindow = Duration.seconds(6 * 3600)
     /// How old a parked submission may become before it is given up; nil for never.
@@ -13,13 +14,17 @@ struct VerificationSettings: Hashable, Sendable {
 
     /// The defaults.
     init() {}
+
+    /// 16 KiB for each call in flight hold receipts of the usual 5 to 15 KB.
+    private static func defaultWindowBytes(for maxInFlight: Int) -> Int { max(32 << 20, maxInFlight << 14) }
 }
 
 extension VerificationSettings {
     init(_ values: ConfigurationValues) throws(ConfigurationError) {
         self.init()
         maxInFlight = try values.integer(.maxInFlight, 1...10_000) ?? maxInFlight
-        maxWindowBytes = try values.integer(.maxWindowBytes, (1 << 20)...(4 << 30)) ?? maxWindowBytes
+        maxWindowBytes =
+            try values.integer(.maxWindowBytes, (1 << 20)...(4 << 30)) ?? Self.defaultWindowBytes(for: maxInFlight)
         notFoundWindow =
             try values.duration(.notFoundWindow, .zero ... .seconds(30 * 86_400)) ?? notFoundWindow
         maxSubmissionAge = try values.duration(.maxSubmissionAge, .seconds(3600) ... .seconds(365 * 86_400))

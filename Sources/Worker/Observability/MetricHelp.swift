@@ -32,7 +32,7 @@ enum MetricHelp {
         "grantor_records_read_total": "Records read from the input topic.",
         "grantor_settle_batch_size": "Submissions in one ledger transaction.",
         "grantor_settle_seconds": "Time of one ledger transaction.",
-        "grantor_signature_tables_distrusted": "False answers of tables of Apple's keys, after which none is asked. Alert on any.",
+        "grantor_signature_tables_distrusted": "False answers of tables of keys; then none is asked. Alert on any.",
         "grantor_signing_certificates_total": "Certificates of signed transactions, remembered or verified.",
         "grantor_submissions_failed_total": "Submissions refused, by reason.",
         "grantor_submissions_repeated_total": "Submissions that the ledger had already when they were read.",

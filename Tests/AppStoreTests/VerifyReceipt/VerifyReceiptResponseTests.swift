@@ -118,7 +118,8 @@ struct VerifyReceiptResponseTests {
 
     @Test("takes a cancellation that is too large a number for one that cannot be read, not for none")
     func hugeNumber() throws {
-        let record = #"{"product_id":"gems","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1795237142000""#
+        let record =
+            #"{"product_id":"gems","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1795237142000""#
         #expect(try purchases(#"{"status":0,"receipt":{"in_app":[\#(record)}]}}"#).count == 1)
         #expect(try purchases(#"{"status":0,"receipt":{"in_app":[\#(record),"cancellation_date_ms":1e400}]}}"#).isEmpty)
     }

@@ -56,6 +56,16 @@ struct WorkerConfigurationTests {
         #expect(try WorkerPlan(load(environment)).pipeline.retry.maxAge == nil)
     }
 
+    @Test(
+        "The window holds what so many calls are about, unless it is set",
+        arguments: [
+            (["GRANTOR_MAX_IN_FLIGHT": "100"], 32 << 20), (["GRANTOR_MAX_IN_FLIGHT": "4000"], 4000 << 14),
+            (["GRANTOR_MAX_IN_FLIGHT": "4000", "GRANTOR_MAX_WINDOW_BYTES": "1048576"], 1 << 20),
+        ])
+    func window(environment: [String: String], bytes: Int) throws {
+        #expect(try load(environment).verification.maxWindowBytes == bytes)
+    }
+
     @Test("The environment wins over the file, the file over the defaults")
     func layers() throws {
         let folder = try TemporaryFolder()
