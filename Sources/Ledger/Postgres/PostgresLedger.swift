@@ -11,6 +11,9 @@ public struct PostgresLedger: LedgerStore {
     /// Most rows that one page of a read returns.
     public static let maxPage = 1000
 
+    /// How long a migration may take: an index over a large table is hours of work.
+    private static let maxMigration = Duration.seconds(24 * 3600)
+
     let pool: PostgresPool
     let clock: LeaseClock
     private let warnings: SettlementWarnings
@@ -23,7 +26,8 @@ public struct PostgresLedger: LedgerStore {
     public static func open(
         _ configuration: PostgresLedgerConfiguration, logger: Logger
     ) async throws(LedgerError) -> PostgresLedger {
-        let ledger = try await atOnce(configuration) { connection, session throws(PostgresFailure) in
+        let ledger = try await atOnce(configuration, within: configuration.limits.operation) {
+            connection, session throws(PostgresFailure) in
             try PostgresSchema(connection: connection).check(session.ledger)
         }
         return PostgresLedger(
@@ -31,14 +35,15 @@ public struct PostgresLedger: LedgerStore {
             warnings: SettlementWarnings(logger: logger))
     }
 
-    /// Creates what is missing of a ledger, or brings its schema up to date, in one transaction.
+    /// Creates what is missing of a ledger, or brings its schema up to date, in one transaction. A large ledger may take
+    /// hours, in which nothing is settled; only waits for others' locks are bounded as those of a worker's calls.
     ///
     /// - Returns: the schema's versions before and after.
     /// - Throws: as ``open(_:logger:)``, and `.unusable` if other tables have the ledger's names.
     public static func migrate(
         _ configuration: PostgresLedgerConfiguration
     ) async throws(LedgerError) -> (from: Int, to: Int) {
-        try await atOnce(configuration) { connection, _ throws(PostgresFailure) in
+        try await atOnce(configuration, within: maxMigration) { connection, _ throws(PostgresFailure) in
             try PostgresSchema(connection: connection).migrate()
         }
     }
@@ -103,7 +108,7 @@ public struct PostgresLedger: LedgerStore {
 
     /// Does one thing on a connection of its own, and says at once what a person has to set right.
     private static func atOnce<Value: Sendable>(
-        _ configuration: PostgresLedgerConfiguration,
+        _ configuration: PostgresLedgerConfiguration, within limit: Duration,
         _ body: @escaping @Sendable (PostgresConnection, PostgresSession) throws(PostgresFailure) -> Value
     ) async throws(LedgerError) -> Value {
         let options = configuration.completedOptions
@@ -115,7 +120,7 @@ public struct PostgresLedger: LedgerStore {
                         try PostgresSettings(options: options).check()
                         let connection = try PostgresConnection(options, within: limits.connect)
                         let session = try PostgresSession(connection, limits)
-                        connection.allow(limits.operation)
+                        connection.allow(limit)
                         return try body(connection, session)
                     })
             }

@@ -20,6 +20,30 @@ import Testing
         try await place.open().close()
     }
 
+    @Test func aMigrationMayTakeLongerThanAWorkersCalls() async throws {
+        let place = try await TemporaryPostgres()
+        // As version 2 left it, and with a last statement that takes its time.
+        try await place.query(
+            """
+            DROP INDEX submissions_waiting_user, submissions_waiting_order;
+            UPDATE ledger_schema SET version = 2;
+            CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN PERFORM pg_sleep(1); RETURN NEW; END';
+            CREATE TRIGGER slow BEFORE UPDATE ON ledger_schema FOR EACH ROW EXECUTE FUNCTION take_long();
+            """)
+        var configuration = try place.configuration()
+        configuration.statementTimeout = .milliseconds(500)
+        configuration.operationTimeout = .milliseconds(500)
+        let versions = try await PostgresLedger.migrate(configuration)
+        #expect(versions.from == 2 && versions.to == PostgresMigration.latestVersion)
+        let indexes = try await place.query(
+            """
+            SELECT string_agg(indexname, ' ' ORDER BY indexname) FROM pg_indexes
+            WHERE schemaname = '\(place.schema)' AND indexname ~ '^submissions_.*(user|order)$'
+            """)
+        #expect(indexes == "submissions_order submissions_user submissions_waiting_order submissions_waiting_user")
+    }
+
     @Test func olderAndNewerSchemasAreRefused() async throws {
         let place = try await TemporaryPostgres()
         let known = PostgresMigration.latestVersion

@@ -4,14 +4,18 @@ extension PostgresMigration {
     static let waitingIndexes003 = PostgresMigration(
         version: 3,
         sql: """
-            DROP INDEX submissions_user;
-            CREATE INDEX submissions_user ON submissions (user_id) WHERE outcome NOT IN ('parked', 'held');
+            -- Settling stops here already: a transaction that was let in to lock rows, and then could not write, would
+            -- stand in the way of the last steps. Reads go on beside it until then.
+            LOCK TABLE submissions IN EXCLUSIVE MODE;
             CREATE INDEX submissions_waiting_user ON submissions (user_id) WHERE outcome IN ('parked', 'held');
-
-            DROP INDEX submissions_order;
-            CREATE INDEX submissions_order ON submissions (order_id)
-                WHERE order_id IS NOT NULL AND outcome NOT IN ('parked', 'held');
             CREATE INDEX submissions_waiting_order ON submissions (order_id)
                 WHERE order_id IS NOT NULL AND outcome IN ('parked', 'held');
+            CREATE INDEX submissions_settled_user ON submissions (user_id) WHERE outcome NOT IN ('parked', 'held');
+            CREATE INDEX submissions_settled_order ON submissions (order_id)
+                WHERE order_id IS NOT NULL AND outcome NOT IN ('parked', 'held');
+
+            DROP INDEX submissions_user, submissions_order;
+            ALTER INDEX submissions_settled_user RENAME TO submissions_user;
+            ALTER INDEX submissions_settled_order RENAME TO submissions_order;
             """)
 }

@@ -23,6 +23,8 @@ struct PostgresSchema {
     func migrate(to target: Int = PostgresMigration.latestVersion) throws(PostgresFailure) -> (from: Int, to: Int) {
         try connection.run([
             PostgresCommand(.begin),
+            // Indexes over a large table take longer than any call of a worker's may.
+            PostgresCommand(PostgresStatement(once: "SET LOCAL statement_timeout = 0")),
             PostgresCommand(
                 PostgresStatement(once: "SELECT pg_advisory_xact_lock($1::bigint + hashtext(current_schema()))"),
                 [.integer(Self.lock)]),
