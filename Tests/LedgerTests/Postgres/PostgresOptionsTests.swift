@@ -48,6 +48,16 @@ import Testing
     }
 
     @Test(arguments: [
+        ("host", "a,b", "/dev/null,/dev/null"), ("hostaddr", "10.0.0.1,,10.0.0.3", "/dev/null,/dev/null,/dev/null"),
+    ])
+    func placesThatTheEnvironmentNamesLeadNowhereToo(name: String, list: String, nowhere: String) throws {
+        let options = try #require(PostgresOptions(url: "postgres:///game?port=1,2"))
+        let led = options.leadingNowhere(ambient: [name: list]).values
+        #expect(led == ["dbname": "game", "port": "1,2", name: nowhere])
+        #expect(options.leadingNowhere(ambient: [:]).values["host"] == "/dev/null")
+    }
+
+    @Test(arguments: [
         ("postgres://worker:secret@db:5433/game?sslmode=require", "postgres://worker@db:5433/game"),
         ("postgres://a:1,b:2/game", "postgres://a:1,b:2/game"), ("postgres:///game", "postgres:///game"),
     ])

@@ -19,6 +19,8 @@ import Testing
     @Test(arguments: [
         "postgres://worker@db.example.com/game", "postgres://a:1,b:2/game?target_session_attrs=read-write",
         "postgres:///game?host=/run/postgresql", "postgres://worker@10.0.0.1/game?sslmode=require",
+        "postgres:///game?hostaddr=10.0.0.1,10.0.0.2&port=1,2", "postgres://a:1,b:2/game?hostaddr=10.0.0.1,10.0.0.2",
+        "postgres://w@db/game?passfile=/dev/null", "postgres://w:canary@db/game?passfile=/nowhere/p",
     ])
     func whatAServerCouldAnswerIsLeftToIt(url: String) throws {
         #expect(try problem(url) == nil)
@@ -28,6 +30,7 @@ import Testing
         ("sslmode=bogus", "invalid sslmode value: …"),
         ("target_session_attrs=canary", "invalid target_session_attrs value: …"),
         ("port=1&host=a,b,c&port=1,2", "could not match 2 port numbers to 3 hosts"),
+        ("host=a,b,c&hostaddr=10.0.0.1", "could not match 3 host names to 1 hostaddr values"),
     ])
     func whatLibpqRefusesIsToldWithoutItsValue(query: String, words: String) throws {
         #expect(

@@ -45,13 +45,20 @@ struct PostgresOptions: Hashable, Sendable {
     /// What an option is set to, by the URL or libpq's environment variables.
     func setting(_ name: String) -> String? { values[name] ?? Self.ambient()[name] }
 
-    /// The same settings for as many places where no server can ever be.
-    func leadingNowhere() -> PostgresOptions {
+    /// The same settings for as many places where no server can ever be; environment variables name places, too.
+    func leadingNowhere(ambient: [String: String] = Self.ambient()) -> PostgresOptions {
         var options = self
-        options.values["hostaddr"] = nil
-        options.values["host"] = [String](repeating: "/dev/null", count: max(1, hosts.count)).joined(separator: ",")
+        // An address is read as a number and never looked up, so that of a file is none.
+        for name in ["host", "hostaddr"] {
+            guard let list = values[name] ?? ambient[name] else { continue }
+            options.values[name] = list.split(separator: ",", omittingEmptySubsequences: false)
+                .map { _ in Self.nowhere }.joined(separator: ",")
+        }
+        if options.values["host"] == nil, options.values["hostaddr"] == nil { options.values["host"] = Self.nowhere }
         return options
     }
+
+    private static let nowhere = "/dev/null"
 
     /// The same with the list of hosts begun at another: one that never answers must not keep a worker from the others.
     func rotated(by count: Int) -> PostgresOptions {

@@ -14,7 +14,10 @@ struct PostgresSettings {
         if let problem = refusedSetting {
             throw .misconfigured("libpq does not take the ledger's settings: \(problem)")
         }
-        if let file = options.setting("passfile"), let problem = passwordProblem(file) {
+        // libpq looks into the file only where no password is given.
+        if options.setting("password") == nil, let file = options.setting("passfile"),
+            let problem = passwordProblem(file)
+        {
             throw .misconfigured("the password file \(file) \(problem)")
         }
         if options.setting("sslmode")?.hasPrefix("verify") == true, let file = options.setting("sslrootcert"),
@@ -41,6 +44,8 @@ struct PostgresSettings {
 
     /// Why libpq will not take a password from the file; nil if it may.
     private func passwordProblem(_ path: String) -> String? {
+        // How one says that there is none.
+        guard path != "/dev/null" else { return nil }
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else { return "cannot be read: \(Self.reason)" }
         guard status.st_mode & S_IFMT == S_IFREG else { return "is not a file" }
