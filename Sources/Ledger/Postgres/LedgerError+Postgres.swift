@@ -4,15 +4,14 @@ extension LedgerError {
         switch failure {
         case .unreachable(let text, let state):
             self = .unavailable(Self.text("PostgreSQL cannot be reached", state, text))
-        // A password file may just be being changed.
-        case .misconfigured(let text): self = .unavailable(text)
+        // A password file may just be being changed, or a schema, or the server that a name leads to.
+        case .misconfigured(let text), .unusable(let text): self = .unavailable(text)
         case .refused(let text, let state):
             let text = Self.text("PostgreSQL refused a statement", state, text)
             self = Self.passes(state) ? .unavailable(text) : .damaged(text)
         case .lost(let text): self = .unavailable("PostgreSQL's connection was lost: \(text)")
         case .overtaken: self = .unavailable("other workers settled the same submissions meanwhile, again and again")
         case .damaged(let text): self = .damaged(text)
-        case .unusable(let text): self = .unusable(text)
         case .schema(let found, let known) where found > known: self = .schemaAhead(found: found, known: known)
         case .schema(let found, let known): self = .schemaBehind(found: found, known: known)
         }
@@ -23,7 +22,7 @@ extension LedgerError {
         switch failure {
         case .unreachable(let text, let state?) where Self.needsPerson(state):
             self = .unusable(Self.text("PostgreSQL refused the connection", state, text))
-        case .misconfigured(let text): self = .unusable(text)
+        case .misconfigured(let text), .unusable(let text): self = .unusable(text)
         case .refused(let text, let state) where state == "42501":
             self = .unusable(Self.text("PostgreSQL refused a statement", state, text))
         default: self.init(failure)

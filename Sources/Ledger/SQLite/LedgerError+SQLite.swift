@@ -1,5 +1,8 @@
 import GRDB
 
+/// A SQLite database that is somebody else's, found by a new connection.
+struct ForeignDatabase: Error {}
+
 extension LedgerError {
     /// What an error of SQLite's means to the caller of an open ledger: all that may pass, by itself or because a person
     /// mends disk or rights under the worker, is `.unavailable`. Statements and their values stay out of the text.
@@ -9,6 +12,8 @@ extension LedgerError {
             self = error
         case let error as DatabaseError:
             self.init(error, at: path)
+        case is ForeignDatabase:
+            self = .damaged("\(path) is no longer a ledger")
         default:
             self = .damaged("\(path): unexpected error of type \(type(of: error))")
         }
@@ -16,6 +21,10 @@ extension LedgerError {
 
     /// What an error means at opening: what a person has to set right is said at once.
     init(opening error: any Error, at path: String) {
+        if error is ForeignDatabase {
+            self = .unusable("\(path) is a SQLite database, but not a ledger")
+            return
+        }
         guard let error = error as? DatabaseError else {
             self.init(error, at: path)
             return

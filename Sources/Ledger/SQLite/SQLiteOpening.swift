@@ -72,12 +72,12 @@ struct SQLiteOpening {
         database.busyMode = .timeout(Double(configuration.busyTimeout.wholeMilliseconds) / 1000)
         database.maximumReaderCount = max(1, configuration.maxReaders)
         // Runs on every connection before anything is written, so that a file of somebody else's stays untouched.
-        database.prepareDatabase { [path] in try Self.checkOwner($0, of: path) }
+        database.prepareDatabase { try Self.checkOwner($0) }
         return database
     }
 
     /// Lets ledgers and empty files pass.
-    private static func checkOwner(_ database: Database, of path: String) throws {
+    private static func checkOwner(_ database: Database) throws {
         let found = try integer(database, "PRAGMA application_id")
         guard found != applicationID else { return }
         let objects = try integer(database, "SELECT count(*) FROM sqlite_schema")
@@ -85,7 +85,7 @@ struct SQLiteOpening {
         guard found != 0 || objects != 0 || version != 0 else { return }
         // Another process may have made it a ledger between the looks. It does so in one transaction, so its mark is there now.
         guard try integer(database, "PRAGMA application_id") == applicationID else {
-            throw LedgerError.unusable("\(path) is a SQLite database, but not a ledger")
+            throw ForeignDatabase()
         }
     }
 

@@ -181,6 +181,8 @@ import Testing
     @Test func settingsThatGoWrongUnderAWorkerAreUnavailable() {
         #expect(LedgerError(PostgresFailure.misconfigured("x")) == .unavailable("x"))
         #expect(LedgerError(opening: .misconfigured("x")) == .unusable("x"))
+        #expect(LedgerError(PostgresFailure.unusable("x")) == .unavailable("x"))
+        #expect(LedgerError(opening: .unusable("x")) == .unusable("x"))
     }
 
     @Test(arguments: [("XX000", true), ("XX001", false), ("XX002", false), ("53100", true), ("23514", false)])

@@ -46,6 +46,13 @@ import Testing
         #expect(text.hasPrefix(Self.path) && text.contains("words"))
     }
 
+    @Test func aDatabaseOfOthersIsUnusableAtOpeningAndDamageUnderAWorker() {
+        #expect(
+            LedgerError(opening: ForeignDatabase(), at: Self.path)
+                == .unusable("\(Self.path) is a SQLite database, but not a ledger"))
+        #expect(LedgerError(ForeignDatabase(), at: Self.path) == .damaged("\(Self.path) is no longer a ledger"))
+    }
+
     @Test func aFullDiskIsToldInSQLitesWords() throws {
         let database = try DatabaseQueue()
         let full = #expect(throws: DatabaseError.self) {
