@@ -57,6 +57,32 @@ import Testing
         await ledger.close()
     }
 
+    @Test func evidenceIsNotWrittenAgainUnlessItIsAnother() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open()
+        try await place.query("ALTER TABLE waiting ALTER COLUMN claim SET STORAGE EXTERNAL")
+        let aside = try await place.query(
+            "SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'waiting'::regclass")
+        func park(_ letter: String, after delay: Duration) async throws -> String {
+            let submission = Submission(
+                id: "s1", userID: "alice", bundleID: Samples.bundle,
+                evidence: .receipt(base64: String(repeating: letter, count: 40_000)), submittedAt: Samples.noon)
+            let parked = Samples.held("s1").waiting(
+                Waiting(
+                    .held(.sharedSecretRefused), detail: "No secret fits.", submission: submission, delay: delay))
+            _ = try await ledger.settle([parked], quarantines: [], now: Samples.noon)
+            #expect(
+                try await place.query("SELECT due_at - \(Samples.noon.milliseconds) FROM waiting")
+                    == "\(delay.wholeMilliseconds)")
+            #expect(try await place.query("SELECT claim FROM waiting").contains(#""receipt":"\#(letter)"#))
+            return try await place.query("SELECT string_agg(DISTINCT chunk_id::text, ' ') FROM \(aside)")
+        }
+        let first = try await park("A", after: .seconds(1))
+        #expect(try await park("A", after: .seconds(2)) == first)
+        #expect(try await park("B", after: .seconds(3)) != first)
+        await ledger.close()
+    }
+
     @Test func aCallOfACancelledTaskRunsToItsEnd() async throws {
         let ledger = try await TemporaryPostgres().open()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -111,5 +137,14 @@ import Testing
         #expect(try await ledger.outbox(after: 0, limit: 10).map(\.sequence) == [1, 2, 3])
         #expect(try await ledger.outbox(after: 3, limit: 10).map(\.sequence) == [4, 5])
         await ledger.close()
+    }
+}
+
+extension Settlement {
+    /// The same submission with something else to wait for.
+    fileprivate func waiting(_ waiting: Waiting) -> Settlement {
+        Settlement(
+            claimant: claimant, fingerprint: fingerprint, origin: origin, receivedAt: receivedAt, attempts: attempts,
+            history: history, decision: .wait(waiting))
     }
 }

@@ -4,6 +4,7 @@ import Purchases
 /// end of the lease, so it comes due again by itself if its worker is heard of no more, and the look for what is due never
 /// passes what is taken.
 enum WaitingRows {
+    // Evidence that is there already stays where it is: it is large, and stored aside, and nothing of it is written again.
     private static let putting = PostgresStatement(
         "put_waiting",
         """
@@ -13,7 +14,8 @@ enum WaitingRows {
             AS n (bundle_id, submission_id, delay, doubt_since, claim)
         JOIN submissions s ON s.bundle_id = n.bundle_id AND s.submission_id = n.submission_id
         ON CONFLICT (sequence) DO UPDATE SET
-            due_at = excluded.due_at, doubt_since = excluded.doubt_since, claim = excluded.claim, holder = NULL
+            due_at = excluded.due_at, doubt_since = excluded.doubt_since, holder = NULL,
+            claim = CASE WHEN waiting.claim = excluded.claim THEN waiting.claim ELSE excluded.claim END
         """)
 
     private static let removing = PostgresStatement(
