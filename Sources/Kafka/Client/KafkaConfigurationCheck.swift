@@ -21,11 +21,16 @@ extension KafkaProducerConfiguration {
 }
 
 extension KafkaHandle {
+    /// How long freeing a client that was only made may hold a worker's start up.
+    private static let checkDeadline = Duration.seconds(5)
+
     /// On a thread of its own: freeing a client waits for librdkafka's threads.
     fileprivate static func check(_ type: rd_kafka_type_t, properties: ClientProperties) async throws(KafkaError) {
         try await DedicatedThread.call("kafka-check") {
             Result { () throws(KafkaError) in
-                try KafkaHandle(type, properties: properties, events: 0).destroy(leavingGroup: false)
+                let handle = try KafkaHandle(type, properties: properties, events: 0)
+                // A client that is not freed in time was accepted all the same, and no supervisor may yet be answered.
+                _ = try handle.destroy(leavingGroup: false, timeout: checkDeadline)
             }
         }
     }
