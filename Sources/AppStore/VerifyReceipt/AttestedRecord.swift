@@ -25,8 +25,7 @@ struct AttestedRecord: Hashable, Sendable {
 
     private var texts: [Member: String] = [:]
 
-    /// The members by their names in UTF-8.
-    private static let names = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+    private static let names = MemberNames<Member>()
 
     /// A record without members.
     init() {}
@@ -42,7 +41,7 @@ struct AttestedRecord: Hashable, Sendable {
 
     /// Takes a member if it is one that counts. Of one that stands twice the first that says something does.
     mutating func take(_ name: JSONWalk.Name, _ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
-        guard let member = Self.names.first(where: { name.isEqual(to: $0.name) })?.member, texts[member] == nil,
+        guard let member = Self.names[name], texts[member] == nil,
             let text = try walk.lenientText(), !text.isEmpty
         else { return }
         texts[member] = text

@@ -67,7 +67,7 @@ private struct AnswerMembers {
         case latestExpired = "latest_expired_receipt_info"
     }
 
-    private static let names = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+    private static let names = MemberNames<Member>()
 
     /// Those that are scalars.
     private(set) var texts: [Member: String] = [:]
@@ -79,7 +79,7 @@ private struct AnswerMembers {
     init(json body: [UInt8]) throws(StrictJSON.Unreadable) {
         var walk = try JSONWalk(body)
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names.first(where: { name.isEqual(to: $0.name) })?.member,
+            guard let member = Self.names[name],
                 seen.insert(member).inserted
             else { return }
             switch member {
@@ -102,7 +102,7 @@ private struct ReceiptMembers {
         case inApp = "in_app"
     }
 
-    private static let names = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+    private static let names = MemberNames<Member>()
 
     private var texts: [Member: String] = [:]
     private(set) var inApp: [AttestedRecord] = []
@@ -122,7 +122,7 @@ private struct ReceiptMembers {
             return
         }
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names.first(where: { name.isEqual(to: $0.name) })?.member else {
+            guard let member = Self.names[name] else {
                 return try record.take(name, &walk)
             }
             guard seen.insert(member).inserted else { return }

@@ -282,7 +282,7 @@ final class ConsumerLoop {
     /// Makes librdkafka look for room now. Nothing in its interface says so; a question for the leaders of all partitions,
     /// whose answers nobody waits for, wakes their threads, and each then looks at what it may fetch.
     private func remindBrokers() {
-        guard rd_kafka_version() < 0x0202_0000 else { return }
+        guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
         // One by one: a partition without a leader would keep the others from being asked.
         for partition in assignment.partitions {
             guard let list = PartitionList(offsets: [partition: Int64(RD_KAFKA_OFFSET_END)]) else { return }

@@ -78,13 +78,15 @@ public struct KafkaConsumerConfiguration: Sendable {
             "queued.min.messages": String(prefetchedRecords),
             "queued.max.messages.kbytes": String(prefetchedKilobytes),
         ]
-        // Where librdkafka has the property; before, it is reminded (`PrefetchRefill`).
-        if rd_kafka_version() >= 0x0202_0000 { defaults["fetch.queue.backoff.ms"] = "10" }
+        if Self.hasQueueBackoff { defaults["fetch.queue.backoff.ms"] = "10" }
         var client = client
         if let assignor { client.properties[Self.strategyProperty] = assignor.rawValue }
         if let groupInstanceID { client.properties["group.instance.id"] = groupInstanceID }
         return try ClientProperties(client, defaults: defaults, guards: Self.guards)
     }
+
+    /// Whether librdkafka can be told how soon it looks for room again; before 2.2.0 it has to be reminded (`PrefetchRefill`).
+    static let hasQueueBackoff = rd_kafka_version() >= 0x0202_0000
 
     /// How many records librdkafka may hold, whoever said so.
     var heldRecords: Int { client.properties["queued.min.messages"].flatMap { Int($0) } ?? prefetchedRecords }

@@ -137,8 +137,8 @@ struct SubmissionTable {
         }
         if filter.bundleID != nil { conditions.append("bundle_id = ?4") }
         if filter.submissionID != nil { conditions.append("submission_id = ?5") }
-        if filter.userID != nil { conditions.append(either("user_id = ?6")) }
-        if filter.orderID != nil { conditions.append(either("order_id = ?7")) }
+        if filter.userID != nil { conditions.append(SplitIndex.either("user_id = ?6")) }
+        if filter.orderID != nil { conditions.append(SplitIndex.either("order_id = ?7")) }
         if filter.reason != nil { conditions.append("reason = ?8") }
         if filter.receivedUntil != nil { conditions.append("received_at <= ?9") }
         if filter.transactionID != nil {
@@ -173,15 +173,6 @@ struct SubmissionTable {
             $0.time(filter.receivedUntil)
             $0.text(filter.transactionID?.rawValue)
         }
-    }
-
-    /// A condition on rows of which those that wait have an index of their own: spelled out for both, it finds the two.
-    private static func either(_ condition: String) -> String {
-        """
-        sequence IN (
-            SELECT sequence FROM submissions WHERE \(condition) AND outcome NOT IN ('parked', 'held')
-            UNION ALL SELECT sequence FROM submissions WHERE \(condition) AND outcome IN ('parked', 'held'))
-        """
     }
 
     /// The whole row of a key.

@@ -14,13 +14,8 @@ enum PropertiesFile {
 
     /// Reads a file of properties.
     static func load(_ path: String) throws(ConfigurationError) -> [String: SecretText] {
-        let text = try TextFile.read(path, maxBytes: maxBytes, namedBy: .key(.kafkaPropertiesFile))
-        guard text.unicodeScalars.first != "\u{FEFF}" else {
-            throw .file(path, .byteOrderMark, namedBy: .key(.kafkaPropertiesFile))
-        }
-        // Passwords among them; librdkafka would read a value up to there.
-        guard !text.utf8.contains(0) else { throw .file(path, .nulBytes, namedBy: .key(.kafkaPropertiesFile)) }
-        return try parse(text, file: path)
+        // There are passwords among them, and librdkafka would read a value up to a NUL byte.
+        try parse(TextFile.readPlain(path, maxBytes: maxBytes, namedBy: .key(.kafkaPropertiesFile)), file: path)
     }
 
     static func parse(_ text: String, file: String) throws(ConfigurationError) -> [String: SecretText] {

@@ -8,15 +8,13 @@ enum SecretFile {
     static func read(
         _ path: String, namedBy origin: ConfigurationError.FileOrigin
     ) throws(ConfigurationError) -> String {
-        let text = try TextFile.read(path, maxBytes: maxBytes, namedBy: origin)
+        let text = try TextFile.readPlain(path, maxBytes: maxBytes, namedBy: origin)
         if let problem = problem(text) { throw .file(path, problem, namedBy: origin) }
         return String(text[...(text.lastIndex { !$0.isNewline } ?? text.startIndex)])
     }
 
     private static func problem(_ text: String) -> ConfigurationError.FileProblem? {
         if text.isEmpty { return .empty }
-        if text.unicodeScalars.first == "\u{FEFF}" { return .byteOrderMark }
-        if text.utf8.contains(0) { return .nulBytes }
         if text.unicodeScalars.contains(where: isInvisible) { return .invisible }
         return text.allSatisfy(\.isWhitespace) ? .blank : nil
     }

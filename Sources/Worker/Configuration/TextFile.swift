@@ -28,6 +28,17 @@ enum TextFile {
         return text
     }
 
+    /// As ``read(_:maxBytes:namedBy:)``, for files of secrets: a byte order mark and NUL bytes, which nobody sees in an editor and
+    /// which make another secret of one, are refused.
+    static func readPlain(
+        _ path: String, maxBytes: Int, namedBy origin: ConfigurationError.FileOrigin
+    ) throws(ConfigurationError) -> String {
+        let text = try read(path, maxBytes: maxBytes, namedBy: origin)
+        guard text.unicodeScalars.first != "\u{FEFF}" else { throw .file(path, .byteOrderMark, namedBy: origin) }
+        guard !text.utf8.contains(0) else { throw .file(path, .nulBytes, namedBy: origin) }
+        return text
+    }
+
     /// The path as seen from another file's folder; an absolute one stays as it is.
     static func resolve(_ path: String, besides file: String) -> String {
         guard !path.hasPrefix("/") else { return path }

@@ -9,8 +9,8 @@ enum SubmissionPage {
         conditions.add("outcome = $", filter.outcome?.rawValue)
         conditions.add("bundle_id = $", filter.bundleID?.rawValue)
         conditions.add("submission_id = $", filter.submissionID?.rawValue)
-        conditions.add(either("user_id = $"), filter.userID?.rawValue)
-        conditions.add(either("order_id = $"), filter.orderID?.rawValue)
+        conditions.add(SplitIndex.either("user_id = $"), filter.userID?.rawValue)
+        conditions.add(SplitIndex.either("order_id = $"), filter.orderID?.rawValue)
         conditions.add("reason = $", filter.reason)
         conditions.add("received_at <= $::bigint", filter.receivedUntil.map { String($0.milliseconds) })
         conditions.add(
@@ -24,15 +24,6 @@ enum SubmissionPage {
             """, filter.transactionID?.rawValue)
         return conditions.command(
             "SELECT \(columns) FROM submissions")
-    }
-
-    /// A condition on rows of which those that wait have an index of their own: spelled out for both, it finds the two.
-    private static func either(_ condition: String) -> String {
-        """
-        sequence IN (
-            SELECT sequence FROM submissions WHERE \(condition) AND outcome NOT IN ('parked', 'held')
-            UNION ALL SELECT sequence FROM submissions WHERE \(condition) AND outcome IN ('parked', 'held'))
-        """
     }
 
     private static let columns = """
