@@ -34,7 +34,7 @@ public struct PipelineConfiguration: Sendable {
     /// A configuration; the window holds four times what is in flight, so that submissions that wait for another
     /// try do not idle the slots.
     public init(
-        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int = 32 << 20,
+        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int = 16_384_000,
         retry: RetryPolicy = RetryPolicy(), stopLimit: Duration = .seconds(20)
     ) {
         self.maxInFlight = maxInFlight

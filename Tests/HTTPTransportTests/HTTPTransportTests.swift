@@ -49,6 +49,33 @@ struct HTTPTransportTests {
         }
     }
 
+    @Test func `requests that follow each other have nothing of each other`() async throws {
+        try await Setup.run(configure: { $0.maxConnections = 1 }) { setup in
+            let order: [(method: HTTPRequest.Method, path: String, mark: String?, body: String)] = [
+                (.put, "/a", "1", "first"), (.get, "/a", nil, ""), (.post, "/b", "2", "the third is longer"),
+                (.post, "/b", "2", "4"), (.post, "/b", "2", ""), (.post, "/b", nil, "6"), (.get, "/b", "3", ""),
+                (.put, "/b", "3", "eighth"),
+            ]
+            for (method, path, mark, body) in order {
+                let headers = mark.map { [HTTPHeader(name: "X-Mark", value: $0)] } ?? []
+                _ = try await setup.transport.send(
+                    HTTPRequest(
+                        method: method, url: setup.server.url(path), headers: headers,
+                        bodyParts: [Array(body.utf8.prefix(2)), Array(body.utf8.dropFirst(2))]))
+            }
+
+            let received = setup.server.log.all
+            #expect(received.count == order.count)
+            for (request, sent) in zip(received, order) {
+                #expect(request.head.hasPrefix("\(sent.method.rawValue) \(sent.path) HTTP/1.1\r\n"))
+                let marks = request.head.split(separator: "\r\n").filter { $0.hasPrefix("X-Mark") }
+                #expect(marks == (sent.mark.map { ["X-Mark: \($0)"] } ?? []))
+                #expect(String(decoding: request.body, as: UTF8.self) == sent.body)
+            }
+            #expect(setup.server.connections.count == 1)
+        }
+    }
+
     @Test func `a connection is used again`() async throws {
         try await Setup.run { setup in
             var reused: [Bool] = []

@@ -11,8 +11,8 @@ public import Purchases
 public struct VerifyReceiptExchange: Sendable {
     /// What to do next.
     public enum Step: Hashable, Sendable {
-        /// Post this JSON body to the environment's endpoint, then pass on what came of it.
-        case call(environment: Environment, body: [UInt8])
+        /// Post the request's JSON to the environment's endpoint, then pass on what came of it.
+        case call(environment: Environment, request: VerifyReceiptRequest)
         /// The try is over.
         case conclude(Verdict)
     }
@@ -131,8 +131,9 @@ public struct VerifyReceiptExchange: Sendable {
     }
 
     private func step(for call: Call) -> Step {
-        let request = VerifyReceiptRequest(base64: base64, secret: call.secret.map { sharedSecrets[$0] })
-        return .call(environment: call.environment, body: request.body)
+        .call(
+            environment: call.environment,
+            request: VerifyReceiptRequest(base64: base64, secret: call.secret.map { sharedSecrets[$0] }))
     }
 
     private mutating func conclude(_ verdict: Verdict) -> Step {

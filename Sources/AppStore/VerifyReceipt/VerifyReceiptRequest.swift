@@ -1,26 +1,25 @@
-/// The body of a verifyReceipt call.
+/// What a verifyReceipt call asks. Small while it waits: the receipt's text is shared with whoever asks.
 ///
 /// [requestBody](https://developer.apple.com/documentation/appstorereceipts/requestbody)
-struct VerifyReceiptRequest {
+public struct VerifyReceiptRequest: Hashable, Sendable {
     /// Standard base64, ASCII: goes into the body as it is, because no character of it needs an escape.
     let base64: [UInt8]
     /// Left out where there is none.
     let secret: SharedSecret?
 
-    /// The JSON, made by hand: a receipt may have hundreds of kilobytes, which an encoder would look at one by one.
-    var body: [UInt8] {
-        var body: [UInt8] = []
-        body.reserveCapacity(base64.count + 160)
-        body += Array(#"{"receipt-data":""#.utf8)
-        body += base64
-        if let secret {
-            body += Array(#"","password":""#.utf8)
-            Self.append(escaping: secret.text, to: &body)
-        }
-        // Every period that was paid for counts, not just the newest.
-        body += Array(#"","exclude-old-transactions":false}"#.utf8)
-        return body
+    /// The JSON, in parts that follow each other; the receipt's text is one of them, and no copy.
+    ///
+    /// Made by hand: a receipt may have hundreds of kilobytes, which an encoder would look at one by one.
+    public var bodyParts: [[UInt8]] {
+        guard let secret else { return [Self.beginning, base64, Self.end] }
+        var password = Array(#"","password":""#.utf8)
+        Self.append(escaping: secret.text, to: &password)
+        return [Self.beginning, base64, password, Self.end]
     }
+
+    private static let beginning = Array(#"{"receipt-data":""#.utf8)
+    /// Every period that was paid for counts, not just the newest.
+    private static let end = Array(#"","exclude-old-transactions":false}"#.utf8)
 
     /// Escapes what RFC 8259 section 7 says must be.
     private static func append(escaping text: String, to body: inout [UInt8]) {

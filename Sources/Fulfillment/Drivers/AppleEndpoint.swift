@@ -32,11 +32,11 @@ public struct AppleEndpoint: AppStoreEndpoint {
         self.sandbox = sandbox
     }
 
-    public func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply {
+    public func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply {
         await send(
             HTTPRequest(
                 method: .post, url: hosts(environment).verifyReceipt,
-                headers: [HTTPHeader(name: "content-type", value: "application/json")], body: body))
+                headers: [HTTPHeader(name: "content-type", value: "application/json")], bodyParts: bodyParts))
     }
 
     public func serverAPI(

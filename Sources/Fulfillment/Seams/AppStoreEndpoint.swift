@@ -3,8 +3,9 @@ public import Purchases
 
 /// Apple, as far as a worker asks it.
 public protocol AppStoreEndpoint: Sendable {
-    /// Posts a verifyReceipt request and waits for the answer, or for the reason why there is none.
-    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply
+    /// Posts a verifyReceipt request, whose body is the parts one after another, and waits for the answer, or for the reason
+    /// why there is none.
+    func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply
 
     /// Sends a request to the App Store Server API and waits for the answer, or for the reason why there is none.
     func serverAPI(

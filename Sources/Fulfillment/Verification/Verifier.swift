@@ -173,11 +173,11 @@ struct Verifier: Sendable {
         while true {
             switch step {
             case .conclude(let verdict): return verdict
-            case .call(let environment, let body):
+            case .call(let environment, let request):
                 guard let permit = await apple.permit(for: .verifyReceipt(environment), lane) else { return nil }
                 lane = .goingOn
                 let (reply, took) = await called(environment) {
-                    await endpoint.verifyReceipt(environment, body: body)
+                    await endpoint.verifyReceipt(environment, bodyParts: request.bodyParts)
                 }
                 let now = clock.now()
                 step = exchange.answered(reply, now: now)

@@ -6,15 +6,17 @@ extension CurlOptions {
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_TIMEOUT_MS, (request.totalTimeout ?? configuration.totalTimeout).wholeMilliseconds)
         switch request.method {
-        case .get: try set(CURLOPT_HTTPGET, 1)
-        case .post:
-            try set(CURLOPT_POST, 1)
-            try setBody(request.body)
-        case .put:
-            try set(CURLOPT_POST, 1)
-            try setBody(request.body)
-            try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        case .get, .post: try clear(CURLOPT_CUSTOMREQUEST)
+        // What libcurl calls PUT reads the body from a file.
+        case .put: try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         }
+    }
+
+    /// Sets the body; without one, says that there is none to be sent.
+    func apply(_ body: RequestBody?) throws(HTTPTransportError) {
+        guard let body else { return try set(CURLOPT_HTTPGET, 1) }
+        try set(CURLOPT_POST, 1)
+        try setBody(body)
     }
 }
 

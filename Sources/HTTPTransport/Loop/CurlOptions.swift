@@ -35,15 +35,11 @@ struct CurlOptions {
         try check(grantor_easy_set_write_callback(easy, option, callback), option)
     }
 
-    /// libcurl copies the bytes, so that their lifetime is no concern of the caller's.
-    func setBody(_ body: [UInt8]) throws(HTTPTransportError) {
+    /// libcurl reads the bytes while the transfer runs, and again if it has to send it anew: they have to outlive it.
+    func setBody(_ body: RequestBody) throws(HTTPTransportError) {
         // The size first: without it libcurl would look for a NUL.
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
-        guard !body.isEmpty else { return try set(CURLOPT_COPYPOSTFIELDS, "") }
-        let code = body.withUnsafeBytes {
-            grantor_easy_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
-        }
-        try check(code, CURLOPT_COPYPOSTFIELDS)
+        try set(CURLOPT_POSTFIELDS, pointer: body.start)
     }
 
     private func check(_ code: CURLcode, _ option: CURLoption) throws(HTTPTransportError) {

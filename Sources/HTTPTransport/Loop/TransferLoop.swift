@@ -13,6 +13,7 @@ final class TransferLoop {
     private let logger: Logger
     private var ended: [(id: TransferID, result: Result<HTTPResponse, HTTPTransportError>)] = []
     private var unwatchedReported = 0
+    private var idle: IdleTransfers
 
     init(
         configuration: HTTPTransportConfiguration, exchange: TransferExchange, poller: Poller,
@@ -23,6 +24,7 @@ final class TransferLoop {
         self.poller = poller
         self.metrics = metrics
         self.logger = logger
+        idle = IdleTransfers(configuration: configuration)
         let start = ContinuousClock.now
         multi = try CurlMulti(configuration: configuration, poller: poller) { start.duration(to: .now) }
     }
@@ -65,6 +67,7 @@ final class TransferLoop {
         while let (transfer, code) = multi.nextEnded() {
             metrics.connectionsOpened(transfer.connectionsOpened)
             ended.append((transfer.id, transfer.result(code)))
+            idle.add(transfer, code)
         }
     }
 
@@ -89,7 +92,7 @@ final class TransferLoop {
 
     private func start(_ id: TransferID, _ request: HTTPRequest) {
         do throws(HTTPTransportError) {
-            try multi.add(ActiveTransfer(id: id, request: request, configuration: configuration))
+            try multi.add(idle.take(id, request))
         } catch {
             ended.append((id, .failure(error)))
         }

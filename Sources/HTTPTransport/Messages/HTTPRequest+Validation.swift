@@ -10,7 +10,7 @@ extension HTTPRequest {
     func validate(plainLoopback: Bool = false) throws(HTTPTransportError) {
         guard url.utf8.count <= Self.maxURLBytes else { throw .invalidURL }
         try EndpointURL.check(url, plainLoopback: plainLoopback)
-        if method == .get, !body.isEmpty { throw .invalidRequest("a GET request has no body") }
+        if method == .get, bodyLength > 0 { throw .invalidRequest("a GET request has no body") }
         if let totalTimeout, !(HTTPTransportConfiguration.timeoutRange ~= totalTimeout) {
             throw .invalidRequest("totalTimeout is outside 1 ms ... 1 h")
         }

@@ -17,21 +17,32 @@ public struct HTTPRequest: Sendable {
     /// Sent in this order, after the ones the transport adds: `Host`, `User-Agent`, `Accept`, `Accept-Encoding`,
     /// `Content-Length`. Framing headers (`Content-Length`, `Transfer-Encoding`, `Connection`) are refused.
     public var headers: [HTTPHeader]
-    /// The body; empty for `get`.
-    public var body: [UInt8]
+    /// The body, in parts that are sent one after another, so that a large part can be shared with whoever made it. Empty
+    /// for `get`.
+    public var bodyParts: [[UInt8]]
     /// Replaces ``HTTPTransportConfiguration/totalTimeout`` for this request; rounded up to milliseconds.
     public var totalTimeout: Duration?
 
     /// A request; nothing is checked before it is sent.
     public init(
-        method: Method, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [], totalTimeout: Duration? = nil
+        method: Method, url: String, headers: [HTTPHeader] = [], bodyParts: [[UInt8]], totalTimeout: Duration? = nil
     ) {
         self.method = method
         self.url = url
         self.headers = headers
-        self.body = body
+        self.bodyParts = bodyParts
         self.totalTimeout = totalTimeout
     }
+
+    /// A request with a body of one part, or with none; nothing is checked before it is sent.
+    public init(
+        method: Method, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [], totalTimeout: Duration? = nil
+    ) {
+        self.init(method: method, url: url, headers: headers, bodyParts: [body], totalTimeout: totalTimeout)
+    }
+
+    /// Bytes of the body.
+    var bodyLength: Int { bodyParts.reduce(0) { $0 + $1.count } }
 }
 
 /// One field of a header section.

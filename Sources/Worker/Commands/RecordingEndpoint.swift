@@ -23,8 +23,8 @@ final class RecordingEndpoint: AppStoreEndpoint {
     /// What was asked, in order. One verification asks a bounded number of times.
     var calls: [Call] { recorded.withLock { $0 } }
 
-    func verifyReceipt(_ environment: Environment, body: [UInt8]) async -> AppStoreReply {
-        let reply = await endpoint.verifyReceipt(environment, body: body)
+    func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply {
+        let reply = await endpoint.verifyReceipt(environment, bodyParts: bodyParts)
         record(environment, "verifyReceipt", reply)
         return reply
     }

@@ -110,8 +110,8 @@ struct VerifyReceiptExchangeTests {
         let answers = [21004, 21007, 21004, 21004, 21004]
         var step = exchange.start()
         for status in answers {
-            guard case .call(_, let body) = step else { break }
-            let object = try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+            guard case .call(_, let request) = step else { break }
+            let object = try JSONSerialization.jsonObject(with: Data(request.bodyParts.joined())) as? [String: Any]
             passwords.append(try #require(object?["password"] as? String))
             step = exchange.answered(
                 .response(httpStatus: 200, retryAfter: nil, body: Answer.status(status)), now: Fixture.now)
@@ -127,11 +127,11 @@ struct VerifyReceiptExchangeTests {
     @Test("asks without a password where no secret is configured, and holds if Apple wants one")
     func noSecret() {
         var exchange = Fixture.exchange(secrets: [])
-        guard case .call(.production, let body) = exchange.start() else {
+        guard case .call(.production, let request) = exchange.start() else {
             Issue.record("no call")
             return
         }
-        #expect(!String(decoding: body, as: UTF8.self).contains("password"))
+        #expect(!String(decoding: Array(request.bodyParts.joined()), as: UTF8.self).contains("password"))
         #expect(Fixture.run([Answer.status(21004)], secrets: []).verdict?.hold == .sharedSecretRefused)
     }
 

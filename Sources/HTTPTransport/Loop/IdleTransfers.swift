@@ -1,0 +1,31 @@
+internal import CLibcurl
+
+/// Transfers whose request is over, for requests to come: never more than ran at once.
+///
+/// Only those that ended well are kept. What a failure leaves in libcurl's handle is nobody's concern that way.
+struct IdleTransfers {
+    private let configuration: HTTPTransportConfiguration
+    private var transfers: [ActiveTransfer] = []
+
+    init(configuration: HTTPTransportConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Keeps a transfer that is over, if it can be used again.
+    mutating func add(_ transfer: ActiveTransfer, _ code: CURLcode) {
+        guard code == CURLE_OK, transfers.count < configuration.maxConnections else { return }
+        transfer.release()
+        transfers.append(transfer)
+    }
+
+    /// A transfer for a request: one that was kept, or a new one.
+    ///
+    /// - Throws: as ``ActiveTransfer`` does.
+    mutating func take(_ id: TransferID, _ request: HTTPRequest) throws(HTTPTransportError) -> ActiveTransfer {
+        guard let transfer = transfers.popLast() else {
+            return try ActiveTransfer(id: id, request: request, configuration: configuration)
+        }
+        try transfer.renew(id, request)
+        return transfer
+    }
+}
