@@ -3,7 +3,7 @@
 FROM swift:6.3-bookworm AS builder
 RUN apt-get -qq update \
     && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends \
-        librdkafka-dev libcurl4-openssl-dev libssl-dev libgmp-dev libpq-dev libsqlite3-dev pkg-config \
+        librdkafka-dev libcurl4-openssl-dev libssl-dev libgmp-dev libjemalloc-dev libpq-dev libsqlite3-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 # Dependencies first, so that a change of a source does not fetch them again.
@@ -20,7 +20,7 @@ RUN swift build -c release --product grantor --static-swift-stdlib
 FROM debian:bookworm-slim
 RUN apt-get -qq update \
     && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends \
-        ca-certificates libcurl4 libgmp10 libpq5 librdkafka1 libsqlite3-0 libssl3 \
+        ca-certificates libcurl4 libgmp10 libjemalloc2 libpq5 librdkafka1 libsqlite3-0 libssl3 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --gid 10001 grantor \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin grantor \

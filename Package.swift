@@ -64,7 +64,8 @@ let package = Package(
 
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibgmp", pkgConfig: "gmp", providers: [.apt(["libgmp-dev"])]),
-        .systemLibrary(name: "CMalloc"),
+        // Whatever links it has jemalloc for its allocator, set as settings.c says.
+        .target(name: "CJemalloc", linkerSettings: [.linkedLibrary("jemalloc")]),
         .systemLibrary(name: "CSQLiteSettings", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "Purchases", dependencies: [crypto]),
@@ -94,7 +95,7 @@ let package = Package(
             name: "Worker",
             dependencies: [
                 "Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", "Fulfillment", "Audit",
-                "AppStoreSimulator", "CMalloc",
+                "AppStoreSimulator", "CJemalloc",
                 argumentParser, configuration, hummingbird, hummingbirdCore, lifecycle, nioCore, nioPosix, unixSignals,
                 logging, metrics, yams,
             ]),

@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-packages=(librdkafka-dev libcurl4-openssl-dev libssl-dev libgmp-dev libpq-dev libsqlite3-dev pkg-config ca-certificates make git)
+packages=(librdkafka-dev libcurl4-openssl-dev libssl-dev libgmp-dev libjemalloc-dev libpq-dev libsqlite3-dev pkg-config ca-certificates make git)
 case "$purpose" in
 build) ;;
 test) packages+=(curl openssl postgresql-15 python3 python3-venv) ;;
@@ -73,7 +73,7 @@ install_packages() {
 # On other systems nothing is installed, only looked for.
 find_libraries() {
     command -v pkg-config >/dev/null || fail "pkg-config is missing"
-    for library in rdkafka libcurl libcrypto gmp libpq sqlite3; do
+    for library in rdkafka libcurl libcrypto gmp jemalloc libpq sqlite3; do
         pkg-config --exists "$library" || fail "the C library $library is missing (its headers too)"
     done
 }

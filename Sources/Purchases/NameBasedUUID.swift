@@ -9,10 +9,11 @@ public enum NameBasedUUID {
 
     /// The UUID of a name in a namespace, in lower-case text form.
     public static func text(namespace: [UInt8], name: String) -> String {
-        let bytes = bytes(namespace: namespace, name: name)
+        let digest = digest(namespace: namespace, name: name)
         return String(unsafeUninitializedCapacity: 36) { text in
             var end = 0
-            for (index, byte) in bytes.enumerated() {
+            for index in 0..<16 {
+                let byte = byte(index, of: digest)
                 if index == 4 || index == 6 || index == 8 || index == 10 {
                     text[end] = UInt8(ascii: "-")
                     end += 1
@@ -26,10 +27,25 @@ public enum NameBasedUUID {
     }
 
     private static func bytes(namespace: [UInt8], name: String) -> [UInt8] {
-        var bytes = Array(Insecure.SHA1.hash(data: namespace + name.utf8).prefix(16))
-        bytes[6] = bytes[6] & 0x0f | 0x50
-        bytes[8] = bytes[8] & 0x3f | 0x80
-        return bytes
+        let digest = digest(namespace: namespace, name: name)
+        return (0..<16).map { byte($0, of: digest) }
+    }
+
+    private static func digest(namespace: [UInt8], name: String) -> Insecure.SHA1Digest {
+        var hash = Insecure.SHA1()
+        hash.update(data: namespace)
+        hash.update(data: Array(name.utf8))
+        return hash.finalize()
+    }
+
+    /// A byte of the UUID: the digest's, with the version and the variant over it.
+    private static func byte(_ index: Int, of digest: Insecure.SHA1Digest) -> UInt8 {
+        let byte = digest.withUnsafeBytes { $0[index] }
+        return switch index {
+        case 6: byte & 0x0f | 0x50
+        case 8: byte & 0x3f | 0x80
+        default: byte
+        }
     }
 
     /// Drawn at random once; it sets Grantor's names apart from everybody else's.

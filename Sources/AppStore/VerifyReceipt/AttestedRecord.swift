@@ -36,6 +36,8 @@ struct AttestedRecord: Hashable, Sendable {
             try walk.pass()
             return
         }
+        // At once, and not as it grows: an answer may have thousands of records.
+        texts.reserveCapacity(Member.allCases.count)
         try walk.members { walk, name throws(StrictJSON.Unreadable) in try take(name, &walk) }
     }
 

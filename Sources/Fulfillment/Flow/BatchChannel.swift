@@ -26,6 +26,9 @@ final class BatchChannel<Element: Sendable>: Sendable {
         return accepted
     }
 
+    /// Elements that nobody took yet.
+    var count: Int { state.withLock { $0.elements.count } }
+
     /// No more will be put; what is in the channel is still handed out.
     func finish() {
         let waiters = state.withLock { state in

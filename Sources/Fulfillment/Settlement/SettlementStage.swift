@@ -8,6 +8,7 @@ struct SettlementStage: Sendable {
 
     /// Runs until nothing more is to be settled.
     func run() async throws {
+        var pace = SettlementPace()
         while let batch = await parts.settled.take(atMost: Settler.maxBatch) {
             parts.added.put(try await settler.settle(batch))
             parts.settledCount.add(batch.count { $0.ticket != nil })
@@ -18,6 +19,9 @@ struct SettlementStage: Sendable {
             for settled in batch where settled.ticket != nil { parts.window.release(bytes: settled.weight) }
             parts.reportHeld()
             if !offsets.isEmpty { try await source.store(offsets) }
+            pace.settled(batch.count)
+            guard !parts.stopping.isRaised, let pause = pace.pause(waiting: parts.settled.count) else { continue }
+            try await parts.clock.sleep(for: pause)
         }
     }
 }

@@ -28,7 +28,8 @@ final class ProducerClient {
         guard let headers = rd_kafka_headers_new(record.headers.count) else { return .full }
         for header in record.headers {
             header.value.withPointer { value, count in
-                _ = rd_kafka_header_add(headers, header.name, -1, value, count)
+                // Handing over the string itself would make a copy of it first.
+                _ = header.name.withCString { rd_kafka_header_add(headers, $0, -1, value, count) }
             }
         }
         let error = record.topic.withCString { topic in

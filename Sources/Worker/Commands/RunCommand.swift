@@ -21,8 +21,6 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var configuration: ConfigurationOptions
 
     func run() async throws {
-        // Before there are other threads, which would have heaps of their own by then.
-        MemoryAllocator.limitHeaps()
         let (settings, plan) = try await configuration.loadPlan()
         let observability = Observability.start(settings.log)
         let logger = observability.logger
