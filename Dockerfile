@@ -15,7 +15,9 @@ COPY Tests Tests
 COPY Benchmarks Benchmarks
 COPY Chaos Chaos
 COPY Fuzzing Fuzzing
-RUN swift build -c release --product grantor --static-swift-stdlib
+RUN swift build -c release --product grantor --static-swift-stdlib \
+    # Whether its allocator is the one that it was linked with, set as the package sets it.
+    && MALLOC_CONF=stats_print:true .build/release/grantor --version 2>&1 | grep -qx '  opt.narenas: 2'
 
 FROM debian:bookworm-slim
 RUN apt-get -qq update \

@@ -64,8 +64,9 @@ let package = Package(
 
         .systemLibrary(name: "CLibcrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibgmp", pkgConfig: "gmp", providers: [.apt(["libgmp-dev"])]),
+        .systemLibrary(name: "CLibjemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
         // Whatever links it has jemalloc for its allocator, set as settings.c says.
-        .target(name: "CJemalloc", linkerSettings: [.linkedLibrary("jemalloc")]),
+        .target(name: "CJemalloc", dependencies: ["CLibjemalloc"], linkerSettings: [.linkedLibrary("jemalloc")]),
         .systemLibrary(name: "CSQLiteSettings", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         .target(name: "Purchases", dependencies: [crypto]),

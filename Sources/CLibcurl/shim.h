@@ -35,6 +35,12 @@ static inline CURLcode grantor_easy_set_write_callback(CURL *easy, CURLoption op
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode grantor_easy_set_prerequest_callback(
+    CURL *easy, curl_prereq_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQDATA, context) : code;
+}
+
 // curl_easy_getinfo is variadic, too. A value that cannot be had reads as zero.
 static inline long grantor_easy_get_long(CURL *easy, CURLINFO info) {
     long value = 0;

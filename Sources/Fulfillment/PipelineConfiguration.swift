@@ -31,10 +31,10 @@ public struct PipelineConfiguration: Sendable {
     /// Submissions in the window while more would only wait for Apple.
     var outageWindowCount: Int { max(1, Int(Double(maxWindowCount) * availability.windowShare)) }
 
-    /// A configuration; the window holds four times what is in flight, so that submissions that wait for another
+    /// A configuration; the window holds four times what is in flight, or 20 MB, so that submissions that wait for another
     /// try do not idle the slots.
     public init(
-        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int = 16_384_000,
+        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int = 20_480_000,
         retry: RetryPolicy = RetryPolicy(), stopLimit: Duration = .seconds(20)
     ) {
         self.maxInFlight = maxInFlight

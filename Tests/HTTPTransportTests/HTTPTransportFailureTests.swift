@@ -136,6 +136,20 @@ struct HTTPTransportFailureTests {
         }
     }
 
+    @Test func `however often that happens`() async throws {
+        // libcurl gives up at the sixth time, and counts for as long as its handle lives.
+        try await Setup.run(
+            configure: { $0.maxConnections = 1 },
+            script: { $0.number.isMultiple(of: 2) ? [.finish] : [.send(.ok("fine"))] }
+        ) { setup in
+            for _ in 0..<10 {
+                let response = try await setup.get()
+                #expect(response.status == 200)
+            }
+            #expect(setup.server.log.all.count == 19)
+        }
+    }
+
     @Test func `the connection ends before the body is as long as announced`() async throws {
         try await Setup.run(script: { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"), .finish]

@@ -12,7 +12,7 @@ extension IntegrationTests {
                 Executables.built("grantor"), ["--version"], environment: ["MALLOC_CONF": "stats_print:true"],
                 in: folder.url, name: "grantor")
             #expect(try await process.exit(within: .seconds(20)) == .code(0))
-            let settings = process.errors.text
+            let settings = process.errors.lines.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
             for setting in [
                 "opt.narenas: 2", "opt.dirty_decay_ms: 200", "opt.muzzy_decay_ms: 0", "opt.background_thread: true",
             ] {

@@ -12,6 +12,8 @@ final class ActiveTransfer {
     private let configuration: HTTPTransportConfiguration
     private var headerList: HeaderList
     private var body: RequestBody?
+    /// How often libcurl sent the request: more than once when a kept connection turned out to be closed.
+    private var sendings = 0
     private var collector: ResponseCollector
     /// Whose options the handle has, the body aside.
     private var request: HTTPRequest
@@ -42,6 +44,7 @@ final class ActiveTransfer {
         try options.set(CURLOPT_PRIVATE, pointer: context)
         try options.set(CURLOPT_HEADERFUNCTION, callback: Self.receiveHeaderLine)
         try options.set(CURLOPT_HEADERDATA, pointer: context)
+        try options.set(prerequest: Self.sends, context)
         try options.set(CURLOPT_WRITEFUNCTION, callback: Self.receiveBody)
         try options.set(CURLOPT_WRITEDATA, pointer: context)
     }
@@ -58,6 +61,7 @@ final class ActiveTransfer {
     /// - Throws: as `init` does; the object is of no more use then.
     func renew(_ id: TransferID, _ request: HTTPRequest) throws(HTTPTransportError) {
         self.id = id
+        sendings = 0
         errorText.pointee = 0
         collector = ResponseCollector(configuration)
         body = RequestBody(request)
@@ -72,10 +76,20 @@ final class ActiveTransfer {
         self.request = request.withoutBody
     }
 
-    /// Gives back the memory that only the request that is over needed. The handle is not to be used before it is renewed.
-    func release() {
+    /// Gives back the memory that only the request that is over needed.
+    ///
+    /// - Returns: whether the transfer can be renewed. libcurl gives up the sixth time that a handle sends a request anew,
+    ///   and counts over all that the handle ever sent; so one that did it once is of no more use.
+    func release() -> Bool {
         collector = ResponseCollector(configuration)
+        do throws(HTTPTransportError) {
+            if body != nil { try CurlOptions(easy: easy).forgetBody() }
+        } catch {
+            // The next request gets a new handle, which says the same to its caller.
+            return false
+        }
         body = nil
+        return sendings == 1
     }
 
     /// The transfer that a handle belongs to, which has to be alive.
@@ -118,7 +132,13 @@ final class ActiveTransfer {
             verifyResult: grantor_easy_get_long(easy, CURLINFO_SSL_VERIFYRESULT))
     }
 
-    // Both return how much was taken; anything but `size * count` makes libcurl end the transfer.
+    // The other two return how much was taken; anything but `size * count` makes libcurl end the transfer.
+
+    private static let sends: curl_prereq_callback = { context, _, _, _, _ in
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue().sendings += 1
+        return CURL_PREREQFUNC_OK
+    }
 
     private static let receiveHeaderLine: curl_write_callback = { bytes, size, count, context in
         take(bytes, size * count, context) { $0.collector.receive(headerLine: $1) }

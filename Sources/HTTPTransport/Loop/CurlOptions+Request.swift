@@ -18,6 +18,9 @@ extension CurlOptions {
         try set(CURLOPT_POST, 1)
         try setBody(body)
     }
+
+    /// Has libcurl forget where the body was, which it asks for no more.
+    func forgetBody() throws(HTTPTransportError) { try set(CURLOPT_POSTFIELDS, pointer: nil) }
 }
 
 /// libcurl's linked list of a request's headers; freed with the object, which has to outlive the transfer.

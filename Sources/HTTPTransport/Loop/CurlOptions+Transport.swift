@@ -24,6 +24,9 @@ extension CurlOptions {
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         try set(CURLOPT_HTTP09_ALLOWED, 0)
+        // A session that is taken up again would stand for a chain that was looked at long ago. Connections are kept, so it
+        // would seldom save a handshake.
+        try set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         // Else libcurl takes a proxy from https_proxy and its like.
         try set(CURLOPT_PROXY, "")

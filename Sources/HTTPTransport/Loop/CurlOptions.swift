@@ -21,7 +21,7 @@ struct CurlOptions {
         try check(grantor_easy_set_string(easy, option, nil), option)
     }
 
-    /// libcurl keeps the pointer: what it points to has to outlive the handle.
+    /// libcurl keeps the pointer: what it points to has to outlive the handle, or the next value.
     func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) throws(HTTPTransportError) {
         try check(grantor_easy_set_pointer(easy, option, pointer), option)
     }
@@ -40,6 +40,13 @@ struct CurlOptions {
         // The size first: without it libcurl would look for a NUL.
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
         try set(CURLOPT_POSTFIELDS, pointer: body.start)
+    }
+
+    /// Called each time before the request is sent.
+    func set(
+        prerequest callback: curl_prereq_callback, _ context: UnsafeMutableRawPointer
+    ) throws(HTTPTransportError) {
+        try check(grantor_easy_set_prerequest_callback(easy, callback, context), CURLOPT_PREREQFUNCTION)
     }
 
     private func check(_ code: CURLcode, _ option: CURLoption) throws(HTTPTransportError) {

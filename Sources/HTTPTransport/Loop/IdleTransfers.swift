@@ -1,8 +1,7 @@
-internal import CLibcurl
-
 /// Transfers whose request is over, for requests to come: never more than ran at once.
 ///
-/// Only those that ended well are kept. What a failure leaves in libcurl's handle is nobody's concern that way.
+/// Only those that ended well and at the first sending are kept. What anything else leaves in libcurl's handle is nobody's
+/// concern that way.
 struct IdleTransfers {
     private let configuration: HTTPTransportConfiguration
     private var transfers: [ActiveTransfer] = []
@@ -11,10 +10,11 @@ struct IdleTransfers {
         self.configuration = configuration
     }
 
-    /// Keeps a transfer that is over, if it can be used again.
-    mutating func add(_ transfer: ActiveTransfer, _ code: CURLcode) {
-        guard code == CURLE_OK, transfers.count < configuration.maxConnections else { return }
-        transfer.release()
+    /// Keeps a transfer that is over and off the multi handle, if it can be used again.
+    ///
+    /// - Parameter endedWell: whether libcurl had nothing to object.
+    mutating func add(_ transfer: ActiveTransfer, endedWell: Bool) {
+        guard endedWell, transfers.count < configuration.maxConnections, transfer.release() else { return }
         transfers.append(transfer)
     }
 

@@ -67,7 +67,7 @@ final class TransferLoop {
         while let (transfer, code) = multi.nextEnded() {
             metrics.connectionsOpened(transfer.connectionsOpened)
             ended.append((transfer.id, transfer.result(code)))
-            idle.add(transfer, code)
+            idle.add(transfer, endedWell: code == CURLE_OK)
         }
     }
 

@@ -73,8 +73,7 @@ public struct KafkaConsumerConfiguration: Sendable {
             "isolation.level": "read_committed",
             "check.crcs": "true",
             "fetch.wait.max.ms": String(fetchWait.pollMilliseconds),
-            // One answer stays in memory as long as any of its records waits; the default is 50 MiB.
-            "fetch.max.bytes": String(4 << 20),
+            "fetch.max.bytes": String(answerBytes),
             "queued.min.messages": String(prefetchedRecords),
             "queued.max.messages.kbytes": String(prefetchedKilobytes),
         ]
@@ -84,6 +83,10 @@ public struct KafkaConsumerConfiguration: Sendable {
         if let groupInstanceID { client.properties["group.instance.id"] = groupInstanceID }
         return try ClientProperties(client, defaults: defaults, guards: Self.guards)
     }
+
+    /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB, where librdkafka's default is
+    /// 50; more where the operator lets a single record be larger, which librdkafka asks for.
+    private var answerBytes: Int { max(4 << 20, client.properties["message.max.bytes"].flatMap { Int($0) } ?? 0) }
 
     /// Whether librdkafka can be told how soon it looks for room again; before 2.2.0 it has to be reminded (`PrefetchRefill`).
     static let hasQueueBackoff = rd_kafka_version() >= 0x0202_0000

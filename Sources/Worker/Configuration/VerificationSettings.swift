@@ -2,9 +2,9 @@
 struct VerificationSettings: Hashable, Sendable {
     /// Most calls to Apple at once.
     var maxInFlight = 1000
-    /// Most bytes of records that are read and not yet settled. By default what so many calls are about and half as much
-    /// again: a window smaller than the receipts in flight would be the limit in their place, and in a larger one they
-    /// would only wait.
+    /// Most bytes of records that are read and not yet settled. By default what so many calls are about and some more: a
+    /// window smaller than the receipts in flight would be the limit in their place, and in a larger one they would only
+    /// wait.
     var maxWindowBytes = defaultWindowBytes(for: 1000)
     /// How long a purchase that Apple does not know yet is asked for again, from the first try on.
     var notFoundWindow = Duration.seconds(6 * 3600)
@@ -16,8 +16,9 @@ struct VerificationSettings: Hashable, Sendable {
     /// The defaults.
     init() {}
 
-    /// 16 KiB for each call in flight hold receipts of the usual 5 to 15 KB; 8 MiB hold a single one of any size.
-    private static func defaultWindowBytes(for maxInFlight: Int) -> Int { max(8 << 20, maxInFlight << 14) }
+    /// 20 KiB for each call in flight: with receipts of the usual 5 to 15 KB a reader that waits for an eighth to be free is
+    /// woken before calls are idle. 8 MiB hold a single one of any size.
+    private static func defaultWindowBytes(for maxInFlight: Int) -> Int { max(8 << 20, maxInFlight * (20 << 10)) }
 }
 
 extension VerificationSettings {

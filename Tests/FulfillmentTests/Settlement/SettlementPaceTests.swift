@@ -8,33 +8,34 @@ struct SettlementPaceTests {
     func few() {
         var pace = SettlementPace()
         #expect(pace.pause(waiting: 0) == nil)
-        pace.settled(SettlementPace.many - 1)
+        pace.settled(15, took: .milliseconds(1))
         #expect(pace.pause(waiting: 0) == nil)
-        #expect(pace.pause(waiting: SettlementPace.many) == nil)
+        #expect(pace.pause(waiting: 16) == nil)
     }
 
-    @Test("One after many waits, unless enough are there already")
+    @Test("One after many begins with the next beat, unless enough are there already")
     func many() {
         var pace = SettlementPace()
-        pace.settled(SettlementPace.many)
-        #expect(pace.pause(waiting: 0) == SettlementPace.rest)
-        #expect(pace.pause(waiting: SettlementPace.enough - 1) == SettlementPace.rest)
-        #expect(pace.pause(waiting: SettlementPace.enough) == nil)
-        #expect(pace.pause(waiting: Settler.maxBatch) == nil)
+        pace.settled(16, took: .milliseconds(2))
+        #expect(pace.pause(waiting: 0) == .milliseconds(4))
+        #expect(pace.pause(waiting: 63) == .milliseconds(4))
+        #expect(pace.pause(waiting: 64) == nil)
     }
 
     @Test(
-        "What comes evenly rests only where a rest gathers many",
-        arguments: [(500, false), (2000, false), (4000, true)])
-    func evenly(perSecond: Int, rests: Bool) {
+        "What comes evenly rests only where a rest gathers many, and never at a slow ledger",
+        arguments: [
+            (500, 1, false), (2000, 1, false), (4000, 1, true), (2000, 5, false), (4000, 5, true), (10_000, 6, false),
+            (4000, 20, false),
+        ])
+    func evenly(perSecond: Int, transactionMilliseconds: Int, rests: Bool) {
+        let took = Duration.milliseconds(transactionMilliseconds)
         var pace = SettlementPace()
-        // A burst, of whatever cause, and then a transaction of a millisecond after the other.
-        pace.settled(Settler.maxBatch)
-        var batch = 0.0
+        // A burst, of whatever cause, and then one transaction after the other.
+        pace.settled(500, took: took)
         for _ in 0..<10 {
             let pause = pace.pause(waiting: 0) ?? .zero
-            batch = Double(perSecond) * ((pause + .milliseconds(1)) / .seconds(1))
-            pace.settled(Int(batch))
+            pace.settled(Int(Double(perSecond) * ((pause + took) / .seconds(1))), took: took)
         }
         #expect((pace.pause(waiting: 0) != nil) == rests)
     }

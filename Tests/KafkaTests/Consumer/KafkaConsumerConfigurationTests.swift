@@ -22,6 +22,15 @@ struct KafkaConsumerConfigurationTests {
         for (key, value) in expected { #expect(values[key] == value, "\(key)") }
     }
 
+    @Test(
+        "An answer may be as large as a record that the operator allows",
+        arguments: [("1000000", "4194304"), ("5000000", "5000000")])
+    func answers(recordBytes: String, answerBytes: String) async throws {
+        let configuration = configuration(["message.max.bytes": recordBytes])
+        #expect(try configuration.properties().values["fetch.max.bytes"] == answerBytes)
+        try await configuration.check()
+    }
+
     @Test("What librdkafka may hold is known, whoever said it")
     func held() {
         let defaults = configuration()

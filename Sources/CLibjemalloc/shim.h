@@ -1,0 +1,6 @@
+#ifndef GRANTOR_CLIBJEMALLOC_SHIM_H
+#define GRANTOR_CLIBJEMALLOC_SHIM_H
+
+#include <jemalloc/jemalloc.h>
+
+#endif

@@ -1,0 +1,76 @@
+import Ledger
+import Logging
+import Purchases
+import Synchronization
+import Testing
+
+@testable import Fulfillment
+
+@Suite("Settlement")
+struct SettlementStageTests {
+    @Test("After a transaction of many fates the next waits for the beat", arguments: [(15, 0), (16, 1)])
+    func paced(fates: Int, pauses: Int) async throws {
+        #expect(try await Self.pauses(after: fates, stopping: false) == pauses)
+    }
+
+    @Test("A worker that stops settles without a pause")
+    func stopping() async throws {
+        #expect(try await Self.pauses(after: 16, stopping: true) == 0)
+    }
+
+    /// How often the stage slept.
+    private static func pauses(after fates: Int, stopping: Bool) async throws -> Int {
+        let folder = try TemporaryFolder()
+        let logger = Logger(label: "test")
+        let ledger = try await SQLiteLedger.open(
+            SQLiteLedgerConfiguration(path: folder.path("ledger.db"), migrate: true), logger: logger)
+        let clock = CountingClock()
+        let parts = parts(clock, logger)
+        if stopping { parts.stopping.raise() }
+        let stage = SettlementStage(
+            parts: parts,
+            settler: Settler(
+                ledger: ledger, clock: clock, randomness: FixedRandomness(), backoff: parts.configuration.retry.backoff,
+                metrics: parts.metrics, logger: logger, answers: parts.ledgerAnswers),
+            source: FakeSource())
+        parts.settled.put((0..<fates).map(unreadable))
+        parts.settled.finish()
+        try await stage.run()
+        #expect(try await ledger.counts().quarantined == fates)
+        return clock.sleeps
+    }
+
+    private static func unreadable(_ number: Int) -> Settled {
+        Settled(
+            ticket: nil, weight: 0,
+            fate: .quarantine(
+                Quarantine(
+                    origin: Origin(topic: "t", partition: 0, offset: Int64(number)), reason: "r",
+                    event: Event(
+                        id: EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: "\(number)")),
+                        kind: .quarantined, key: nil, headers: [], value: []))))
+    }
+
+    private static func parts(_ clock: CountingClock, _ logger: Logger) -> PipelineParts {
+        let metrics = PipelineMetrics()
+        return PipelineParts(
+            configuration: PipelineConfiguration(), clock: clock, randomness: FixedRandomness(), metrics: metrics,
+            logger: logger, stopping: Signal(), window: WindowGate(Window(maxCount: 100, maxBytes: 1 << 20)),
+            ledgerAnswers: Flag(true),
+            apple: AppleAvailability(
+                targets: [], policy: AvailabilityPolicy(), mostCalls: 1, clock: clock, randomness: FixedRandomness(),
+                metrics: metrics.availability, logger: logger),
+            progress: ProgressTracker())
+    }
+}
+
+/// Stands still, and counts who sleeps.
+private final class CountingClock: WorkerClock {
+    private let count = Atomic(0)
+
+    var sleeps: Int { count.load(ordering: .relaxed) }
+
+    func now() -> Timestamp { Timestamp(milliseconds: 1_795_255_200_000) }
+    func elapsed() -> Duration { .zero }
+    func sleep(for duration: Duration) async throws(CancellationError) { count.add(1, ordering: .relaxed) }
+}
