@@ -61,7 +61,7 @@ extension IntegrationTests {
             #expect(calm.value("grantor_apple_breakers", Self.apple.0, Self.apple.1, #"phase="closed""#) == 1)
             #expect(calm.value("grantor_window_submissions") == 0)
             #expect(calm.value("grantor_window_limit_submissions") == 200)
-            #expect(calm.value("grantor_window_limit_bytes") == 33_554_432)
+            #expect(calm.value("grantor_window_limit_bytes") == 8_388_608)
             #expect(calm.value("grantor_outbox_entries") == 0)
             #expect(calm.value("grantor_events_withheld") == 0)
             #expect(calm.value("grantor_partitions_stalled") == 0)

@@ -60,7 +60,7 @@ struct Trouble: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("The tiers of retrying, through the pipeline", .timeLimit(.minutes(3)))
+@Suite("The tiers of retrying, through the pipeline", .timeLimit(.minutes(10)))
 struct RetryTiersTests {
     private static let submissions = 500
 
