@@ -31,15 +31,22 @@ public struct PipelineConfiguration: Sendable {
     /// Submissions in the window while more would only wait for Apple.
     var outageWindowCount: Int { max(1, Int(Double(maxWindowCount) * availability.windowShare)) }
 
-    /// A configuration; the window holds four times what is in flight, or 20 MB, so that submissions that wait for another
-    /// try do not idle the slots.
+    /// Bytes of the window, unless they are set: what so many calls are about and some more. A window smaller than the
+    /// receipts in flight would be the limit in their place, and in a larger one they would only wait.
+    ///
+    /// 20 KiB for each call: with receipts of the usual 5 to 15 KB a reader that waits for an eighth to be free is woken
+    /// before calls are idle. 8 MiB hold a single one of any size.
+    public static func windowBytes(for maxInFlight: Int) -> Int { max(8 << 20, maxInFlight * (20 << 10)) }
+
+    /// A configuration; the window holds four times what is in flight, or ``windowBytes(for:)``, so that submissions that
+    /// wait for another try do not idle the slots.
     public init(
-        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int = 20_480_000,
+        maxInFlight: Int = 1000, maxWindowCount: Int? = nil, maxWindowBytes: Int? = nil,
         retry: RetryPolicy = RetryPolicy(), stopLimit: Duration = .seconds(20)
     ) {
         self.maxInFlight = maxInFlight
         self.maxWindowCount = maxWindowCount ?? maxInFlight * 4
-        self.maxWindowBytes = maxWindowBytes
+        self.maxWindowBytes = maxWindowBytes ?? Self.windowBytes(for: maxInFlight)
         self.retry = retry
         self.stopLimit = stopLimit
     }

@@ -79,9 +79,7 @@ private struct AnswerMembers {
     init(json body: [UInt8]) throws(StrictJSON.Unreadable) {
         var walk = try JSONWalk(body)
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names[name],
-                seen.insert(member).inserted
-            else { return }
+            guard let member = Self.names[name], seen.insert(member).inserted else { return }
             switch member {
             case .receipt: receipt = try ReceiptMembers(&walk)
             case .latest: latest = try AttestedRecord.list(&walk)
@@ -122,9 +120,7 @@ private struct ReceiptMembers {
             return
         }
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names[name] else {
-                return try record.take(name, &walk)
-            }
+            guard let member = Self.names[name] else { return try record.take(name, &walk) }
             guard seen.insert(member).inserted else { return }
             if member == .inApp {
                 inApp = try AttestedRecord.list(&walk)

@@ -1,11 +1,11 @@
+import Fulfillment
+
 /// How much is verified at once and for how long.
 struct VerificationSettings: Hashable, Sendable {
     /// Most calls to Apple at once.
     var maxInFlight = 1000
-    /// Most bytes of records that are read and not yet settled. By default what so many calls are about and some more: a
-    /// window smaller than the receipts in flight would be the limit in their place, and in a larger one they would only
-    /// wait.
-    var maxWindowBytes = defaultWindowBytes(for: 1000)
+    /// Most bytes of records that are read and not yet settled. By default ``PipelineConfiguration/windowBytes(for:)``.
+    var maxWindowBytes = PipelineConfiguration.windowBytes(for: 1000)
     /// How long a purchase that Apple does not know yet is asked for again, from the first try on.
     var notFoundWindow = Duration.seconds(6 * 3600)
     /// How old a parked submission may become before it is given up; nil for never.
@@ -15,10 +15,6 @@ struct VerificationSettings: Hashable, Sendable {
 
     /// The defaults.
     init() {}
-
-    /// 20 KiB for each call in flight: with receipts of the usual 5 to 15 KB a reader that waits for an eighth to be free is
-    /// woken before calls are idle. 8 MiB hold a single one of any size.
-    private static func defaultWindowBytes(for maxInFlight: Int) -> Int { max(8 << 20, maxInFlight * (20 << 10)) }
 }
 
 extension VerificationSettings {
@@ -26,7 +22,8 @@ extension VerificationSettings {
         self.init()
         maxInFlight = try values.integer(.maxInFlight, 1...10_000) ?? maxInFlight
         maxWindowBytes =
-            try values.integer(.maxWindowBytes, (1 << 20)...(4 << 30)) ?? Self.defaultWindowBytes(for: maxInFlight)
+            try values.integer(.maxWindowBytes, (1 << 20)...(4 << 30))
+            ?? PipelineConfiguration.windowBytes(for: maxInFlight)
         notFoundWindow =
             try values.duration(.notFoundWindow, .zero ... .seconds(30 * 86_400)) ?? notFoundWindow
         maxSubmissionAge = try values.duration(.maxSubmissionAge, .seconds(3600) ... .seconds(365 * 86_400))
