@@ -11,6 +11,7 @@ public import Metrics
 /// Close it with ``shutdown()``; dropped without, its thread ends by itself.
 public final class HTTPTransport: Sendable {
     private let exchange: TransferExchange
+    private let loopExecutor: LoopExecutor
     private let loopEnded = CompletionLatch()
     private let metrics: TransportMetrics
     private let logger: Logger
@@ -43,9 +44,11 @@ public final class HTTPTransport: Sendable {
         let poller = try Poller()
         exchange = TransferExchange(
             maxRunning: configuration.maxConnections, maxWaiting: configuration.maxWaiting, poller: poller)
+        loopExecutor = LoopExecutor(poller: poller)
         let loop = HandedOver(
             try TransferLoop(
-                configuration: configuration, exchange: exchange, poller: poller, metrics: metrics, logger: logger))
+                configuration: configuration, exchange: exchange, executor: loopExecutor, poller: poller,
+                metrics: metrics, logger: logger))
         try LoopThread.start { [loopEnded] in
             loop.take()?.run()
             loopEnded.open()
@@ -53,6 +56,13 @@ public final class HTTPTransport: Sendable {
     }
 
     deinit { exchange.close() }
+
+    /// Runs tasks that mostly send requests, on the transport's own thread: a task goes on where its answer came in, without
+    /// a change of thread, and its next request leaves from there.
+    ///
+    /// All connections wait while such a task computes. It is for tasks that do so for microseconds, must not block, and
+    /// use one core at most, together with the connections. After ``shutdown()`` the tasks go on like any other.
+    public var executor: any TaskExecutor { loopExecutor }
 
     /// Sends a request and returns the whole response, whatever its status.
     ///

@@ -25,6 +25,17 @@ struct PipelineTests {
         #expect(bench.appStore.peak <= 16)
     }
 
+    @Test("waits for Apple's answers where Apple's endpoint wants that")
+    func executor() async throws {
+        let executor = CountingExecutor()
+        let bench = try await PipelineBench(executor: executor)
+        bench.source.write(
+            try (0..<20).map { PipelineBench.message("s-\($0)", receipt: try bench.appStore.receipt().base64) })
+        try await bench.run(untilSettled: 20)
+        #expect(try await bench.ledger.counts().grants == 20)
+        #expect(executor.steps >= 20)
+    }
+
     @Test("answers every kind of record")
     func everyKind() async throws {
         let bench = try await PipelineBench()

@@ -32,6 +32,8 @@ public struct AppleEndpoint: AppStoreEndpoint {
         self.sandbox = sandbox
     }
 
+    public var executor: (any TaskExecutor)? { transport.executor }
+
     public func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply {
         await send(
             HTTPRequest(

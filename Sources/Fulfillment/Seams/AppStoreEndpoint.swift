@@ -3,6 +3,9 @@ public import Purchases
 
 /// Apple, as far as a worker asks it.
 public protocol AppStoreEndpoint: Sendable {
+    /// Where tasks that wait for answers had best run; nil for where all tasks do.
+    var executor: (any TaskExecutor)? { get }
+
     /// Posts a verifyReceipt request, whose body is the parts one after another, and waits for the answer, or for the reason
     /// why there is none.
     func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply
@@ -11,4 +14,9 @@ public protocol AppStoreEndpoint: Sendable {
     func serverAPI(
         _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
     ) async -> AppStoreReply
+}
+
+extension AppStoreEndpoint {
+    /// Where all tasks run.
+    public var executor: (any TaskExecutor)? { nil }
 }

@@ -10,7 +10,7 @@ struct SettlementStage: Sendable {
     func run() async throws {
         var pace = SettlementPace()
         while let batch = await parts.settled.take(atMost: Settler.maxBatch) {
-            let began = parts.clock.elapsed()
+            pace.begins(with: batch.count, at: parts.clock.elapsed())
             parts.added.put(try await settler.settle(batch))
             parts.settledCount.add(batch.count { $0.ticket != nil })
             let offsets = parts.progress.withProgress { progress in
@@ -20,8 +20,9 @@ struct SettlementStage: Sendable {
             for settled in batch where settled.ticket != nil { parts.window.release(bytes: settled.weight) }
             parts.reportHeld()
             if !offsets.isEmpty { try await source.store(offsets) }
-            pace.settled(batch.count, took: parts.clock.elapsed() - began)
-            guard !parts.stopping.isRaised, let pause = pace.pause(waiting: parts.settled.count) else { continue }
+            guard !parts.stopping.isRaised,
+                let pause = pace.pause(waiting: parts.settled.count, at: parts.clock.elapsed())
+            else { continue }
             try await parts.clock.sleep(for: pause)
         }
     }

@@ -66,7 +66,9 @@ struct VerificationStage: Sendable {
                     case .concluded(let verdict): concluded += settled(verdict, submission)
                     case .ask(let opened):
                         let claim = submission.withoutEvidence
-                        group.addTask { await verify(claim, opened) }
+                        group.addTask(executorPreference: verifier.endpoint.executor) {
+                            await verify(claim, opened)
+                        }
                     }
                 }
                 parts.settled.put(concluded)

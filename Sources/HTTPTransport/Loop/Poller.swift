@@ -1,5 +1,6 @@
 internal import CLibcurl
 import Glibc
+import Synchronization
 
 /// What happened to a descriptor, in libcurl's terms.
 struct Readiness {
@@ -11,13 +12,17 @@ struct Readiness {
 
 /// epoll, level-triggered, with an eventfd that any thread can wake it by.
 ///
-/// Sendable because its two descriptors never change and the kernel guards what is behind them; ``wait(milliseconds:_:)``
-/// is for one thread at a time, which owns the loop.
+/// Sendable because its two descriptors never change and the kernel guards what is behind them, and the rest is atomic;
+/// ``wait(milliseconds:_:)`` is for one thread at a time, which owns the loop.
 final class Poller: Sendable {
     /// More are delivered by the next call.
     private static let maxEventsPerWait = 256
     private let poller: Int32
     private let wakeDescriptor: Int32
+    /// Whether a ``wait(milliseconds:_:)`` may be under way. Waking writes to the kernel, which is worth it only then.
+    private let isAsleep = Atomic(false)
+    /// Whether somebody called since the last ``wait(milliseconds:_:)`` ended.
+    private let isCalled = Atomic(false)
 
     init() throws(HTTPTransportError) {
         let poller = grantor_epoll_create()
@@ -41,8 +46,12 @@ final class Poller: Sendable {
         close(poller)
     }
 
-    /// Ends a ``wait(milliseconds:_:)`` under way, or the next one.
+    /// Ends a ``wait(milliseconds:_:)`` under way, or the next one. What was done before is seen after the wait.
     func wake() {
+        // Each side first writes and then reads, in one order for both: either this sees the sleeper, or it sees the call.
+        guard !isCalled.exchange(true, ordering: .sequentiallyConsistent),
+            isAsleep.load(ordering: .sequentiallyConsistent)
+        else { return }
         var one: UInt64 = 1
         // Fails only when the counter is at its maximum, and then a wake-up is already due.
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
@@ -64,8 +73,13 @@ final class Poller: Sendable {
     /// Sleeps until something happens or the time is over, and reports what did. Wake-ups are not reported.
     func wait(milliseconds: Int32, _ report: (Readiness) -> Void) {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.maxEventsPerWait) { events in
+            isAsleep.store(true, ordering: .sequentiallyConsistent)
+            let limit = isCalled.load(ordering: .sequentiallyConsistent) ? 0 : milliseconds
             // Interrupted (-1) counts as nothing: the loop comes by again.
-            let count = Int(max(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds), 0))
+            let count = Int(max(epoll_wait(poller, events.baseAddress, Int32(events.count), limit), 0))
+            isAsleep.store(false, ordering: .sequentiallyConsistent)
+            // Who calls from here on may come after the loop has looked.
+            isCalled.store(false, ordering: .sequentiallyConsistent)
             for index in 0..<count {
                 guard let event = events.baseAddress?.advanced(by: index) else { return }
                 let descriptor = grantor_epoll_descriptor(event)

@@ -1,12 +1,14 @@
 internal import CLibcurl
 internal import Logging
 
-/// Drives libcurl: waits, lets it act, hands out what ended, starts what may start, all in batches.
+/// Drives libcurl: waits, lets it act, hands out what ended, starts what may start, all in batches, and runs the tasks that
+/// want to be where their answers are.
 ///
 /// Made on one thread and then handed to the loop's thread for good.
 final class TransferLoop {
     private let configuration: HTTPTransportConfiguration
     private let exchange: TransferExchange
+    private let executor: LoopExecutor
     private let poller: Poller
     private let multi: CurlMulti
     private let metrics: TransportMetrics
@@ -16,11 +18,12 @@ final class TransferLoop {
     private var idle: IdleTransfers
 
     init(
-        configuration: HTTPTransportConfiguration, exchange: TransferExchange, poller: Poller,
+        configuration: HTTPTransportConfiguration, exchange: TransferExchange, executor: LoopExecutor, poller: Poller,
         metrics: TransportMetrics, logger: Logger
     ) throws(HTTPTransportError) {
         self.configuration = configuration
         self.exchange = exchange
+        self.executor = executor
         self.poller = poller
         self.metrics = metrics
         self.logger = logger
@@ -29,7 +32,7 @@ final class TransferLoop {
         multi = try CurlMulti(configuration: configuration, poller: poller) { start.duration(to: .now) }
     }
 
-    /// Returns when the exchange is closed and every transfer is dropped.
+    /// Returns when the exchange is closed and every transfer is dropped; tasks then go on elsewhere.
     func run() {
         do throws(CurlMulti.Broken) {
             var isFinished = false
@@ -37,6 +40,7 @@ final class TransferLoop {
                 try awaitEvents()
                 collectEnded()
                 isFinished = takeTurn()
+                executor.runDue()
             }
         } catch {
             // No transfer can be trusted to end any more: everybody is told, now and from now on.
@@ -44,6 +48,7 @@ final class TransferLoop {
             exchange.close()
         }
         metrics.set(running: 0, waiting: 0)
+        executor.end()
     }
 
     private func awaitEvents() throws(CurlMulti.Broken) {

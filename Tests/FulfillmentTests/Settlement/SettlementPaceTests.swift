@@ -4,39 +4,59 @@ import Testing
 
 @Suite("Pace of settlement")
 struct SettlementPaceTests {
-    @Test("The first transaction, and one after few fates, begins at once")
-    func few() {
+    /// A pace to which a transaction of a millisecond's fates has come each millisecond, until a given one.
+    private static func pace(perMillisecond count: Int, from start: Int = 1, until end: Int) -> SettlementPace {
         var pace = SettlementPace()
-        #expect(pace.pause(waiting: 0) == nil)
-        pace.settled(15, took: .milliseconds(1))
-        #expect(pace.pause(waiting: 0) == nil)
-        #expect(pace.pause(waiting: 16) == nil)
+        for millisecond in start...end { pace.begins(with: count, at: .milliseconds(millisecond)) }
+        return pace
     }
 
-    @Test("One after many begins with the next beat, unless enough are there already")
+    @Test("The first transactions begin at once, however many fates come, for as long as they are counted")
+    func first() {
+        let pace = Self.pace(perMillisecond: 10, until: 99)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(99)) == nil)
+    }
+
+    @Test("While few come each begins at once")
+    func few() {
+        let pace = Self.pace(perMillisecond: 2, until: 1000)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1000)) == nil)
+    }
+
+    @Test("While many come the next begins with the next beat, unless enough are there or it has come already")
     func many() {
-        var pace = SettlementPace()
-        pace.settled(16, took: .milliseconds(2))
-        #expect(pace.pause(waiting: 0) == .milliseconds(4))
-        #expect(pace.pause(waiting: 63) == .milliseconds(4))
-        #expect(pace.pause(waiting: 64) == nil)
+        let pace = Self.pace(perMillisecond: 3, until: 1000)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1005)) == .milliseconds(20))
+        #expect(pace.pause(waiting: 255, at: .milliseconds(1005)) == .milliseconds(20))
+        #expect(pace.pause(waiting: 256, at: .milliseconds(1005)) == nil)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1025)) == nil)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1026)) == nil)
+    }
+
+    @Test("A burst after a lull is no rate: what follows begins at once")
+    func lull() {
+        var pace = Self.pace(perMillisecond: 10, until: 1000)
+        pace.begins(with: 500, at: .seconds(2))
+        #expect(pace.pause(waiting: 0, at: .seconds(2)) == nil)
     }
 
     @Test(
-        "What comes evenly rests only where a rest gathers many, and never at a slow ledger",
+        "What comes evenly rests only where many come, and never at a slow ledger",
         arguments: [
-            (500, 1, false), (2000, 1, false), (4000, 1, true), (2000, 5, false), (4000, 5, true), (10_000, 6, false),
-            (4000, 20, false),
+            (500, 1, false), (2000, 1, false), (4000, 1, true), (2000, 5, false), (4000, 5, true), (10_000, 6, true),
+            (4000, 30, false),
         ])
     func evenly(perSecond: Int, transactionMilliseconds: Int, rests: Bool) {
         let took = Duration.milliseconds(transactionMilliseconds)
         var pace = SettlementPace()
-        // A burst, of whatever cause, and then one transaction after the other.
-        pace.settled(500, took: took)
-        for _ in 0..<10 {
-            let pause = pace.pause(waiting: 0) ?? .zero
-            pace.settled(Int(Double(perSecond) * ((pause + took) / .seconds(1))), took: took)
+        var now = Duration.zero
+        var pause = Duration.zero
+        for _ in 0..<200 {
+            pace.begins(with: Int(Double(perSecond) * ((pause + took) / .seconds(1))), at: now)
+            now += took
+            pause = pace.pause(waiting: 0, at: now) ?? .zero
+            now += pause
         }
-        #expect((pace.pause(waiting: 0) != nil) == rests)
+        #expect((pause > .zero) == rests)
     }
 }

@@ -20,11 +20,12 @@ struct PipelineBench {
     init(
         gate: Gate? = nil, configuration: PipelineConfiguration = PipelineConfiguration(maxInFlight: 16),
         ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
-        weather: Weather? = nil, seams: Seams = Seams(), others: [RegisteredApp] = [],
+        weather: Weather? = nil, executor: (any TaskExecutor)? = nil, seams: Seams = Seams(),
+        others: [RegisteredApp] = [],
         inventory: (any InventoryEndpoint)? = nil,
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
-        appStore = try ScriptedAppStore(gate: gate, weather: weather)
+        appStore = try ScriptedAppStore(gate: gate, weather: weather, executor: executor)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         if let existing {

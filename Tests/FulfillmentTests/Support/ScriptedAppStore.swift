@@ -27,8 +27,9 @@ final class ScriptedAppStore: AppStoreEndpoint {
     /// While it is set, calls wait for it.
     let gate: Gate?
     private let weather: Weather?
+    let executor: (any TaskExecutor)?
 
-    init(gate: Gate? = nil, weather: Weather? = nil) throws {
+    init(gate: Gate? = nil, weather: Weather? = nil, executor: (any TaskExecutor)? = nil) throws {
         // The tests' clock shows a moment of its own, and the certificates must be valid then.
         let authority = try SimulatorAuthority(now: Date(timeIntervalSince1970: 1_795_255_200))
         factory = try ReceiptFactory(authority: authority)
@@ -36,6 +37,7 @@ final class ScriptedAppStore: AppStoreEndpoint {
         roots = try TrustedRoots(pem: authority.rootsPEM)
         self.gate = gate
         self.weather = weather
+        self.executor = executor
     }
 
     var calls: Int { state.withLock { $0.calls } }

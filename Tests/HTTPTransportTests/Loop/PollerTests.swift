@@ -1,0 +1,67 @@
+import Synchronization
+import Testing
+
+@testable import HTTPTransport
+
+/// That no call is missed. One that is leaves a thread asleep, and its test runs into the limit.
+@Suite(.timeLimit(.minutes(2)))
+struct PollerTests {
+    @Test func `a call before a wait ends it, and only that`() async throws {
+        let poller = try Poller()
+        poller.wake()
+        poller.wake()
+        let ends = await Self.onThread {
+            poller.wait(milliseconds: -1) { _ in }
+            // Nobody called since.
+            poller.wait(milliseconds: 1) { _ in }
+            return true
+        }
+        #expect(ends == true)
+    }
+
+    @Test(arguments: [1, 4])
+    func `whatever was done before a call is seen after a wait`(callers: Int) async throws {
+        let poller = try Poller()
+        let each = 20_000
+        let done = Counter()
+        async let last = Self.onThread {
+            var seen = 0
+            while seen < callers * each {
+                poller.wait(milliseconds: -1) { _ in }
+                seen = done.value.load(ordering: .acquiring)
+            }
+            return seen
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<callers {
+                group.addTask {
+                    for number in 0..<each {
+                        done.value.add(1, ordering: .releasing)
+                        poller.wake()
+                        // Now and then everybody has slept in before the next call.
+                        if number.isMultiple(of: 64) { await Task.yield() }
+                    }
+                }
+            }
+        }
+        #expect(await last == callers * each)
+    }
+
+    private final class Counter: Sendable {
+        let value = Atomic(0)
+    }
+
+    /// What `body` returns on a thread of its own; nil when the test's time is over first.
+    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+        let (values, value) = AsyncStream<Value>.makeStream()
+        do throws(HTTPTransportError) {
+            try LoopThread.start {
+                value.yield(body())
+                value.finish()
+            }
+        } catch {
+            Issue.record(error)
+        }
+        return await values.first { _ in true }
+    }
+}
