@@ -58,9 +58,14 @@ bench: ## Measure all that is claimed about speed, beside its limits: half an ho
 	$(SWIFT) build -c release
 	.build/release/grantor-bench all --output .build/bench.json $(BENCHFLAGS)
 	.build/release/grantor-bench ledger
+	.build/release/grantor-bench stages
+	.build/release/grantor-bench clients
 
-bench-compare: setup ## Measure the stages of a signed transaction, and compare them with Benchmarks/baseline.json
-	$(SWIFT) build -c release --product grantor-bench
+bench-compare: ## Measure the commit before (BEFORE) and this one by turns: ratios of workers and stages, 20 minutes (BENCHFLAGS)
+	@scripts/setup.sh --for test
+	$(SWIFT) build -c release
+	before=$$(scripts/build-commit.sh $(BEFORE)) && .build/release/grantor-bench compare "$$before" --runs 5 \
+		--output .build/compare.json $(BENCHFLAGS)
 	.build/release/grantor-bench stages --output .build/stages.json --baseline Benchmarks/baseline.json
 
 profile: setup ## Show where a worker under load spends its time (needs perf)

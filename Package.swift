@@ -105,8 +105,9 @@ let package = Package(
         .executableTarget(
             name: "grantor-bench",
             dependencies: [
-                "CLibcurl", "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "Kafka", "Ledger",
-                "PostgresTesting", "Purchases", "SystemTesting", argumentParser, crypto, grdb, nioCore, nioPosix,
+                "CLibcurl", "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "HTTPTransport", "Kafka",
+                "Ledger", "PostgresTesting", "Purchases", "SystemTesting", argumentParser, crypto, grdb, nioCore,
+                nioPosix,
                 nioSSL,
                 logging,
             ],

@@ -8,7 +8,7 @@ struct GrantorBench: AsyncParsableCommand {
         subcommands: [
             AllCommand.self, WorkerCommand.self, LittleCommand.self, LatencyCommand.self, StartCommand.self,
             GrowthCommand.self, MemoryCommand.self, LedgerCommand.self, OutageCommand.self, StagesCommand.self,
-            StandInCommand.self, BareCallsCommand.self,
+            ClientsCommand.self, CompareCommand.self, StandInCommand.self, BareCallsCommand.self,
         ],
         defaultSubcommand: AllCommand.self
     )

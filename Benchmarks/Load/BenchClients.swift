@@ -15,17 +15,28 @@ struct BenchClients: Sendable {
         linger: Duration = .milliseconds(5)
     ) throws {
         let client = KafkaClientConfiguration(bootstrapServers: bootstrap, properties: properties)
-        var logger = Logger(label: "bench")
-        logger.logLevel = .critical
-        producer = try KafkaProducer(
-            configuration: KafkaProducerConfiguration(client: client, linger: linger), logger: logger)
+        producer = try Self.producer(client, linger: linger)
         consumer = try KafkaConsumer(
             configuration: KafkaConsumerConfiguration(client: client, groupID: "bench", topics: ["purchases.granted"]),
-            logger: logger)
+            logger: Self.logger)
+    }
+
+    /// The producer alone.
+    static func producer(_ client: KafkaClientConfiguration, linger: Duration) throws -> KafkaProducer {
+        try KafkaProducer(configuration: KafkaProducerConfiguration(client: client, linger: linger), logger: logger)
+    }
+
+    private static var logger: Logger {
+        var logger = Logger(label: "bench")
+        logger.logLevel = .critical
+        return logger
     }
 
     /// Sends records and waits until the broker has them.
-    func send(_ records: [KafkaProducerRecord]) async throws {
+    func send(_ records: [KafkaProducerRecord]) async throws { try await Self.send(records, by: producer) }
+
+    /// Sends records and waits until the broker has them.
+    static func send(_ records: [KafkaProducerRecord], by producer: KafkaProducer) async throws {
         for delivery in await producer.send(records) {
             guard case .delivered = delivery else { throw BenchFailure(description: "the broker refuses a record") }
         }

@@ -19,8 +19,12 @@ final class BenchStage {
     private let ledger: String
     private let server: PostgresServer?
 
+    /// Where it verifies receipts.
+    var verifyReceiptURL: String { "\(endpoint)/verifyReceipt" }
+
     private var authorityFolder: URL { folder.appending(path: "authority") }
-    private var caFile: URL { authorityFolder.appending(path: SimulatorAuthority.File.serverRoot.rawValue) }
+    /// Who vouches for what stands in for Apple.
+    var caFile: URL { authorityFolder.appending(path: SimulatorAuthority.File.serverRoot.rawValue) }
 
     /// Runs a body on a stage, which is gone afterwards, however it ends.
     ///
@@ -86,10 +90,15 @@ final class BenchStage {
     ) throws -> BenchProcess {
         try programs.worker(
             BenchPrograms.Surroundings(
-                bootstrap: bootstrap, verifyReceipt: ("\(endpoint)/verifyReceipt", "\(endpoint)/sandbox/verifyReceipt"),
+                bootstrap: bootstrap, verifyReceipt: (verifyReceiptURL, "\(endpoint)/sandbox/verifyReceipt"),
                 caFile: caFile,
                 rootsFile: rootsFile, ledger: ledger, inFlight: scenario.inFlight, httpPort: httpPort,
                 properties: properties), in: folder)
+    }
+
+    /// What a call about a receipt sends, in parts that follow one another.
+    static func callBody(_ receipt: [UInt8]) -> [[UInt8]] {
+        [Array(#"{"receipt-data":""#.utf8), receipt, Array(#"","exclude-old-transactions":false}"#.utf8)]
     }
 
     /// Measures libcurl alone against the same stand-in, with as many calls in flight as the worker had.
@@ -97,11 +106,10 @@ final class BenchStage {
     /// - Parameter hotCalls: Calls one after another, measured besides.
     func bareCalls(_ calls: Int, warmUp: Int, hotCalls: Int, receipt: [UInt8]) async throws -> BareCost {
         let body = folder.appending(path: "body.json")
-        let text = Array(#"{"receipt-data":""#.utf8) + receipt + Array(#"","exclude-old-transactions":false}"#.utf8)
-        try Data(text).write(to: body)
+        try Data(Self.callBody(receipt).joined()).write(to: body)
         return try await programs.bareCalls(
             [
-                "--url", "\(endpoint)/verifyReceipt", "--ca-file", caFile.path, "--body", body.path, "--in-flight",
+                "--url", verifyReceiptURL, "--ca-file", caFile.path, "--body", body.path, "--in-flight",
                 String(scenario.inFlight), "--warm-up", String(warmUp), "--calls", String(calls), "--hot-calls",
                 String(hotCalls),
             ], in: folder)

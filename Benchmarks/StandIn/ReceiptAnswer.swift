@@ -2,7 +2,8 @@ import NIOCore
 
 /// verifyReceipt's answer to a receipt with one consumable in it, as Apple words it, but for the transaction's id.
 struct ReceiptAnswer: Sendable {
-    /// What stands between the places where the id belongs, the head of the response first.
+    private let head: [UInt8]
+    /// What stands between the places where the id belongs.
     private let parts: [[UInt8]]
 
     /// - Parameter bundleID: The app that every receipt is attested to.
@@ -23,15 +24,17 @@ struct ReceiptAnswer: Sendable {
                 + #""in_app_ownership_type":"PURCHASED"}]}}"#,
         ]
         let length = texts.reduce(2 * 16) { $0 + $1.utf8.count }
-        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: \(length)\r\n\r\n"
-        parts = [Array((head + texts[0]).utf8)] + texts.dropFirst().map { Array($0.utf8) }
+        head = Array(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: \(length)\r\n\r\n".utf8)
+        parts = texts.map { Array($0.utf8) }
     }
 
     /// The whole response.
     ///
     /// - Parameter number: Sixteen digits (``ReceiptNumber``).
     func response(about number: [UInt8], _ allocator: ByteBufferAllocator) -> ByteBuffer {
-        var buffer = allocator.buffer(capacity: parts.reduce(2 * 16) { $0 + $1.count })
+        var buffer = allocator.buffer(capacity: parts.reduce(head.count + 2 * 16) { $0 + $1.count })
+        buffer.writeBytes(head)
         buffer.writeBytes(parts[0])
         for part in parts.dropFirst() {
             buffer.writeBytes(number)
@@ -39,6 +42,9 @@ struct ReceiptAnswer: Sendable {
         }
         return buffer
     }
+
+    /// What the response holds.
+    func body(about number: [UInt8]) -> [UInt8] { Array(parts.joined(separator: number)) }
 
     /// To whatever names no transaction.
     static func refusal(_ allocator: ByteBufferAllocator) -> ByteBuffer {

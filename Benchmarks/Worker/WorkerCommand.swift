@@ -45,7 +45,8 @@ struct WorkerCommand: AsyncParsableCommand {
         try await options.measure(cases.map { ("worker, \($0.name)", options.run($0)) })
     }
 
-    private var cases: [BenchCase] {
+    /// What is measured, in this order.
+    var cases: [BenchCase] {
         var cases: [BenchCase] = []
         if signedTransactions > 0 {
             cases += ledgers.map { ledger in

@@ -9,10 +9,10 @@ struct SettlementPace: Sendable {
     /// For how long they are counted before that is said. Long enough that a burst is no rate.
     static let period: Duration = .milliseconds(100)
     /// Fates that are worth a transaction of their own, however soon after the last.
-    static let enough = 256
+    static let enough = 64
     /// From the beginning of a transaction to that of the next. One that takes as long by itself, as with a slow disk or a
     /// server far away, gathers as much without a rest.
-    static let beat: Duration = .milliseconds(25)
+    static let beat: Duration = .milliseconds(16)
 
     private var counted = 0
     private var countedSince = Duration.zero

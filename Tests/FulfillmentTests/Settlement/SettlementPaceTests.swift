@@ -26,11 +26,11 @@ struct SettlementPaceTests {
     @Test("While many come the next begins with the next beat, unless enough are there or it has come already")
     func many() {
         let pace = Self.pace(perMillisecond: 3, until: 1000)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1005)) == .milliseconds(20))
-        #expect(pace.pause(waiting: 255, at: .milliseconds(1005)) == .milliseconds(20))
-        #expect(pace.pause(waiting: 256, at: .milliseconds(1005)) == nil)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1025)) == nil)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1026)) == nil)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1005)) == .milliseconds(11))
+        #expect(pace.pause(waiting: 63, at: .milliseconds(1005)) == .milliseconds(11))
+        #expect(pace.pause(waiting: 64, at: .milliseconds(1005)) == nil)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1016)) == nil)
+        #expect(pace.pause(waiting: 0, at: .milliseconds(1017)) == nil)
     }
 
     @Test("A burst after a lull is no rate: what follows begins at once")
