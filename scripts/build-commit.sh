@@ -3,24 +3,25 @@
 #
 # usage: scripts/build-commit.sh [commit]
 #
-# Without a commit it is what the working copy was made from: the last commit while there are changes, else the one before.
+# Without a commit it is what the working copy was made from: the last commit while the program has changes, else the one before.
 # The clone stays in .build/before, so that the next build of another commit is a short one.
 set -eu
 
 if [ $# -gt 0 ]; then
     name=$1
-elif git diff --quiet HEAD; then
+elif [ -z "$(git status --porcelain -- Sources Benchmarks Package.swift)" ]; then
     name=HEAD~1
 else
     name=HEAD
 fi
 commit=$(git rev-parse --quiet --verify "$name^{commit}") || {
-    echo "$name is no commit" >&2
+    echo "$name is no commit here; in a shallow clone there may be too few" >&2
     exit 65
 }
 clone=.build/before
-# Shares the objects of this repository, so that it knows every commit that this one knows.
 [ -e "$clone/.git" ] || git clone --quiet --shared --no-checkout . "$clone"
+# It shares the objects of this repository, wherever that is by now, and so knows every commit that this one knows.
+git rev-parse --path-format=absolute --git-path objects >"$clone/.git/objects/info/alternates"
 git -C "$clone" checkout --quiet --detach --force "$commit"
 echo "Building $(git log -1 --format='%h %s' "$commit")" >&2
 (cd "$clone" && ${SWIFT:-swift} build -c release >&2)

@@ -12,6 +12,8 @@ struct BenchRun: Sendable {
 
     let scenario: BenchCase
     let binaries: URL
+    /// Another build's, for the worker alone.
+    var workerBinaries: URL?
     /// A SQLite ledger that all runs use; nil for a new one each time.
     var ledgerFile: URL?
     /// Whether submissions have ids without order.
@@ -21,7 +23,9 @@ struct BenchRun: Sendable {
 
     /// - Parameter number: Which run it is; runs on one ledger submit different purchases.
     func measure(number: Int = 0) async throws -> Measurement {
-        try await BenchStage.with(scenario, binaries: binaries, ledgerFile: ledgerFile) { stage in
+        try await BenchStage.with(
+            scenario, binaries: binaries, workerBinaries: workerBinaries, ledgerFile: ledgerFile
+        ) { stage in
             var source = try SubmissionSource(
                 scenario, authority: stage.authority, first: (number + 1) * Self.numbersPerRun,
                 isScattered: isScattered)

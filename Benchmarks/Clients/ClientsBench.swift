@@ -70,7 +70,7 @@ struct ClientsBench {
         let hosts = AppleEndpoint.Hosts(verifyReceipt: stage.verifyReceiptURL, serverAPI: stage.verifyReceiptURL)
         let endpoint = AppleEndpoint(transport: transport, production: hosts, sandbox: hosts)
         let body = BenchStage.callBody(source.model)
-        let callers = stage.scenario.inFlight
+        let callers = min(stage.scenario.inFlight, max(1, count))
         // Connections stand before it counts.
         try await Self.call(callers * 2, by: callers, body, endpoint)
         let cost = try await Self.cost("call verifyReceipt by the transport", count / callers * callers) {
@@ -113,10 +113,20 @@ struct ClientsBench {
 
     /// Waits for records and takes them.
     private static func take(_ count: Int, of consumer: KafkaConsumer) async throws -> Int {
-        while let event = try await consumer.next(maxRecords: count, maxBytes: batchBytes) {
-            if case .records(let records) = event { return records.count }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask {
+                while let event = try await consumer.next(maxRecords: count, maxBytes: batchBytes) {
+                    if case .records(let records) = event { return records.count }
+                }
+                throw BenchFailure(description: "the consumer ended")
+            }
+            group.addTask {
+                try await Task.sleep(for: BenchClients.patience)
+                throw BenchFailure(description: "no record came for \(BenchClients.patience)")
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? 0
         }
-        throw BenchFailure(description: "the consumer ended")
     }
 
     /// The next lower count of whole batches.

@@ -4,7 +4,7 @@ import Logging
 /// A producer of submissions and a consumer of what becomes of them.
 struct BenchClients: Sendable {
     /// Without an event for so long something is broken.
-    private static let patience = Duration.seconds(60)
+    static let patience = Duration.seconds(60)
 
     let producer: KafkaProducer
     private let consumer: KafkaConsumer

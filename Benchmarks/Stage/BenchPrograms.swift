@@ -10,6 +10,8 @@ struct BenchPrograms: Sendable {
 
     /// Folder with the release build's executables.
     let folder: URL
+    /// The folder of another build, whose worker it is.
+    var workerFolder: URL?
     /// The processor cores that the worker may use, and those of everybody else; nil for all.
     var workerCores: String?
     var otherCores: String?
@@ -60,7 +62,7 @@ struct BenchPrograms: Sendable {
         let lines = surroundings.properties.map { "\($0.key)=\($0.value)\n" }.joined()
         try Data(lines.utf8).write(to: properties)
         return try BenchProcess(
-            folder.appending(path: "grantor"), ["run"],
+            (workerFolder ?? folder).appending(path: "grantor"), ["run"],
             environment: [
                 "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": surroundings.bootstrap,
                 "GRANTOR_KAFKA_PROPERTIES_FILE": properties.path, "GRANTOR_APPS_FILE": apps.path,

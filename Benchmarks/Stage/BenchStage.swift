@@ -30,12 +30,15 @@ final class BenchStage {
     ///
     /// - Parameter ledgerFile: A SQLite ledger that is there already and stays; nil for a new one.
     static func with<Result>(
-        _ scenario: BenchCase, binaries: URL, ledgerFile: URL? = nil, _ body: (BenchStage) async throws -> Result
+        _ scenario: BenchCase, binaries: URL, workerBinaries: URL? = nil, ledgerFile: URL? = nil,
+        _ body: (BenchStage) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let stage = try await BenchStage(scenario, binaries: binaries, folder: folder, ledgerFile: ledgerFile)
+        var programs = BenchPrograms(folder: binaries, scenario)
+        programs.workerFolder = workerBinaries
+        let stage = try await BenchStage(scenario, programs, folder: folder, ledgerFile: ledgerFile)
         do {
             let result = try await body(stage)
             try await stage.end()
@@ -47,10 +50,10 @@ final class BenchStage {
         }
     }
 
-    private init(_ scenario: BenchCase, binaries: URL, folder: URL, ledgerFile: URL?) async throws {
+    private init(_ scenario: BenchCase, _ programs: BenchPrograms, folder: URL, ledgerFile: URL?) async throws {
         self.scenario = scenario
         self.folder = folder
-        programs = BenchPrograms(folder: binaries, scenario)
+        self.programs = programs
         let authorityFolder = folder.appending(path: "authority")
         authority = try SimulatorAuthority.kept(in: authorityFolder, now: Date())
         rootsFile = folder.appending(path: "roots.pem")

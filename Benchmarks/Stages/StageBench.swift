@@ -99,10 +99,9 @@ struct StageBench {
         let answer = AppStoreReply.response(
             httpStatus: 200, retryAfter: nil,
             body: ReceiptAnswer(bundleID: Self.bundleID.rawValue).body(about: Array("1000000000000000".utf8)))
+        let submission = Submission(
+            id: "bench", userID: "user", bundleID: Self.bundleID, evidence: .receipt(base64: ""))
         return try cost("read the answer to a receipt") { index in
-            let submission = Submission(
-                id: claimant(index).submissionID, userID: claimant(index).userID, bundleID: Self.bundleID,
-                evidence: .receipt(base64: ""))
             var exchange = VerifyReceiptExchange(
                 app: app, submission: submission, receivedAt: now, receipt: nil,
                 base64: receipts[index % receipts.count], sharedSecrets: [])

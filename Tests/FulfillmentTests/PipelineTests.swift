@@ -36,6 +36,18 @@ struct PipelineTests {
         #expect(executor.steps >= 20)
     }
 
+    @Test("looks again, at what does not wait for Apple, where all tasks run")
+    func lookingAgain() async throws {
+        let executor = CountingExecutor()
+        let bench = try await PipelineBench(executor: executor)
+        // The app has no key for the App Store Server API.
+        bench.source.write([PipelineBench.message("s", evidence: #""transactionId":"2000000123456789""#)])
+        try await bench.run(untilSettled: 1)
+        let counts = try await bench.ledger.counts()
+        #expect(counts.submissions == [.held: 1])
+        #expect(executor.steps == 0)
+    }
+
     @Test("answers every kind of record")
     func everyKind() async throws {
         let bench = try await PipelineBench()

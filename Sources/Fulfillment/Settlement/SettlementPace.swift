@@ -32,9 +32,12 @@ struct SettlementPace: Sendable {
 
     /// How long to wait before the next; nil for not at all.
     ///
-    /// - Parameter waiting: fates that are there by now.
-    func pause(waiting: Int, at elapsed: Duration) -> Duration? {
-        guard manyCome, waiting < Self.enough, elapsed < began + Self.beat else { return nil }
+    /// - Parameters:
+    ///   - waiting: fates that are there by now.
+    ///   - held: submissions in the window, those with a fate among them. Where they are few, the rest would keep them from
+    ///     making room for the next.
+    func pause(waiting: Int, held: Int, at elapsed: Duration) -> Duration? {
+        guard manyCome, waiting < Self.enough, held >= 2 * Self.enough, elapsed < began + Self.beat else { return nil }
         return began + Self.beat - elapsed
     }
 }

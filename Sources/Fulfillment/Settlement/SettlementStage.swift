@@ -21,7 +21,8 @@ struct SettlementStage: Sendable {
             parts.reportHeld()
             if !offsets.isEmpty { try await source.store(offsets) }
             guard !parts.stopping.isRaised,
-                let pause = pace.pause(waiting: parts.settled.count, at: parts.clock.elapsed())
+                let pause = pace.pause(
+                    waiting: parts.settled.count, held: parts.window.held.count, at: parts.clock.elapsed())
             else { continue }
             try await parts.clock.sleep(for: pause)
         }

@@ -66,7 +66,7 @@ struct VerificationStage: Sendable {
                     case .concluded(let verdict): concluded += settled(verdict, submission)
                     case .ask(let opened):
                         let claim = submission.withoutEvidence
-                        group.addTask(executorPreference: verifier.endpoint.executor) {
+                        group.addTask(executorPreference: verifier.executor(for: opened)) {
                             await verify(claim, opened)
                         }
                     }
@@ -101,7 +101,10 @@ struct VerificationStage: Sendable {
         guard verifier.apps[due.claimant.bundleID] != nil else { return hold(due, admitted) }
         switch verifier.open(submission, receivedAt: due.receivedAt) {
         case .concluded(let verdict): parts.settled.put(settled(verdict, admitted, RetryState(due)))
-        case .ask(let opened): await verify(admitted.withoutEvidence, opened, RetryState(due))
+        case .ask(let opened):
+            await withTaskExecutorPreference(verifier.executor(for: opened)) {
+                await verify(admitted.withoutEvidence, opened, RetryState(due))
+            }
         }
     }
 

@@ -134,6 +134,15 @@ struct Verifier: Sendable {
                 question: .lookup(question, access, evidence: submission.evidence)))
     }
 
+    /// Where a task that brings the case before Apple had best run: where the answer comes in. What is looked at again is
+    /// work for all cores, as the first look was.
+    func executor(for opened: Case) -> (any TaskExecutor)? {
+        switch opened.question {
+        case .verifyReceipt, .lookup: endpoint.executor
+        case .again: nil
+        }
+    }
+
     /// Brings a case before Apple once, as soon as Apple can be asked.
     ///
     /// - Parameter isRetry: whether the case was brought before Apple already.

@@ -79,7 +79,8 @@ final class Poller: Sendable {
             let count = Int(max(epoll_wait(poller, events.baseAddress, Int32(events.count), limit), 0))
             isAsleep.store(false, ordering: .sequentiallyConsistent)
             // Who calls from here on may come after the loop has looked.
-            isCalled.store(false, ordering: .sequentiallyConsistent)
+            // Read as well as written, so that what callers did before is seen from here on.
+            _ = isCalled.exchange(false, ordering: .sequentiallyConsistent)
             for index in 0..<count {
                 guard let event = events.baseAddress?.advanced(by: index) else { return }
                 let descriptor = grantor_epoll_descriptor(event)

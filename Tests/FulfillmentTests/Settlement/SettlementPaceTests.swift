@@ -14,30 +14,37 @@ struct SettlementPaceTests {
     @Test("The first transactions begin at once, however many fates come, for as long as they are counted")
     func first() {
         let pace = Self.pace(perMillisecond: 10, until: 99)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(99)) == nil)
+        #expect(pace.pause(waiting: 0, held: 1000, at: .milliseconds(99)) == nil)
     }
 
     @Test("While few come each begins at once")
     func few() {
         let pace = Self.pace(perMillisecond: 2, until: 1000)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1000)) == nil)
+        #expect(pace.pause(waiting: 0, held: 1000, at: .milliseconds(1000)) == nil)
     }
 
     @Test("While many come the next begins with the next beat, unless enough are there or it has come already")
     func many() {
         let pace = Self.pace(perMillisecond: 3, until: 1000)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1005)) == .milliseconds(11))
-        #expect(pace.pause(waiting: 63, at: .milliseconds(1005)) == .milliseconds(11))
-        #expect(pace.pause(waiting: 64, at: .milliseconds(1005)) == nil)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1016)) == nil)
-        #expect(pace.pause(waiting: 0, at: .milliseconds(1017)) == nil)
+        #expect(pace.pause(waiting: 0, held: 1000, at: .milliseconds(1005)) == .milliseconds(11))
+        #expect(pace.pause(waiting: 63, held: 1000, at: .milliseconds(1005)) == .milliseconds(11))
+        #expect(pace.pause(waiting: 64, held: 1000, at: .milliseconds(1005)) == nil)
+        #expect(pace.pause(waiting: 0, held: 1000, at: .milliseconds(1016)) == nil)
+        #expect(pace.pause(waiting: 0, held: 1000, at: .milliseconds(1017)) == nil)
+    }
+
+    @Test("Where the window holds little the next begins at once: a rest would keep it from making room")
+    func smallWindow() {
+        let pace = Self.pace(perMillisecond: 3, until: 1000)
+        #expect(pace.pause(waiting: 0, held: 127, at: .milliseconds(1005)) == nil)
+        #expect(pace.pause(waiting: 0, held: 128, at: .milliseconds(1005)) == .milliseconds(11))
     }
 
     @Test("A burst after a lull is no rate: what follows begins at once")
     func lull() {
         var pace = Self.pace(perMillisecond: 10, until: 1000)
         pace.begins(with: 500, at: .seconds(2))
-        #expect(pace.pause(waiting: 0, at: .seconds(2)) == nil)
+        #expect(pace.pause(waiting: 0, held: 1000, at: .seconds(2)) == nil)
     }
 
     @Test(
@@ -54,7 +61,7 @@ struct SettlementPaceTests {
         for _ in 0..<200 {
             pace.begins(with: Int(Double(perSecond) * ((pause + took) / .seconds(1))), at: now)
             now += took
-            pause = pace.pause(waiting: 0, at: now) ?? .zero
+            pause = pace.pause(waiting: 0, held: 1000, at: now) ?? .zero
             now += pause
         }
         #expect((pause > .zero) == rests)

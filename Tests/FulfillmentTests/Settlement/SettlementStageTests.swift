@@ -33,6 +33,7 @@ struct SettlementStageTests {
                 ledger: ledger, clock: clock, randomness: FixedRandomness(), backoff: parts.configuration.retry.backoff,
                 metrics: parts.metrics, logger: logger, answers: parts.ledgerAnswers),
             source: FakeSource())
+        for _ in 0..<500 { parts.window.admit(bytes: 0) }
         parts.settled.put((0..<fates).map(unreadable))
         parts.settled.finish()
         try await stage.run()
@@ -55,7 +56,7 @@ struct SettlementStageTests {
         let metrics = PipelineMetrics()
         return PipelineParts(
             configuration: PipelineConfiguration(), clock: clock, randomness: FixedRandomness(), metrics: metrics,
-            logger: logger, stopping: Signal(), window: WindowGate(Window(maxCount: 100, maxBytes: 1 << 20)),
+            logger: logger, stopping: Signal(), window: WindowGate(Window(maxCount: 1000, maxBytes: 1 << 20)),
             ledgerAnswers: Flag(true),
             apple: AppleAvailability(
                 targets: [], policy: AvailabilityPolicy(), mostCalls: 1, clock: clock, randomness: FixedRandomness(),
