@@ -107,9 +107,7 @@ let package = Package(
             dependencies: [
                 "CLibcurl", "CLibpq", "AppStore", "AppStoreSimulator", "Fulfillment", "HTTPTransport", "Kafka",
                 "Ledger", "PostgresTesting", "Purchases", "SystemTesting", argumentParser, crypto, grdb, nioCore,
-                nioPosix,
-                nioSSL,
-                logging,
+                nioPosix, nioSSL, logging,
             ],
             path: "Benchmarks", exclude: ["baseline.json"]),
         .testTarget(

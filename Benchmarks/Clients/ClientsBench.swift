@@ -71,10 +71,11 @@ struct ClientsBench {
         let endpoint = AppleEndpoint(transport: transport, production: hosts, sandbox: hosts)
         let body = BenchStage.callBody(source.model)
         let callers = min(stage.scenario.inFlight, max(1, count))
+        let each = max(1, count / callers)
         // Connections stand before it counts.
-        try await Self.call(callers * 2, by: callers, body, endpoint)
-        let cost = try await Self.cost("call verifyReceipt by the transport", count / callers * callers) {
-            try await Self.call(count / callers * callers, by: callers, body, endpoint)
+        try await Self.call(2, by: callers, body, endpoint)
+        let cost = try await Self.cost("call verifyReceipt by the transport", each * callers) {
+            try await Self.call(each, by: callers, body, endpoint)
         }
         await transport.shutdown()
         return cost
@@ -93,13 +94,14 @@ struct ClientsBench {
 
     private func producer() throws -> KafkaProducer { try BenchClients.producer(client, linger: .milliseconds(5)) }
 
+    /// So many calls one after another, by each of so many callers at once.
     private static func call(
-        _ count: Int, by callers: Int, _ body: [[UInt8]], _ endpoint: AppleEndpoint
+        _ each: Int, by callers: Int, _ body: [[UInt8]], _ endpoint: AppleEndpoint
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<callers {
                 group.addTask(executorPreference: endpoint.executor) {
-                    for _ in 0..<(count / callers) {
+                    for _ in 0..<each {
                         guard
                             case .response(200, _, _) = await endpoint.verifyReceipt(
                                 .production, bodyParts: body)
@@ -113,20 +115,10 @@ struct ClientsBench {
 
     /// Waits for records and takes them.
     private static func take(_ count: Int, of consumer: KafkaConsumer) async throws -> Int {
-        try await withThrowingTaskGroup(of: Int.self) { group in
-            group.addTask {
-                while let event = try await consumer.next(maxRecords: count, maxBytes: batchBytes) {
-                    if case .records(let records) = event { return records.count }
-                }
-                throw BenchFailure(description: "the consumer ended")
-            }
-            group.addTask {
-                try await Task.sleep(for: BenchClients.patience)
-                throw BenchFailure(description: "no record came for \(BenchClients.patience)")
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? 0
+        while let event = try await BenchClients.next(of: consumer, maxRecords: count, maxBytes: batchBytes) {
+            if case .records(let records) = event { return records.count }
         }
+        throw BenchFailure(description: "the consumer ended")
     }
 
     /// The next lower count of whole batches.

@@ -16,46 +16,44 @@ struct CompareCommand: AsyncParsableCommand {
     @OptionGroup var worker: WorkerCommand
 
     func run() async throws {
-        var workers: [Comparison] = []
-        var rates: [Comparison] = []
+        var workers: [[(before: Measurement, after: Measurement)]] = worker.cases.map { _ in [] }
         var stages: [(before: [StageCost], after: [StageCost])] = []
-        let folders = [before, worker.options.binaries].map { URL(filePath: $0) }
         for number in 0..<max(1, worker.options.runs) {
-            // The one that is first finds what the other left behind, so they take turns in that as well.
-            let order = number.isMultiple(of: 2) ? [0, 1] : [1, 0]
             for (place, scenario) in worker.cases.enumerated() {
-                if workers.count == place {
-                    workers.append(Comparison(name: scenario.name))
-                    rates.append(Comparison(name: scenario.name))
-                }
-                var pair: [Int: Measurement] = [:]
-                for build in order {
-                    say(scenario.name, build, number)
+                let pair = try await byTurns(scenario.name, number) { build in
                     var run = worker.options.run(scenario)
-                    run.workerBinaries = folders[build]
+                    run.workerBinaries = build
                     run.measuresBound = false
-                    pair[build] = try await run.measure(number: number)
+                    return try await run.measure(number: number)
                 }
-                guard let before = pair[0], let after = pair[1] else { continue }
-                workers[place].add(
-                    before: before.cpuMicrosecondsPerReceipt, after: after.cpuMicrosecondsPerReceipt)
-                rates[place].add(before: before.receiptsPerSecond, after: after.receiptsPerSecond)
+                workers[place].append(pair)
             }
-            var pair: [[StageCost]] = [[], []]
-            for build in order {
-                say("stages", build, number)
-                pair[build] = try await measureStages(folders[build])
-            }
-            stages.append((pair[0], pair[1]))
+            stages.append(try await byTurns("stages", number, measureStages))
         }
-        let result = Result(workers: workers, rates: rates, stages: Comparison.stages(stages))
+        let names = worker.cases.map(\.name)
+        let result = Result(
+            workers: zip(names, workers).map { Comparison(name: $0, of: $1, by: \.cpuMicrosecondsPerReceipt) },
+            rates: zip(names, workers).map { Comparison(name: $0, of: $1, by: \.receiptsPerSecond) },
+            stages: Comparison.stages(stages))
         print(result.text)
         try ResultFile.write(result, to: worker.options.output)
     }
 
-    private func say(_ what: String, _ build: Int, _ number: Int) {
-        let name = ["before", "after"][build]
-        Progress.say("\(what), \(name), run \(number + 1) of \(max(1, worker.options.runs))")
+    /// Measures both builds, one after the other. The one that is first finds what the other left behind, so from pair to pair
+    /// they take turns in that as well.
+    private func byTurns<Value>(
+        _ what: String, _ number: Int, _ measure: (_ build: URL) async throws -> Value
+    ) async throws -> (before: Value, after: Value) {
+        func measured(_ name: String, _ folder: String) async throws -> Value {
+            Progress.say("\(what), \(name), run \(number + 1) of \(max(1, worker.options.runs))")
+            return try await measure(URL(filePath: folder))
+        }
+        if number.isMultiple(of: 2) {
+            let first = try await measured("before", before)
+            return (first, try await measured("after", worker.options.binaries))
+        }
+        let first = try await measured("after", worker.options.binaries)
+        return (try await measured("before", before), first)
     }
 
     /// One round by the build's own program.

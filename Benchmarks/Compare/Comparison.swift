@@ -6,6 +6,13 @@ struct Comparison: Encodable, Sendable {
 
     init(name: String) { self.name = name }
 
+    /// One figure of runs by turns.
+    init<Run>(name: String, of pairs: [(before: Run, after: Run)], by figure: (Run) -> Double) {
+        self.name = name
+        before = pairs.map { figure($0.before) }
+        after = pairs.map { figure($0.after) }
+    }
+
     /// Adds two runs that followed each other.
     mutating func add(before: Double, after: Double) {
         self.before.append(before)

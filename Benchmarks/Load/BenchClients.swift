@@ -4,7 +4,7 @@ import Logging
 /// A producer of submissions and a consumer of what becomes of them.
 struct BenchClients: Sendable {
     /// Without an event for so long something is broken.
-    static let patience = Duration.seconds(60)
+    private static let patience = Duration.seconds(60)
 
     let producer: KafkaProducer
     private let consumer: KafkaConsumer
@@ -44,18 +44,23 @@ struct BenchClients: Sendable {
 
     /// The next events that tell of grants; none when the assignment changed instead.
     func events() async throws -> [KafkaRecord] {
-        try await withThrowingTaskGroup(of: [KafkaRecord].self) { group in
-            group.addTask { [consumer] in
-                guard case .records(let records)? = try await consumer.next(maxRecords: 1000, maxBytes: 16 << 20)
-                else { return [] }
-                return records
-            }
+        guard case .records(let records)? = try await Self.next(of: consumer, maxRecords: 1000, maxBytes: 16 << 20)
+        else { return [] }
+        return records
+    }
+
+    /// What a consumer is told next; nil when it ended.
+    static func next(
+        of consumer: KafkaConsumer, maxRecords: Int, maxBytes: Int
+    ) async throws -> KafkaConsumerEvent? {
+        try await withThrowingTaskGroup(of: KafkaConsumerEvent?.self) { group in
+            group.addTask { try await consumer.next(maxRecords: maxRecords, maxBytes: maxBytes) }
             group.addTask {
-                try await Task.sleep(for: Self.patience)
-                throw BenchFailure(description: "nothing was granted for \(Self.patience)")
+                try await Task.sleep(for: patience)
+                throw BenchFailure(description: "nothing came from the broker for \(patience)")
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? []
+            return try await group.next() ?? nil
         }
     }
 

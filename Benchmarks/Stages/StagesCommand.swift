@@ -29,11 +29,11 @@ struct StagesCommand: AsyncParsableCommand {
         let bench = try StageBench(count: max(1, count), batch: max(1, batch))
         var costs: [StageCost] = []
         for round in 1...max(1, rounds) {
-            FileHandle.standardError.write(Data("stages, round \(round) of \(rounds) ...\n".utf8))
+            Progress.say("stages, round \(round) of \(rounds)")
             costs = StageCost.cheapest(of: costs, try await bench.measure())
         }
         print(StageCost.text(costs))
-        if let output { try StageCost.json(costs).write(to: URL(filePath: output)) }
+        try ResultFile.write(costs, to: output)
         guard let baseline else { return }
         let before = try JSONDecoder().decode([StageCost].self, from: Data(contentsOf: URL(filePath: baseline)))
         let comparison = StageComparison(of: costs, with: before)
@@ -59,12 +59,5 @@ struct StageCost: Codable, Sendable {
             cost.stage.padding(toLength: 36, withPad: " ", startingAt: 0)
                 + String(format: "%7.2f us", cost.microseconds)
         }.joined(separator: "\n")
-    }
-
-    /// For ``StagesCommand/baseline``.
-    static func json(_ costs: [StageCost]) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        return try encoder.encode(costs)
     }
 }

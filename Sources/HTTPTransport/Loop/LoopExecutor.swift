@@ -18,8 +18,9 @@ final class LoopExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isTaken = state.withLock { state in
-            if !state.isOver { state.jobs.append(job) }
-            return !state.isOver
+            guard !state.isOver else { return false }
+            state.jobs.append(job)
+            return true
         }
         guard isTaken else { return Self.hand(on: job) }
         poller.wake()

@@ -78,8 +78,8 @@ final class Poller: Sendable {
             // Interrupted (-1) counts as nothing: the loop comes by again.
             let count = Int(max(epoll_wait(poller, events.baseAddress, Int32(events.count), limit), 0))
             isAsleep.store(false, ordering: .sequentiallyConsistent)
-            // Who calls from here on may come after the loop has looked.
-            // Read as well as written, so that what callers did before is seen from here on.
+            // Who calls from here on may come after the loop has looked, so the next wait ends at once. Read as well as
+            // written, so that what callers did before is seen from here on.
             _ = isCalled.exchange(false, ordering: .sequentiallyConsistent)
             for index in 0..<count {
                 guard let event = events.baseAddress?.advanced(by: index) else { return }
