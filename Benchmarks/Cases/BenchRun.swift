@@ -14,8 +14,8 @@ struct BenchRun: Sendable {
     let binaries: URL
     /// Another build's, for the worker alone.
     var workerBinaries: URL?
-    /// A SQLite ledger that all runs use; nil for a new one each time.
-    var ledgerFile: URL?
+    /// The URL of a ledger that all runs use; nil for a new one each time.
+    var ledger: String?
     /// Whether submissions have ids without order.
     var isScattered = false
     /// Whether what bounds the case is measured as well.
@@ -24,7 +24,7 @@ struct BenchRun: Sendable {
     /// - Parameter number: Which run it is; runs on one ledger submit different purchases.
     func measure(number: Int = 0) async throws -> Measurement {
         try await BenchStage.with(
-            scenario, binaries: binaries, workerBinaries: workerBinaries, ledgerFile: ledgerFile
+            scenario, binaries: binaries, workerBinaries: workerBinaries, ledger: ledger
         ) { stage in
             var source = try SubmissionSource(
                 scenario, authority: stage.authority, first: (number + 1) * Self.numbersPerRun,

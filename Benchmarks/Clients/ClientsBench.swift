@@ -69,7 +69,7 @@ struct ClientsBench {
         let transport = try HTTPTransport(configuration: configuration, logger: logger)
         let hosts = AppleEndpoint.Hosts(verifyReceipt: stage.verifyReceiptURL, serverAPI: stage.verifyReceiptURL)
         let endpoint = AppleEndpoint(transport: transport, production: hosts, sandbox: hosts)
-        let body = BenchStage.callBody(source.model)
+        let body = RequestBody(BenchStage.callBody(source.model))
         let callers = min(stage.scenario.inFlight, max(1, count))
         let each = max(1, count / callers)
         // Connections stand before it counts.
@@ -96,15 +96,14 @@ struct ClientsBench {
 
     /// So many calls one after another, by each of so many callers at once.
     private static func call(
-        _ each: Int, by callers: Int, _ body: [[UInt8]], _ endpoint: AppleEndpoint
+        _ each: Int, by callers: Int, _ body: RequestBody, _ endpoint: AppleEndpoint
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<callers {
                 group.addTask(executorPreference: endpoint.executor) {
                     for _ in 0..<each {
                         guard
-                            case .response(200, _, _) = await endpoint.verifyReceipt(
-                                .production, bodyParts: body)
+                            case .response(200, _, _) = await endpoint.verifyReceipt(.production, body: body)
                         else { throw BenchFailure(description: "a call was not answered") }
                     }
                 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PostgresTesting
 
 /// `grantor-bench growth`: what CPU per receipt becomes with more partitions, more rows in the ledger, more calls in flight,
 /// and what a second core brings.
@@ -11,10 +12,10 @@ struct GrowthCommand: AsyncParsableCommand {
 
     /// What there is more of.
     enum Part: String, CaseIterable, ExpressibleByArgument {
-        case partitions, rows, inFlight, cores
+        case partitions, rows, rowsPostgres, inFlight, cores
     }
 
-    @Option(parsing: .upToNextOption, help: "Which parts: partitions, rows, inFlight, cores.")
+    @Option(parsing: .upToNextOption, help: "Which parts: partitions, rows, rowsPostgres, inFlight, cores.")
     var parts = Part.allCases
 
     @Option(help: "Submissions per run.")
@@ -41,6 +42,7 @@ struct GrowthCommand: AsyncParsableCommand {
             switch part {
             case .partitions: results.append(try await measure("partitions", partitions.both.map(partitions)))
             case .rows: results.append(try await measureRows())
+            case .rowsPostgres: results.append(try await measureRowsOfPostgres())
             case .inFlight:
                 results.append(try await measure("in flight, signed", inFlight.both.map(signed)))
                 results.append(try await measure("in flight, receipts", inFlight.both.map(receipts)))
@@ -97,14 +99,39 @@ struct GrowthCommand: AsyncParsableCommand {
         for count in rows.both {
             let file = folder.appending(path: "ledger-\(count).db")
             try await FilledLedger.make(at: file, rows: count)
-            var scenario = signedCase
-            scenario.rows = count
-            var run = options.run(scenario)
-            run.ledgerFile = file
-            run.isScattered = true
-            runs.append(("\(count)", run))
+            runs.append(("\(count)", filled(.sqlite, count, "sqlite:\(file.path)")))
         }
-        return try await measure("rows in the ledger", runs)
+        return try await measure("rows, SQLite", runs)
+    }
+
+    private func measureRowsOfPostgres() async throws -> GrowthResult {
+        let server = try await PostgresServer.start()
+        do {
+            var runs: [(label: String, run: BenchRun)] = []
+            for count in rows.both {
+                let schema = try await server.freshSchema()
+                let ledger = try await BenchStage.newLedger(on: server, schema: schema)
+                try await FilledPostgresLedger(server: server, schema: schema).fill(rows: count)
+                runs.append(("\(count)", filled(.postgres, count, ledger)))
+            }
+            let result = try await measure("rows, PostgreSQL", runs)
+            try await server.close()
+            return result
+        } catch {
+            // What went wrong first counts.
+            try? await server.close()
+            throw error
+        }
+    }
+
+    private func filled(_ kind: BenchCase.Ledger, _ rows: Int, _ ledger: String) -> BenchRun {
+        var scenario = signedCase
+        scenario.ledger = kind
+        scenario.rows = rows
+        var run = options.run(scenario)
+        run.ledger = ledger
+        run.isScattered = true
+        return run
     }
 
     private func measure(_ name: String, _ runs: [(label: String, run: BenchRun)]) async throws -> GrowthResult {

@@ -28,9 +28,9 @@ final class BenchStage {
 
     /// Runs a body on a stage, which is gone afterwards, however it ends.
     ///
-    /// - Parameter ledgerFile: A SQLite ledger that is there already and stays; nil for a new one.
+    /// - Parameter ledger: The URL of a ledger that is there already and stays; nil for a new one.
     static func with<Result>(
-        _ scenario: BenchCase, binaries: URL, workerBinaries: URL? = nil, ledgerFile: URL? = nil,
+        _ scenario: BenchCase, binaries: URL, workerBinaries: URL? = nil, ledger: String? = nil,
         _ body: (BenchStage) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-bench-\(UUID().uuidString)")
@@ -38,7 +38,7 @@ final class BenchStage {
         defer { try? FileManager.default.removeItem(at: folder) }
         var programs = BenchPrograms(folder: binaries, scenario)
         programs.workerFolder = workerBinaries
-        let stage = try await BenchStage(scenario, programs, folder: folder, ledgerFile: ledgerFile)
+        let stage = try await BenchStage(scenario, programs, folder: folder, ledger: ledger)
         do {
             let result = try await body(stage)
             try await stage.end()
@@ -50,7 +50,7 @@ final class BenchStage {
         }
     }
 
-    private init(_ scenario: BenchCase, _ programs: BenchPrograms, folder: URL, ledgerFile: URL?) async throws {
+    private init(_ scenario: BenchCase, _ programs: BenchPrograms, folder: URL, ledger: String?) async throws {
         self.scenario = scenario
         self.folder = folder
         self.programs = programs
@@ -64,19 +64,30 @@ final class BenchStage {
             authority: authorityFolder, latencyMilliseconds: scenario.latencyMilliseconds, in: folder)
         let port = try await standIn.firstLine().replacingOccurrences(of: "PORT ", with: "")
         endpoint = "https://127.0.0.1:\(port)"
-        switch scenario.ledger {
-        case .sqlite:
+        switch (ledger, scenario.ledger) {
+        case (let ledger?, _):
             server = nil
-            ledger = "sqlite:\((ledgerFile ?? folder.appending(path: "ledger.db")).path)"
-        case .postgres:
+            self.ledger = ledger
+        case (nil, .sqlite):
+            server = nil
+            self.ledger = "sqlite:\(folder.appending(path: "ledger.db").path)"
+        case (nil, .postgres):
             let server = try await PostgresServer.start()
             self.server = server
-            ledger = server.url(schema: try await server.freshSchema())
-            guard let configuration = PostgresLedgerConfiguration(url: ledger) else {
-                throw BenchFailure(description: "the ledger's URL cannot be read")
-            }
-            _ = try await PostgresLedger.migrate(configuration)
+            self.ledger = try await Self.newLedger(on: server, schema: try await server.freshSchema())
         }
+    }
+
+    /// Makes a ledger's tables.
+    ///
+    /// - Returns: its URL.
+    static func newLedger(on server: PostgresServer, schema: String) async throws -> String {
+        let url = server.url(schema: schema)
+        guard let configuration = PostgresLedgerConfiguration(url: url) else {
+            throw BenchFailure(description: "the ledger's URL cannot be read")
+        }
+        _ = try await PostgresLedger.migrate(configuration)
+        return url
     }
 
     private func end() async throws {

@@ -90,21 +90,20 @@ struct StageBench {
         let texts = try receipts.map { try ReceiptText($0) }
         costs.append(try cost("read the receipt's text") { _ = try ReceiptText(receipts[$0 % receipts.count]) })
         costs.append(try cost("read the receipt") { _ = try AppReceipt(der: texts[$0 % texts.count].bytes) })
-        costs.append(try answerCost(app, texts.map(\.base64)))
+        costs.append(try answerCost(app))
         return costs
     }
 
     /// From the bytes of verifyReceipt's answer to the verdict.
-    private func answerCost(_ app: App, _ receipts: [[UInt8]]) throws -> StageCost {
+    private func answerCost(_ app: App) throws -> StageCost {
         let answer = AppStoreReply.response(
             httpStatus: 200, retryAfter: nil,
             body: ReceiptAnswer(bundleID: Self.bundleID.rawValue).body(about: Array("1000000000000000".utf8)))
         let submission = Submission(
             id: "bench", userID: "user", bundleID: Self.bundleID, evidence: .receipt(base64: ""))
-        return try cost("read the answer to a receipt") { index in
+        return try cost("read the answer to a receipt") { _ in
             var exchange = VerifyReceiptExchange(
-                app: app, submission: submission, receivedAt: now, receipt: nil,
-                base64: receipts[index % receipts.count], sharedSecrets: [])
+                app: app, submission: submission, receivedAt: now, sharedSecrets: [])
             _ = exchange.start()
             guard case .conclude(.verified) = exchange.answered(answer, now: now) else {
                 throw BenchFailure(description: "a receipt was not verified")

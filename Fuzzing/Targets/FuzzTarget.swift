@@ -62,7 +62,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
             let reply = AppStoreReply.response(
                 httpStatus: status, retryAfter: String(decoding: bytes.prefix(32), as: UTF8.self), body: bytes)
             var exchange = VerifyReceiptExchange(
-                app: app, submission: claim, receivedAt: now, receipt: nil, base64: [], sharedSecrets: [])
+                app: app, submission: claim, receivedAt: now, sharedSecrets: [])
             _ = exchange.start()
             _ = exchange.answered(reply, now: now)
             for question in [TransactionLookup.Question.transaction("1"), .history("1")] {

@@ -4,18 +4,20 @@ import Metrics
 import Purchases
 
 /// What the pipeline counts and measures. Labels come from closed enums only, so the number of series is fixed.
-struct PipelineMetrics: Sendable {
+///
+/// A class, because all stages and thousands of tasks have it.
+final class PipelineMetrics: Sendable {
     let availability = AvailabilityMetrics()
     /// Records read from the input topic.
     let read = Counter(label: "grantor_records_read_total")
     /// Submissions that were in the ledger already when they were read.
     let repeated = Counter(label: "grantor_submissions_repeated_total")
     /// Verifications that had to be tried again, by cause.
-    let retries = Self.byCase(RetryCause.self) {
+    let retries = PipelineMetrics.byCase(RetryCause.self) {
         Counter(label: "grantor_verification_retries_total", dimensions: [("cause", $0.rawValue)])
     }
     /// Verifications that wait for our own side to be mended, by cause. Alert on any.
-    let holds = Self.byCase(HoldCause.self) {
+    let holds = PipelineMetrics.byCase(HoldCause.self) {
         Counter(label: "grantor_verification_holds_total", dimensions: [("cause", $0.rawValue)])
     }
     /// Submissions in the window, and their bytes.
@@ -27,7 +29,7 @@ struct PipelineMetrics: Sendable {
     /// Entries of the outbox that wait to be published, of all workers. Alert if it grows.
     private let outbox = Gauge(label: "grantor_outbox_entries")
     /// Submissions that wait in the ledger, of all workers. Alert on any that are held.
-    private let waitingNow = Self.byCause { outcome, cause in
+    private let waitingNow = PipelineMetrics.byCause { outcome, cause in
         Gauge(
             label: "grantor_submissions_waiting", dimensions: [("outcome", outcome.rawValue), ("cause", cause)])
     }
@@ -51,7 +53,7 @@ struct PipelineMetrics: Sendable {
     let withheld = Gauge(label: "grantor_events_withheld")
 
     private let granted = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "granted")])
-    private let failed = Self.byCase(FailureReason.self) {
+    private let failed = PipelineMetrics.byCase(FailureReason.self) {
         Counter(label: "grantor_submissions_failed_total", dimensions: [("reason", $0.rawValue)])
     }
     private let waiting = Dictionary(
@@ -65,10 +67,10 @@ struct PipelineMetrics: Sendable {
     private let grantsCreated = Counter(label: "grantor_grants_created_total")
     private let settleTime = Timer(label: "grantor_settle_seconds")
     private let settleSize = Recorder(label: "grantor_settle_batch_size")
-    private let eventsPublished = Self.byCase(EventTopic.self) {
+    private let eventsPublished = PipelineMetrics.byCase(EventTopic.self) {
         Counter(label: "grantor_events_published_total", dimensions: [("topic", $0.rawValue)])
     }
-    private let callTime = Self.byCase(Environment.self) {
+    private let callTime = PipelineMetrics.byCase(Environment.self) {
         Timer(label: "grantor_apple_call_seconds", dimensions: [("environment", $0.rawValue)])
     }
     private let unanswered = Counter(label: "grantor_apple_calls_unanswered_total")

@@ -5,7 +5,9 @@ import Purchases
 import Synchronization
 
 /// What the stages of a pipeline share. Each stage is a task; these are the only places where they meet.
-struct PipelineParts: Sendable {
+///
+/// A class, because thousands of tasks have it: a reference is handed on instead of two dozen.
+final class PipelineParts: Sendable {
     let configuration: PipelineConfiguration
     let clock: any WorkerClock
     let randomness: any Randomness
@@ -35,6 +37,23 @@ struct PipelineParts: Sendable {
     /// From settlement to publishing: what was added to the outbox.
     let added = Handover()
 
+    init(
+        configuration: PipelineConfiguration, clock: any WorkerClock, randomness: any Randomness,
+        metrics: PipelineMetrics, logger: Logger, stopping: Signal, window: WindowGate, ledgerAnswers: Flag,
+        apple: AppleAvailability, progress: ProgressTracker
+    ) {
+        self.configuration = configuration
+        self.clock = clock
+        self.randomness = randomness
+        self.metrics = metrics
+        self.logger = logger
+        self.stopping = stopping
+        self.window = window
+        self.ledgerAnswers = ledgerAnswers
+        self.apple = apple
+        self.progress = progress
+    }
+
     /// Brings the gauges up to date. Called where submissions come in and where they go out, so that they are right
     /// when nothing moves any more.
     func reportHeld() {
@@ -47,11 +66,11 @@ struct PipelineParts: Sendable {
     func pause(for delay: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                do { try await clock.sleep(for: delay) } catch { return false }
+                do { try await self.clock.sleep(for: delay) } catch { return false }
                 return true
             }
             group.addTask {
-                await stopping.wait()
+                await self.stopping.wait()
                 return false
             }
             let passed = await group.next() ?? false

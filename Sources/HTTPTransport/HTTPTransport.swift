@@ -1,6 +1,7 @@
 internal import CLibcurl
 public import Logging
 public import Metrics
+internal import Synchronization
 
 /// HTTPS requests over libcurl, many at a time, on one thread of its own.
 ///
@@ -16,6 +17,8 @@ public final class HTTPTransport: Sendable {
     private let metrics: TransportMetrics
     private let logger: Logger
     private let plainLoopback: Bool
+    /// The request that was last found fine, without its body: most requests differ from the one before in that alone.
+    private let lastFine = Mutex<HTTPRequest?>(nil)
 
     /// Checks the configuration and starts the thread; nothing is connected yet.
     ///
@@ -75,20 +78,32 @@ public final class HTTPTransport: Sendable {
     /// - Throws: Any ``HTTPTransportError`` but `invalidConfiguration`; each case says what to do.
     public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
         do throws(HTTPTransportError) {
-            try request.validate(plainLoopback: plainLoopback)
+            try validate(request)
             let response = try await exchange.answer(request).get()
             metrics.record(response)
             return response
         } catch {
-            metrics.record(error)
-            logger.debug(
-                "request failed",
-                metadata: [
-                    "kind": "\(error.kind.rawValue)", "host": "\(EndpointURL.host(request.url) ?? "")",
-                    "failure": "\(error.failure?.description ?? "")",
-                ])
+            note(error, request)
             throw error
         }
+    }
+
+    private func validate(_ request: HTTPRequest) throws(HTTPTransportError) {
+        try request.validateBody()
+        let isKnown = lastFine.withLock { last in last.map(request.differsInBodyAlone(from:)) ?? false }
+        guard !isKnown else { return }
+        try request.validateHead(plainLoopback: plainLoopback)
+        lastFine.withLock { $0 = request.withoutBody }
+    }
+
+    private func note(_ error: HTTPTransportError, _ request: HTTPRequest) {
+        metrics.record(error)
+        logger.debug(
+            "request failed",
+            metadata: [
+                "kind": "\(error.kind.rawValue)", "host": "\(EndpointURL.host(request.url) ?? "")",
+                "failure": "\(error.failure?.description ?? "")",
+            ])
     }
 
     /// Fails what waits or is in flight with ``HTTPTransportError/closed``, and returns when all connections are closed

@@ -24,6 +24,26 @@ struct HTTPTransportFailureTests {
         }
     }
 
+    @Test func `what went through before excuses nothing`() async throws {
+        try await Setup.run { setup in
+            let fine = HTTPRequest(
+                method: .get, url: setup.server.url(), headers: [HTTPHeader(name: "X-Mark", value: "1")])
+            var broken = Array(repeating: fine, count: 4)
+            broken[0].headers[0].value = "1\r\nX-Other: 2"
+            broken[1].body = RequestBody([[1]])
+            broken[2].totalTimeout = .zero
+            broken[3].url = "http" + fine.url.dropFirst("https".count)
+
+            _ = try await setup.transport.send(fine)
+            for request in broken {
+                await #expect(throws: HTTPTransportError.self) { try await setup.transport.send(request) }
+            }
+            _ = try await setup.transport.send(fine)
+
+            #expect(setup.server.log.all.count == 2)
+        }
+    }
+
     @Test func `a name that does not exist`() async throws {
         try await Setup.run { setup in
             // Labels end at 63 bytes, so that the resolver says no without asking anybody.

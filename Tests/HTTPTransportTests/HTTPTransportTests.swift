@@ -61,7 +61,7 @@ struct HTTPTransportTests {
                 _ = try await setup.transport.send(
                     HTTPRequest(
                         method: method, url: setup.server.url(path), headers: headers,
-                        bodyParts: [Array(body.utf8.prefix(2)), Array(body.utf8.dropFirst(2))]))
+                        body: RequestBody([Array(body.utf8.prefix(2)), Array(body.utf8.dropFirst(2))])))
             }
 
             let received = setup.server.log.all

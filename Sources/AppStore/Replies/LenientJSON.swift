@@ -37,7 +37,7 @@ extension JSONWalk {
 /// Numbers as Apple writes them, in text.
 enum LenientNumber {
     /// Largest number of milliseconds that is a date: the end of the year 9999.
-    private static let endOfTime = 253_402_300_800_000.0
+    private static let endOfTime: Int64 = 253_402_300_800_000
 
     /// A number without fraction and exponent where it has none to lose. One that is too large for any purpose stays as it is: it is
     /// there, and nobody can read it.
@@ -56,8 +56,9 @@ enum LenientNumber {
 
     /// Milliseconds since 1970, fractions cut off. Nil for no number, and for a moment before 1970 or after 9999.
     static func moment(_ text: String) -> Int64? {
-        guard let number = Double(text), number >= 0, number < endOfTime else { return nil }
-        return Int64(text) ?? Int64(number)
+        if let number = Int64(text) { return 0..<endOfTime ~= number ? number : nil }
+        guard let number = Double(text), number >= 0, number < Double(endOfTime) else { return nil }
+        return Int64(number)
     }
 
     /// True, false, and the spellings 1 and 0.

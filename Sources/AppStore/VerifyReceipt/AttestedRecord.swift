@@ -5,7 +5,7 @@ import Purchases
 ///
 /// [in_app](https://developer.apple.com/documentation/appstorereceipts/responsebody/receipt/in_app),
 /// [latest_receipt_info](https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info)
-struct AttestedRecord: Hashable, Sendable {
+struct AttestedRecord: Sendable {
     /// The members that count.
     enum Member: String, CaseIterable {
         case quantity
@@ -23,7 +23,7 @@ struct AttestedRecord: Hashable, Sendable {
         case appAccountToken = "app_account_token"
     }
 
-    private var texts: [Member: String] = [:]
+    private var texts = MemberTexts<Member>()
 
     private static let names = MemberNames<Member>()
 
@@ -46,7 +46,7 @@ struct AttestedRecord: Hashable, Sendable {
         guard let member = Self.names[name], texts[member] == nil,
             let text = try walk.lenientText(), !text.isEmpty
         else { return }
-        texts[member] = text
+        texts.add(text, for: member)
     }
 
     /// Whether no member that counts was there.
@@ -59,10 +59,7 @@ struct AttestedRecord: Hashable, Sendable {
     /// The cancellation is this record's alone: a refund that was reversed is gone from it.
     func completed(from older: AttestedRecord) -> AttestedRecord {
         var merged = self
-        for (member, text) in older.texts
-        where merged.texts[member] == nil && member != .cancellationDate && member != .cancellationDateMS {
-            merged.texts[member] = text
-        }
+        merged.texts.complete(from: older.texts) { $0 != .cancellationDate && $0 != .cancellationDateMS }
         return merged
     }
 

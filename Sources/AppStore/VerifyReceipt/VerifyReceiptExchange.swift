@@ -11,8 +11,9 @@ public import Purchases
 public struct VerifyReceiptExchange: Sendable {
     /// What to do next.
     public enum Step: Hashable, Sendable {
-        /// Post the request's JSON to the environment's endpoint, then pass on what came of it.
-        case call(environment: Environment, request: VerifyReceiptRequest)
+        /// Post a ``VerifyReceiptRequest`` with the secret, or without one, to the environment's endpoint, then pass on what
+        /// came of it.
+        case call(environment: Environment, secret: SharedSecret?)
         /// The try is over.
         case conclude(Verdict)
     }
@@ -35,8 +36,6 @@ public struct VerifyReceiptExchange: Sendable {
     private let app: App
     private let submission: Submission
     private let receivedAt: Timestamp
-    private let receipt: AppReceipt?
-    private let base64: [UInt8]
     private let sharedSecrets: [SharedSecret]
     private var state = State.ready
     private var made: Set<Call> = []
@@ -46,27 +45,20 @@ public struct VerifyReceiptExchange: Sendable {
     /// - Parameters:
     ///   - app: the app that the submission names.
     ///   - receivedAt: when the submission reached the topic; subscriptions are held against it.
-    ///   - receipt: the receipt as read here; nil refuses nothing early.
-    ///   - base64: the receipt's text, normalised (``ReceiptText``).
     ///   - sharedSecrets: tried in this order; empty sends the receipt without a password.
     public init(
-        app: App, submission: Submission, receivedAt: Timestamp, receipt: AppReceipt?, base64: [UInt8],
-        sharedSecrets: [SharedSecret]
+        app: App, submission: Submission, receivedAt: Timestamp, sharedSecrets: [SharedSecret]
     ) {
         self.app = app
         self.submission = submission
         self.receivedAt = receivedAt
-        self.receipt = receipt
-        self.base64 = base64
         self.sharedSecrets = sharedSecrets
     }
 
     /// Begins. Called again, it repeats the step that is due.
     public mutating func start() -> Step {
         switch state {
-        case .ready:
-            if let rejection = receipt?.contradiction(with: app) { return conclude(.rejected(rejection)) }
-            return call(Call(environment: .production, secret: sharedSecrets.indices.first))
+        case .ready: return call(Call(environment: .production, secret: sharedSecrets.indices.first))
         case .asked(let call): return step(for: call)
         case .concluded(let verdict): return .conclude(verdict)
         }
@@ -131,9 +123,7 @@ public struct VerifyReceiptExchange: Sendable {
     }
 
     private func step(for call: Call) -> Step {
-        .call(
-            environment: call.environment,
-            request: VerifyReceiptRequest(base64: base64, secret: call.secret.map { sharedSecrets[$0] }))
+        .call(environment: call.environment, secret: call.secret.map { sharedSecrets[$0] })
     }
 
     private mutating func conclude(_ verdict: Verdict) -> Step {

@@ -1,11 +1,19 @@
-/// What a verifyReceipt call asks. Small while it waits: the receipt's text is shared with whoever asks.
+/// What a verifyReceipt call asks.
 ///
 /// [requestBody](https://developer.apple.com/documentation/appstorereceipts/requestbody)
-public struct VerifyReceiptRequest: Hashable, Sendable {
+public struct VerifyReceiptRequest: Sendable {
     /// Standard base64, ASCII: goes into the body as it is, because no character of it needs an escape.
     let base64: [UInt8]
     /// Left out where there is none.
     let secret: SharedSecret?
+
+    /// A request about a receipt.
+    ///
+    /// - Parameter base64: the receipt's text, normalised (``ReceiptText``).
+    public init(base64: [UInt8], secret: SharedSecret?) {
+        self.base64 = base64
+        self.secret = secret
+    }
 
     /// The JSON, in parts that follow each other; the receipt's text is one of them, and no copy.
     ///
@@ -15,6 +23,11 @@ public struct VerifyReceiptRequest: Hashable, Sendable {
         var password = Array(#"","password":""#.utf8)
         Self.append(escaping: secret.text, to: &password)
         return [Self.beginning, base64, password, Self.end]
+    }
+
+    /// The receipt's text, found again in a body that was made of ``bodyParts``; what is none gives what is there, up to a quote.
+    public static func base64(in body: [UInt8]) -> [UInt8] {
+        Array(body.dropFirst(beginning.count).prefix { $0 != UInt8(ascii: "\"") })
     }
 
     private static let beginning = Array(#"{"receipt-data":""#.utf8)

@@ -70,21 +70,22 @@ private struct AnswerMembers {
     private static let names = MemberNames<Member>()
 
     /// Those that are scalars.
-    private(set) var texts: [Member: String] = [:]
+    private(set) var texts = MemberTexts<Member>()
     private(set) var receipt = ReceiptMembers()
     private(set) var latest: [AttestedRecord] = []
     private(set) var latestExpired: [AttestedRecord] = []
-    private var seen: Set<Member> = []
+    private var seen: [Member] = []
 
     init(json body: [UInt8]) throws(StrictJSON.Unreadable) {
         var walk = try JSONWalk(body)
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names[name], seen.insert(member).inserted else { return }
+            guard let member = Self.names[name], !seen.contains(member) else { return }
+            seen.append(member)
             switch member {
             case .receipt: receipt = try ReceiptMembers(&walk)
             case .latest: latest = try AttestedRecord.list(&walk)
             case .latestExpired: latestExpired = try AttestedRecord.list(&walk)
-            default: texts[member] = try walk.lenientText()
+            default: texts.add(try walk.lenientText(), for: member)
             }
         }
         try walk.end()
@@ -102,11 +103,11 @@ private struct ReceiptMembers {
 
     private static let names = MemberNames<Member>()
 
-    private var texts: [Member: String] = [:]
+    private var texts = MemberTexts<Member>()
     private(set) var inApp: [AttestedRecord] = []
     /// Not empty where the receipt itself is a purchase.
     private(set) var record = AttestedRecord()
-    private var seen: Set<Member> = []
+    private var seen: [Member] = []
 
     var bundleID: String? { texts[.bundleID] ?? texts[.bid] }
     var type: String? { texts[.type] }
@@ -121,11 +122,12 @@ private struct ReceiptMembers {
         }
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
             guard let member = Self.names[name] else { return try record.take(name, &walk) }
-            guard seen.insert(member).inserted else { return }
+            guard !seen.contains(member) else { return }
+            seen.append(member)
             if member == .inApp {
                 inApp = try AttestedRecord.list(&walk)
             } else {
-                texts[member] = try walk.lenientText()
+                texts.add(try walk.lenientText(), for: member)
             }
         }
     }

@@ -34,11 +34,11 @@ public struct AppleEndpoint: AppStoreEndpoint {
 
     public var executor: (any TaskExecutor)? { transport.executor }
 
-    public func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply {
+    public func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
         await send(
             HTTPRequest(
                 method: .post, url: hosts(environment).verifyReceipt,
-                headers: [HTTPHeader(name: "content-type", value: "application/json")], bodyParts: bodyParts))
+                headers: Self.json, body: body))
     }
 
     public func serverAPI(
@@ -49,6 +49,8 @@ public struct AppleEndpoint: AppStoreEndpoint {
                 method: .get, url: hosts(environment).serverAPI + request.path,
                 headers: [HTTPHeader(name: "authorization", value: "Bearer \(token.text)")]))
     }
+
+    private static let json = [HTTPHeader(name: "content-type", value: "application/json")]
 
     private func hosts(_ environment: Environment) -> Hosts {
         switch environment {

@@ -1,4 +1,5 @@
 public import AppStore
+public import HTTPTransport
 public import Purchases
 
 /// Apple, as far as a worker asks it.
@@ -6,9 +7,8 @@ public protocol AppStoreEndpoint: Sendable {
     /// Where tasks that wait for answers had best run; nil for where all tasks do.
     var executor: (any TaskExecutor)? { get }
 
-    /// Posts a verifyReceipt request, whose body is the parts one after another, and waits for the answer, or for the reason
-    /// why there is none.
-    func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply
+    /// Posts a verifyReceipt request and waits for the answer, or for the reason why there is none.
+    func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply
 
     /// Sends a request to the App Store Server API and waits for the answer, or for the reason why there is none.
     func serverAPI(

@@ -135,25 +135,36 @@ struct VerificationStage: Sendable {
     ) async {
         var state = start
         var isRetry = start.attempts > 0
-        while true {
-            // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
-            // stop cuts short, or that was never made, is not counted.
-            guard !parts.stopping.isRaised, let verdict = await verifier.verify(opened, isRetry: isRetry),
-                !Task.isCancelled
-            else { return }
+        // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
+        // stop cuts short, or that was never made, is not counted.
+        while !parts.stopping.isRaised, let verdict = await verifier.verify(opened, isRetry: isRetry),
+            !Task.isCancelled
+        {
             isRetry = true
-            switch step(&state, verdict, admitted, isAway: verifier.isAway(opened)) {
-            case .settle(let decision):
-                parts.settled.put([admitted.settled(decision, attempts: state.attempts, history: state.history)])
-                return
-            case .tryAgain(let delay):
-                note(verdict, admitted)
-                guard await pause(for: delay) else { return }
-            case .wait(let cause, let detail, let delay):
-                note(verdict, admitted)
-                park(admitted, admitted.read.submission.with(opened.evidence), cause, detail, delay, state)
-                return
-            }
+            guard let delay = follow(verdict, admitted, opened, &state), await pause(for: delay) else { return }
+        }
+    }
+
+    /// Does what follows from a try's verdict.
+    ///
+    /// Not inlined: what is, lives in the frame of the task, of which there are thousands.
+    ///
+    /// - Returns: how long to wait for another try; nil if there is none here.
+    @inline(never)
+    private func follow(
+        _ verdict: Verdict, _ admitted: AdmittedSubmission, _ opened: Verifier.Case, _ state: inout RetryState
+    ) -> Duration? {
+        switch step(&state, verdict, admitted, isAway: verifier.isAway(opened)) {
+        case .settle(let decision):
+            parts.settled.put([admitted.settled(decision, attempts: state.attempts, history: state.history)])
+            return nil
+        case .tryAgain(let delay):
+            note(verdict, admitted)
+            return delay
+        case .wait(let cause, let detail, let delay):
+            note(verdict, admitted)
+            park(admitted, admitted.read.submission.with(opened.evidence), cause, detail, delay, state)
+            return nil
         }
     }
 

@@ -4,7 +4,9 @@ import Purchases
 
 /// Verifies one submission: on the spot where that is possible, else by asking Apple as often as an exchange needs, and
 /// concludes with a verdict.
-struct Verifier: Sendable {
+///
+/// A class, because thousands of tasks have it.
+final class Verifier: Sendable {
     let apps: AppRegistry
     let signatures: SignatureVerifiers
     let endpoint: any AppStoreEndpoint
@@ -15,19 +17,42 @@ struct Verifier: Sendable {
     let alerts: AlertThrottle
     let logger: Logger
 
+    init(
+        apps: AppRegistry, signatures: SignatureVerifiers, endpoint: any AppStoreEndpoint, apple: AppleAvailability,
+        clock: any WorkerClock, metrics: PipelineMetrics, alerts: AlertThrottle, logger: Logger
+    ) {
+        self.apps = apps
+        self.signatures = signatures
+        self.endpoint = endpoint
+        self.apple = apple
+        self.clock = clock
+        self.metrics = metrics
+        self.alerts = alerts
+        self.logger = logger
+    }
+
     /// Evidence that was looked at and can be brought before Apple, any number of times. Holds the evidence once, and
-    /// nothing else of any size: thousands of cases wait at a time.
-    struct Case: Sendable {
+    /// nothing else of any size: thousands of cases wait at a time. A class, because each task that waits would hold several
+    /// copies of a value.
+    final class Case: Sendable {
         fileprivate let registered: RegisteredApp
         /// What is claimed, without the evidence.
         fileprivate let claim: Submission
         fileprivate let receivedAt: Timestamp
         fileprivate let question: Question
+
+        fileprivate init(
+            registered: RegisteredApp, claim: Submission, receivedAt: Timestamp, question: Question
+        ) {
+            self.registered = registered
+            self.claim = claim
+            self.receivedAt = receivedAt
+            self.question = question
+        }
     }
 
-    fileprivate enum Question: Sendable {
-        /// Normalised base64.
-        case verifyReceipt([UInt8])
+    fileprivate indirect enum Question: Sendable {
+        case verifyReceipt(ReceiptQuestion)
         case lookup(TransactionLookup.Question, ServerAPIAccess, evidence: Evidence)
         /// To be looked at again: what it waits for is not Apple's answer.
         case again(Evidence)
@@ -78,7 +103,7 @@ struct Verifier: Sendable {
             return .ask(
                 Case(
                     registered: registered, claim: submission.claim, receivedAt: receivedAt,
-                    question: .verifyReceipt(text.base64)))
+                    question: .verifyReceipt(ReceiptQuestion(text, secret: registered.sharedSecrets.first))))
         }
         do throws(ReceiptSignatureError) {
             try signatures.receipts.verify(receipt)
@@ -149,7 +174,7 @@ struct Verifier: Sendable {
     /// - Returns: nil if there was no such moment before the worker stopped: no attempt was made.
     func verify(_ opened: Case, isRetry: Bool) async -> Verdict? {
         switch opened.question {
-        case .verifyReceipt(let base64): await verifyReceipt(base64, opened, isRetry)
+        case .verifyReceipt(let question): await verifyReceipt(question, opened, isRetry)
         case .lookup(let question, let access, _): await lookUp(question, access, opened, isRetry)
         case .again(let evidence): await lookAgain(at: evidence, opened)
         }
@@ -173,28 +198,38 @@ struct Verifier: Sendable {
         }
     }
 
-    private func verifyReceipt(_ base64: [UInt8], _ opened: Case, _ isRetry: Bool) async -> Verdict? {
+    private func verifyReceipt(_ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool) async -> Verdict? {
         var lane: CallLine.Lane = isRetry ? .again : .first
         var exchange = VerifyReceiptExchange(
-            app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt, receipt: nil,
-            base64: base64, sharedSecrets: opened.registered.sharedSecrets)
+            app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt,
+            sharedSecrets: opened.registered.sharedSecrets)
         var step = exchange.start()
         while true {
             switch step {
             case .conclude(let verdict): return verdict
-            case .call(let environment, let request):
+            case .call(let environment, let secret):
                 guard let permit = await apple.permit(for: .verifyReceipt(environment), lane) else { return nil }
                 lane = .goingOn
-                let (reply, took) = await called(environment) {
-                    await endpoint.verifyReceipt(environment, bodyParts: request.bodyParts)
-                }
-                let now = clock.now()
-                step = exchange.answered(reply, now: now)
-                apple.ended(
-                    permit, CallOutcome(reply, from: .verifyReceipt, concluded: step.verdict, now: now),
-                    isRetry: isRetry, took: took)
+                let started = clock.elapsed()
+                let reply = await endpoint.verifyReceipt(environment, body: question.body(with: secret))
+                let took = called(environment, reply, since: started)
+                step = answered(reply, took, permit, isRetry, &exchange)
             }
         }
+    }
+
+    /// Not inlined: what is, lives in the frame of the task, of which there are thousands.
+    @inline(never)
+    private func answered(
+        _ reply: AppStoreReply, _ took: Duration, _ permit: CallAdmission.Permit, _ isRetry: Bool,
+        _ exchange: inout VerifyReceiptExchange
+    ) -> VerifyReceiptExchange.Step {
+        let now = clock.now()
+        let step = exchange.answered(reply, now: now)
+        apple.ended(
+            permit, CallOutcome(reply, from: .verifyReceipt, concluded: step.verdict, now: now), isRetry: isRetry,
+            took: took)
+        return step
     }
 
     private func lookUp(
@@ -224,9 +259,9 @@ struct Verifier: Sendable {
                 }
                 lane = .goingOn
                 used = token
-                let (reply, took) = await called(environment) {
-                    await endpoint.serverAPI(environment, request, bearer: token)
-                }
+                let started = clock.elapsed()
+                let reply = await endpoint.serverAPI(environment, request, bearer: token)
+                let took = called(environment, reply, since: started)
                 pauseIfAsked(reply, access, environment, request.endpoint)
                 let now = clock.now()
                 step = lookup.answered(reply, now: now)
@@ -268,15 +303,14 @@ struct Verifier: Sendable {
         access.close(environment, endpoint, until: clock.elapsed() + end.since(now))
     }
 
-    private func called(
-        _ environment: Environment, _ call: () async -> AppStoreReply
-    ) async -> (reply: AppStoreReply, took: Duration) {
-        let started = clock.elapsed()
-        let reply = await call()
+    /// Notes that a call is over.
+    ///
+    /// - Returns: how long it took.
+    private func called(_ environment: Environment, _ reply: AppStoreReply, since started: Duration) -> Duration {
         let took = clock.elapsed() - started
         metrics.called(environment, reply, took: took)
         if case .failed(let failure) = reply { warn(environment, failure) }
-        return (reply, took)
+        return took
     }
 
     private func warn(_ environment: Environment, _ failure: TransportFailure) {
@@ -293,7 +327,7 @@ extension Verifier.Case {
     /// The evidence, to be kept in the ledger.
     var evidence: Evidence {
         switch question {
-        case .verifyReceipt(let base64): .receipt(base64: String(decoding: base64, as: UTF8.self))
+        case .verifyReceipt(let question): .receipt(base64: String(decoding: question.base64, as: UTF8.self))
         case .lookup(_, _, let evidence), .again(let evidence): evidence
         }
     }

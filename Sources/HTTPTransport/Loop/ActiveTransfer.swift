@@ -24,7 +24,7 @@ final class ActiveTransfer {
         id: TransferID, request: HTTPRequest, configuration: HTTPTransportConfiguration
     ) throws(HTTPTransportError) {
         headerList = try HeaderList(request)
-        body = RequestBody(request)
+        body = request.bodyToSend
         guard let easy = curl_easy_init() else { throw .resourcesExhausted("curl_easy_init", errno: 0) }
         self.id = id
         self.easy = easy
@@ -64,7 +64,7 @@ final class ActiveTransfer {
         sendings = 0
         errorText.pointee = 0
         collector = ResponseCollector(configuration)
-        body = RequestBody(request)
+        body = request.bodyToSend
         let options = CurlOptions(easy: easy)
         try options.apply(body)
         guard !request.differsInBodyAlone(from: self.request) else { return }
@@ -159,12 +159,12 @@ final class ActiveTransfer {
 }
 
 extension HTTPRequest {
-    fileprivate var withoutBody: HTTPRequest {
-        HTTPRequest(method: method, url: url, headers: headers, bodyParts: [], totalTimeout: totalTimeout)
-    }
-
-    fileprivate func differsInBodyAlone(from other: HTTPRequest) -> Bool {
-        method == other.method && url == other.url && headers == other.headers && totalTimeout == other.totalTimeout
+    /// Nil for a request that has none, not even an empty one.
+    fileprivate var bodyToSend: RequestBody? {
+        switch method {
+        case .get: nil
+        case .post, .put: body ?? RequestBody()
+        }
     }
 }
 

@@ -3,14 +3,14 @@ extension HTTPRequest {
     /// Below what servers commonly take (8-16 KiB for the whole section), above what a bearer token needs.
     static let maxHeaderBytes = 16384
 
-    /// Refuses what would not arrive as it was meant. The URL is taken apart by libcurl, which later uses it.
+    /// Refuses a request, the body aside, that would not arrive as it was meant. The URL is taken apart by libcurl, which later
+    /// uses it.
     ///
     /// Field names and values: [RFC 9110, 5.1 and 5.5](https://www.rfc-editor.org/rfc/rfc9110#section-5). A line break
     /// in a value would let whoever chose the value add fields of their own.
-    func validate(plainLoopback: Bool = false) throws(HTTPTransportError) {
+    func validateHead(plainLoopback: Bool = false) throws(HTTPTransportError) {
         guard url.utf8.count <= Self.maxURLBytes else { throw .invalidURL }
         try EndpointURL.check(url, plainLoopback: plainLoopback)
-        if method == .get, bodyLength > 0 { throw .invalidRequest("a GET request has no body") }
         if let totalTimeout, !(HTTPTransportConfiguration.timeoutRange ~= totalTimeout) {
             throw .invalidRequest("totalTimeout is outside 1 ms ... 1 h")
         }
@@ -20,6 +20,11 @@ extension HTTPRequest {
             headerBytes += header.name.utf8.count + header.value.utf8.count
         }
         guard headerBytes <= Self.maxHeaderBytes else { throw .invalidRequest("the headers are over 16 KiB") }
+    }
+
+    /// Refuses a body that has no place.
+    func validateBody() throws(HTTPTransportError) {
+        guard method != .get || (body?.count ?? 0) == 0 else { throw .invalidRequest("a GET request has no body") }
     }
 }
 

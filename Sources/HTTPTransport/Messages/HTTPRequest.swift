@@ -17,32 +17,38 @@ public struct HTTPRequest: Sendable {
     /// Sent in this order, after the ones the transport adds: `Host`, `User-Agent`, `Accept`, `Accept-Encoding`,
     /// `Content-Length`. Framing headers (`Content-Length`, `Transfer-Encoding`, `Connection`) are refused.
     public var headers: [HTTPHeader]
-    /// The body, in parts that are sent one after another, so that a large part can be shared with whoever made it. Empty
-    /// for `get`.
-    public var bodyParts: [[UInt8]]
+    /// The body, which can be shared with whoever made it. Nil for none, as with `get`; elsewhere that is an empty one.
+    public var body: RequestBody?
     /// Replaces ``HTTPTransportConfiguration/totalTimeout`` for this request; rounded up to milliseconds.
     public var totalTimeout: Duration?
 
     /// A request; nothing is checked before it is sent.
     public init(
-        method: Method, url: String, headers: [HTTPHeader] = [], bodyParts: [[UInt8]], totalTimeout: Duration? = nil
+        method: Method, url: String, headers: [HTTPHeader] = [], body: RequestBody?, totalTimeout: Duration? = nil
     ) {
         self.method = method
         self.url = url
         self.headers = headers
-        self.bodyParts = bodyParts
+        self.body = body
         self.totalTimeout = totalTimeout
     }
 
-    /// A request with a body of one part, or with none; nothing is checked before it is sent.
+    /// A request with a body of its own, or with none; nothing is checked before it is sent.
     public init(
         method: Method, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [], totalTimeout: Duration? = nil
     ) {
-        self.init(method: method, url: url, headers: headers, bodyParts: [body], totalTimeout: totalTimeout)
+        self.init(
+            method: method, url: url, headers: headers, body: body.isEmpty ? nil : RequestBody([body]),
+            totalTimeout: totalTimeout)
     }
 
-    /// Bytes of the body.
-    var bodyLength: Int { bodyParts.reduce(0) { $0 + $1.count } }
+    var withoutBody: HTTPRequest {
+        HTTPRequest(method: method, url: url, headers: headers, body: nil, totalTimeout: totalTimeout)
+    }
+
+    func differsInBodyAlone(from other: HTTPRequest) -> Bool {
+        method == other.method && url == other.url && headers == other.headers && totalTimeout == other.totalTimeout
+    }
 }
 
 /// One field of a header section.

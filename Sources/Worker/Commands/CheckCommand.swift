@@ -125,7 +125,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// shared secret is the app's cannot be told without one of the app's receipts.
     private func verifyReceipt(_ endpoint: AppleEndpoint, _ environment: Environment) async -> Result {
         let name = "Apple verifyReceipt, \(environment.rawValue)"
-        switch await endpoint.verifyReceipt(environment, bodyParts: [Array("{}".utf8)]) {
+        switch await endpoint.verifyReceipt(environment, body: RequestBody([Array("{}".utf8)])) {
         case .response(let status, _, _):
             let detail = status == 200 ? "answers" : "answers with HTTP \(status)"
             return Result(name: name, isGood: status == 200, detail: detail)

@@ -1,5 +1,6 @@
 import AppStore
 import Fulfillment
+import HTTPTransport
 import Purchases
 import Synchronization
 
@@ -23,8 +24,8 @@ final class RecordingEndpoint: AppStoreEndpoint {
     /// What was asked, in order. One verification asks a bounded number of times.
     var calls: [Call] { recorded.withLock { $0 } }
 
-    func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply {
-        let reply = await endpoint.verifyReceipt(environment, bodyParts: bodyParts)
+    func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
+        let reply = await endpoint.verifyReceipt(environment, body: body)
         record(environment, "verifyReceipt", reply)
         return reply
     }

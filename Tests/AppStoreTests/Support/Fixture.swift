@@ -46,20 +46,18 @@ enum Fixture {
     }
 
     static func exchange(
-        app: App = app(), submission: Submission = submission(), receipt: AppReceipt? = nil,
+        app: App = app(), submission: Submission = submission(),
         secrets: [SharedSecret] = [SharedSecret("first")]
     ) -> VerifyReceiptExchange {
-        VerifyReceiptExchange(
-            app: app, submission: submission, receivedAt: now, receipt: receipt, base64: Array("AAAA".utf8),
-            sharedSecrets: secrets)
+        VerifyReceiptExchange(app: app, submission: submission, receivedAt: now, sharedSecrets: secrets)
     }
 
     /// Answers a fresh exchange's calls in turn. The last element is nil if it has not concluded by then.
     static func run(
-        _ bodies: [[UInt8]], app: App = app(), submission: Submission = submission(), receipt: AppReceipt? = nil,
+        _ bodies: [[UInt8]], app: App = app(), submission: Submission = submission(),
         secrets: [SharedSecret] = [SharedSecret("first")]
     ) -> (calls: [Environment], verdict: Verdict?) {
-        var exchange = exchange(app: app, submission: submission, receipt: receipt, secrets: secrets)
+        var exchange = exchange(app: app, submission: submission, secrets: secrets)
         var calls: [Environment] = []
         var step = exchange.start()
         var rest = bodies[...]

@@ -18,6 +18,18 @@ struct VerifyReceiptRequestTests {
         #expect(String(decoding: body, as: UTF8.self) == #"{"receipt-data":"AA+/","exclude-old-transactions":false}"#)
     }
 
+    @Test("a body's receipt is found again, whatever the secret", arguments: [nil, "0a1b", #"a"b"#])
+    func receipt(secret: String?) {
+        let base64 = Array("AA+/BB==".utf8)
+        let body = VerifyReceiptRequest(base64: base64, secret: secret.map { SharedSecret($0) }).bodyParts.joined()
+        #expect(VerifyReceiptRequest.base64(in: Array(body)) == base64)
+    }
+
+    @Test("what is no body gives no more than it has", arguments: ["", "{", #"{"receipt-data":"AA"#])
+    func noBody(text: String) {
+        #expect(VerifyReceiptRequest.base64(in: Array(text.utf8)).count <= 2)
+    }
+
     @Test(
         "escapes a secret so that it cannot end its string", arguments: [#"a"b\c"#, "\u{0}\u{1f}\n\t", "ä🙂", "\u{7f}"])
     func escaping(secret: String) throws {

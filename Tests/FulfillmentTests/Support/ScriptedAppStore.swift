@@ -2,6 +2,7 @@ import AppStore
 import AppStoreSimulator
 import Foundation
 import Fulfillment
+import HTTPTransport
 import Purchases
 import Synchronization
 
@@ -117,7 +118,7 @@ final class ScriptedAppStore: AppStoreEndpoint {
         state.withLock { $0.everyone = replies }
     }
 
-    func verifyReceipt(_ environment: Environment, bodyParts: [[UInt8]]) async -> AppStoreReply {
+    func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
         state.withLock { state in
             state.calls += 1
             state.inFlight += 1
@@ -125,7 +126,7 @@ final class ScriptedAppStore: AppStoreEndpoint {
         }
         await gate?.pass()
         let instead = await weather?.instead()
-        let request = (try? JSONSerialization.jsonObject(with: Data(bodyParts.joined()))) as? [String: Any]
+        let request = (try? JSONSerialization.jsonObject(with: Data(body.bytes))) as? [String: Any]
         let receipt = request?["receipt-data"] as? String ?? ""
         return state.withLock { state in
             state.inFlight -= 1

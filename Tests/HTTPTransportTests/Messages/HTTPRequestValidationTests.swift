@@ -15,7 +15,7 @@ struct HTTPRequestValidationTests {
         HTTPHeader(name: "A", value: "\ttab and \u{00fc}"),
     ])
     func `what RFC 9110 allows is allowed`(header: HTTPHeader) throws {
-        #expect(throws: Never.self) { try request([header]).validate() }
+        #expect(throws: Never.self) { try request([header]).validateHead() }
     }
 
     @Test(arguments: [
@@ -27,26 +27,26 @@ struct HTTPRequestValidationTests {
         HTTPHeader(name: "A", value: String(repeating: "a", count: 16_384)),
     ])
     func `a header that could end the message or add another is refused`(header: HTTPHeader) {
-        let error = #expect(throws: HTTPTransportError.self) { try request([header]).validate() }
+        let error = #expect(throws: HTTPTransportError.self) { try request([header]).validateHead() }
         #expect(error?.kind == .invalidRequest)
         #expect(error?.disposition == .reject)
     }
 
     @Test func `a GET has no body`() {
         #expect(throws: HTTPTransportError.invalidRequest("a GET request has no body")) {
-            try request(body: [1]).validate()
+            try request(body: [1]).validateBody()
         }
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(3601)])
     func `a time limit has to be one`(timeout: Duration) {
-        let error = #expect(throws: HTTPTransportError.self) { try request(timeout: timeout).validate() }
+        let error = #expect(throws: HTTPTransportError.self) { try request(timeout: timeout).validateHead() }
         #expect(error?.kind == .invalidRequest)
     }
 
     @Test func `a refusal repeats no value`() {
         let error = #expect(throws: HTTPTransportError.self) {
-            try request([HTTPHeader(name: "Authorization", value: "Bearer secret\n")]).validate()
+            try request([HTTPHeader(name: "Authorization", value: "Bearer secret\n")]).validateHead()
         }
         #expect("\(String(describing: error))".contains("Authorization"))
         #expect(!"\(String(describing: error))".contains("secret"))
@@ -57,8 +57,8 @@ struct HTTPRequestValidationTests {
     ])
     func `this host may be spoken to without TLS where that is allowed`(url: String) {
         let request = HTTPRequest(method: .get, url: url)
-        #expect(throws: Never.self) { try request.validate(plainLoopback: true) }
-        #expect(throws: HTTPTransportError.notHTTPS) { try request.validate() }
+        #expect(throws: Never.self) { try request.validateHead(plainLoopback: true) }
+        #expect(throws: HTTPTransportError.notHTTPS) { try request.validateHead() }
     }
 
     @Test(arguments: [
@@ -67,7 +67,7 @@ struct HTTPRequestValidationTests {
     ])
     func `no other host is spoken to without TLS`(url: String) {
         #expect(throws: HTTPTransportError.notHTTPS) {
-            try HTTPRequest(method: .get, url: url).validate(plainLoopback: true)
+            try HTTPRequest(method: .get, url: url).validateHead(plainLoopback: true)
         }
     }
 }
