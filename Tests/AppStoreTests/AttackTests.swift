@@ -59,8 +59,9 @@ struct AttackTests {
     func sandboxInProduction() throws {
         let app = Fixture.app(sandbox: .reject)
         let lying = try AppReceipt(der: ReceiptBuilder.receipt(origin: "Production").der)
+        #expect(lying.contradiction(with: app) == nil)
         let run = Fixture.run(
-            [Answer.status(21007)], app: app, submission: Fixture.submission(environment: .production), receipt: lying)
+            [Answer.status(21007)], app: app, submission: Fixture.submission(environment: .production))
         #expect(run.verdict?.reason == .environmentNotAllowed)
     }
 

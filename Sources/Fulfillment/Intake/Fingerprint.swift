@@ -2,13 +2,27 @@ import Crypto
 
 /// Tells whether two submissions under one id claim the same.
 enum Fingerprint {
+    /// Bytes from which on a part is hashed where it is. What is shorter is gathered: each update has a price.
+    private static let longPart = 512
+
     /// SHA-256 over the members that decide the outcome, each with its length in front, in lower-case hex.
     static func of(_ members: SubmissionMembers, submissionID: String, userID: String) -> String {
+        var hash = SHA256()
         var text: [UInt8] = []
-        let parts = [submissionID, userID] + decisive.map(members.text)
-        text.reserveCapacity(parts.reduce(0) { $0 + 1 + lengthBytes + ($1?.utf8.count ?? 0) })
-        for part in parts { add(part, to: &text) }
-        return hex(SHA256.hash(data: text))
+        text.reserveCapacity(longPart)
+        for part in [submissionID, userID] + decisive.map(members.text) {
+            addLength(of: part, to: &text)
+            guard var part else { continue }
+            if part.utf8.count < longPart {
+                text.append(contentsOf: part.utf8)
+            } else {
+                hash.update(data: text)
+                text.removeAll(keepingCapacity: true)
+                part.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+            }
+        }
+        hash.update(data: text)
+        return hex(hash.finalize())
     }
 
     /// `submittedAt` and `environment` are left out: a producer may well send them differently the second time.
@@ -16,15 +30,12 @@ enum Fingerprint {
         "bundleId", "receipt", "signedTransaction", "transactionId", "productId", "orderId", "appAccountToken",
     ]
 
-    private static let lengthBytes = 8
-
-    private static func add(_ part: String?, to text: inout [UInt8]) {
+    private static func addLength(of part: String?, to text: inout [UInt8]) {
         guard let part else { return text.append(0) }
         text.append(1)
         for shift in stride(from: 56, through: 0, by: -8) {
             text.append(UInt8(truncatingIfNeeded: part.utf8.count >> shift))
         }
-        text.append(contentsOf: part.utf8)
     }
 
     private static let digits = Array("0123456789abcdef".utf8)
