@@ -129,13 +129,13 @@ final class BareLoop {
         guard let context else { return 0 }
         let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
         guard what != CURL_POLL_REMOVE else {
-            _ = grantor_epoll_control(watch.poller, EPOLL_CTL_DEL, descriptor, 0)
+            _ = grantor_epoll_control(watch.poller, EPOLL_CTL_DEL, descriptor, 0, 0)
             return 0
         }
         let events =
             (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
-        if grantor_epoll_control(watch.poller, EPOLL_CTL_MOD, descriptor, events) != 0 {
-            _ = grantor_epoll_control(watch.poller, EPOLL_CTL_ADD, descriptor, events)
+        if grantor_epoll_control(watch.poller, EPOLL_CTL_MOD, descriptor, 0, events) != 0 {
+            _ = grantor_epoll_control(watch.poller, EPOLL_CTL_ADD, descriptor, 0, events)
         }
         return 0
     }

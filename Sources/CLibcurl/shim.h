@@ -79,13 +79,21 @@ static inline CURLcode grantor_message_result(const CURLMsg *message) {
 }
 
 // `struct epoll_event` is packed and holds a union; filling it in C keeps its layout out of Swift.
-static inline int grantor_epoll_control(int poller, int operation, int descriptor, unsigned int events) {
-    struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
+// What the kernel hands back with an event: the descriptor, and whose it is.
+static inline int grantor_epoll_control(
+    int poller, int operation, int descriptor, unsigned int owner, unsigned int events
+) {
+    unsigned long long data = (unsigned long long)owner << 32 | (unsigned int)descriptor;
+    struct epoll_event event = {.events = events, .data = {.u64 = data}};
     return epoll_ctl(poller, operation, descriptor, &event);
 }
 
 static inline int grantor_epoll_descriptor(const struct epoll_event *event) {
-    return event->data.fd;
+    return (int)(event->data.u64 & 0xFFFFFFFF);
+}
+
+static inline unsigned int grantor_epoll_owner(const struct epoll_event *event) {
+    return (unsigned int)(event->data.u64 >> 32);
 }
 
 // Swift sees the flags of these calls as enumerations, which do not combine.

@@ -10,6 +10,7 @@ final class CurlMulti {
     }
 
     private let multi: UnsafeMutableRawPointer
+    private let owner: UInt32
     private let poller: Poller
     private let now: () -> Duration
     private var transfers: [TransferID: ActiveTransfer] = [:]
@@ -18,15 +19,18 @@ final class CurlMulti {
     /// Descriptors that could not be watched, so far.
     private(set) var unwatched = 0
 
-    /// - Parameter now: Time that only goes forward.
+    /// - Parameters:
+    ///   - connections: Most that are open at once.
+    ///   - owner: What the poller reports its descriptors with.
+    ///   - now: Time that only goes forward.
     init(
-        configuration: HTTPTransportConfiguration, poller: Poller, now: @escaping () -> Duration
+        connections: Int, owner: UInt32, poller: Poller, now: @escaping () -> Duration
     ) throws(HTTPTransportError) {
         guard let multi = curl_multi_init() else { throw .resourcesExhausted("curl_multi_init", errno: 0) }
         self.multi = multi
+        self.owner = owner
         self.poller = poller
         self.now = now
-        let connections = configuration.maxConnections
         try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections))
         try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections))
         // A cache smaller than what is in flight makes nearly every request connect anew.
@@ -42,6 +46,9 @@ final class CurlMulti {
         }
         curl_multi_cleanup(multi)
     }
+
+    /// Transfers under way.
+    var count: Int { transfers.count }
 
     /// How long the loop may sleep; -1: until something happens.
     var sleepMilliseconds: Int32 {
@@ -114,7 +121,7 @@ final class CurlMulti {
             return 0
         }
         if !multi.poller.watch(
-            descriptor, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
+            descriptor, owner: multi.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
         {
             // Reporting it would make libcurl fail every transfer there is; this way one runs into its time limit.
             multi.unwatched += 1

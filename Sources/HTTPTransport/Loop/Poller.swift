@@ -5,6 +5,8 @@ import Synchronization
 /// What happened to a descriptor, in libcurl's terms.
 struct Readiness {
     let descriptor: Int32
+    /// Who asked for it to be watched.
+    let owner: UInt32
     let canRead: Bool
     let canWrite: Bool
     let hasError: Bool
@@ -35,7 +37,7 @@ final class Poller: Sendable {
         }
         self.poller = poller
         self.wakeDescriptor = wakeDescriptor
-        guard grantor_epoll_control(poller, EPOLL_CTL_ADD, wakeDescriptor, EPOLLIN.rawValue) == 0 else {
+        guard grantor_epoll_control(poller, EPOLL_CTL_ADD, wakeDescriptor, 0, EPOLLIN.rawValue) == 0 else {
             // All members are set, so deinit runs and closes both.
             throw .resourcesExhausted("epoll_ctl", errno: errno)
         }
@@ -58,16 +60,18 @@ final class Poller: Sendable {
     }
 
     /// Watches a descriptor from now on. False: the kernel has no room.
-    func watch(_ descriptor: Int32, read: Bool, write: Bool) -> Bool {
+    ///
+    /// - Parameter owner: What is reported with it.
+    func watch(_ descriptor: Int32, owner: UInt32, read: Bool, write: Bool) -> Bool {
         let events = (read ? EPOLLIN.rawValue : 0) | (write ? EPOLLOUT.rawValue : 0)
-        if grantor_epoll_control(poller, EPOLL_CTL_MOD, descriptor, events) == 0 { return true }
+        if grantor_epoll_control(poller, EPOLL_CTL_MOD, descriptor, owner, events) == 0 { return true }
         // Not known, or known and closed since, which the kernel forgets by itself.
-        return errno == ENOENT && grantor_epoll_control(poller, EPOLL_CTL_ADD, descriptor, events) == 0
+        return errno == ENOENT && grantor_epoll_control(poller, EPOLL_CTL_ADD, descriptor, owner, events) == 0
     }
 
     /// Watches a descriptor no more; one that is closed already is no error.
     func forget(_ descriptor: Int32) {
-        _ = grantor_epoll_control(poller, EPOLL_CTL_DEL, descriptor, 0)
+        _ = grantor_epoll_control(poller, EPOLL_CTL_DEL, descriptor, 0, 0)
     }
 
     /// Sleeps until something happens or the time is over, and reports what did. Wake-ups are not reported.
@@ -91,7 +95,8 @@ final class Poller: Sendable {
                     let flags = event.pointee.events
                     report(
                         Readiness(
-                            descriptor: descriptor, canRead: flags & EPOLLIN.rawValue != 0,
+                            descriptor: descriptor, owner: grantor_epoll_owner(event),
+                            canRead: flags & EPOLLIN.rawValue != 0,
                             canWrite: flags & EPOLLOUT.rawValue != 0,
                             hasError: flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0))
                 }

@@ -10,7 +10,7 @@ final class TransferLoop {
     private let exchange: TransferExchange
     private let executor: LoopExecutor
     private let poller: Poller
-    private let multi: CurlMulti
+    private let groups: ConnectionGroups
     private let metrics: TransportMetrics
     private let logger: Logger
     private var ended: [(id: TransferID, result: Result<HTTPResponse, HTTPTransportError>)] = []
@@ -29,7 +29,7 @@ final class TransferLoop {
         self.logger = logger
         idle = IdleTransfers(configuration: configuration)
         let start = ContinuousClock.now
-        multi = try CurlMulti(configuration: configuration, poller: poller) { start.duration(to: .now) }
+        groups = try ConnectionGroups(configuration: configuration, poller: poller) { start.duration(to: .now) }
     }
 
     /// Returns when the exchange is closed and every transfer is dropped; tasks then go on elsewhere.
@@ -53,23 +53,24 @@ final class TransferLoop {
 
     private func awaitEvents() throws(CurlMulti.Broken) {
         var failure: CurlMulti.Broken?
-        poller.wait(milliseconds: ended.isEmpty ? multi.sleepMilliseconds : 0) { readiness in
+        poller.wait(milliseconds: ended.isEmpty ? groups.sleepMilliseconds : 0) { readiness in
             do throws(CurlMulti.Broken) {
-                try multi.act(on: readiness)
+                try groups.act(on: readiness)
             } catch {
                 failure = error
             }
         }
         if let failure { throw failure }
-        try multi.actOnTimer()
-        if multi.unwatched > unwatchedReported {
-            unwatchedReported = multi.unwatched
+        try groups.actOnTimers()
+        let unwatched = groups.unwatched
+        if unwatched > unwatchedReported {
+            unwatchedReported = unwatched
             logger.error("a connection cannot be watched", metadata: ["total": "\(unwatchedReported)"])
         }
     }
 
     private func collectEnded() {
-        while let (transfer, code) = multi.nextEnded() {
+        groups.takeEnded { transfer, code in
             metrics.connectionsOpened(transfer.connectionsOpened)
             ended.append((transfer.id, transfer.result(code)))
             idle.add(transfer, endedWell: code == CURLE_OK)
@@ -88,7 +89,7 @@ final class TransferLoop {
             start(id, request)
         }
         for id in turn.aborts {
-            multi.remove(id)
+            groups.remove(id)
             // If it did not start, it is in the list already; told twice, the table takes the first.
             ended.append((id, .failure(.cancelled)))
         }
@@ -97,7 +98,7 @@ final class TransferLoop {
 
     private func start(_ id: TransferID, _ request: HTTPRequest) {
         do throws(HTTPTransportError) {
-            try multi.add(idle.take(id, request))
+            try groups.add(idle.take(id, request))
         } catch {
             ended.append((id, .failure(error)))
         }

@@ -1,0 +1,114 @@
+internal import CLibcurl
+
+/// Transfers and their connections in groups, each of them a multi handle of libcurl's own.
+///
+/// For each request libcurl 7.88 looks through all connections that it has to a host, once for one that is free
+/// (`ConnectionExists`) and once when the request is over (`close_connect_only`). In a single handle, a request costs twice as
+/// much with 4,000 connections as with 100. With HTTP/2 requests share connections, and there is one group.
+///
+/// A group is made when the ones before it are full, so that few requests find the same few connections open. One that was not
+/// needed for as long as a connection may be idle is dropped, connections and all.
+///
+/// Lives on the loop's thread only.
+final class ConnectionGroups {
+    private let configuration: HTTPTransportConfiguration
+    private let poller: Poller
+    private let now: () -> Duration
+    /// Most connections of a group.
+    private let size: Int
+    /// By place: what is at a place keeps it, and the poller tells it by that.
+    private var groups: [Group?] = []
+    private var unwatchedBefore = 0
+    private var lookedAt = Duration.zero
+
+    private struct Group {
+        let multi: CurlMulti
+        var lastUsed: Duration
+    }
+
+    /// - Parameter now: Time that only goes forward.
+    /// - Throws: as ``CurlMulti`` does; the first group is made at once, so that an option that this libcurl refuses shows now.
+    init(
+        configuration: HTTPTransportConfiguration, poller: Poller, now: @escaping () -> Duration
+    ) throws(HTTPTransportError) {
+        self.configuration = configuration
+        self.poller = poller
+        self.now = now
+        size =
+            switch configuration.httpVersion {
+            case .http1_1: min(configuration.maxConnections, configuration.connectionsPerGroup)
+            case .http2: configuration.maxConnections
+            }
+        groups = [try group(at: 0)]
+    }
+
+    /// How long the loop may sleep; -1: until something happens.
+    var sleepMilliseconds: Int32 {
+        var least: Int32 = -1
+        for case let group? in groups {
+            let milliseconds = group.multi.sleepMilliseconds
+            if milliseconds >= 0, least < 0 || milliseconds < least { least = milliseconds }
+        }
+        return least
+    }
+
+    /// Descriptors that could not be watched, so far.
+    var unwatched: Int { groups.reduce(unwatchedBefore) { $0 + ($1?.multi.unwatched ?? 0) } }
+
+    /// Starts a transfer and keeps it until it is removed, or over.
+    ///
+    /// - Precondition: fewer than `maxConnections` are under way.
+    func add(_ transfer: ActiveTransfer) throws(HTTPTransportError) {
+        let now = now()
+        dropUnneeded(now)
+        let place = groups.firstIndex { ($0?.multi.count ?? 0) < size } ?? groups.count
+        if place == groups.count { groups.append(nil) }
+        var group = if let group = groups[place] { group } else { try group(at: place) }
+        group.lastUsed = now
+        groups[place] = group
+        try group.multi.add(transfer)
+    }
+
+    /// Drops a transfer, wherever it is; its connection is closed unless the transfer had ended well.
+    func remove(_ id: TransferID) {
+        for case let group? in groups { group.multi.remove(id) }
+    }
+
+    /// Lets libcurl act on a descriptor that became ready.
+    func act(on readiness: Readiness) throws(CurlMulti.Broken) {
+        let place = Int(readiness.owner)
+        guard place < groups.count else { return }
+        try groups[place]?.multi.act(on: readiness)
+    }
+
+    /// Lets libcurl act on its timers where they are due.
+    func actOnTimers() throws(CurlMulti.Broken) {
+        for case let group? in groups { try group.multi.actOnTimer() }
+    }
+
+    /// Takes the transfers that are over off their handles.
+    func takeEnded(_ body: (ActiveTransfer, CURLcode) -> Void) {
+        for case let group? in groups {
+            while let (transfer, code) = group.multi.nextEnded() { body(transfer, code) }
+        }
+    }
+
+    private func group(at place: Int) throws(HTTPTransportError) -> Group {
+        // All groups together have no more than may be.
+        let connections = max(1, min(size, configuration.maxConnections - place * size))
+        let multi = try CurlMulti(connections: connections, owner: UInt32(place), poller: poller, now: now)
+        return Group(multi: multi, lastUsed: now())
+    }
+
+    /// Looks once a second, as libcurl does within a handle.
+    private func dropUnneeded(_ now: Duration) {
+        guard now - lookedAt >= .seconds(1) else { return }
+        lookedAt = now
+        for place in groups.indices {
+            guard let group = groups[place], group.multi.count == 0, now - group.lastUsed > configuration.maxIdleTime
+            else { continue }
+            unwatchedBefore += group.multi.unwatched
+            groups[place] = nil
+        }
+    }
+}
