@@ -17,7 +17,8 @@ public final class HTTPTransport: Sendable {
     private let metrics: TransportMetrics
     private let logger: Logger
     private let plainLoopback: Bool
-    /// The request that was last found fine, without its body: most requests differ from the one before in that alone.
+    /// The POST request that was last found fine, without its body: most differ from the one before in that alone. GET requests
+    /// differ in their URL, and have tokens that should be kept no longer than they are needed.
     private let lastFine = Mutex<HTTPRequest?>(nil)
 
     /// Checks the configuration and starts the thread; nothing is connected yet.
@@ -93,7 +94,7 @@ public final class HTTPTransport: Sendable {
         let isKnown = lastFine.withLock { last in last.map(request.differsInBodyAlone(from:)) ?? false }
         guard !isKnown else { return }
         try request.validateHead(plainLoopback: plainLoopback)
-        lastFine.withLock { $0 = request.withoutBody }
+        if request.method == .post { lastFine.withLock { $0 = request.withoutBody } }
     }
 
     private func note(_ error: HTTPTransportError, _ request: HTTPRequest) {

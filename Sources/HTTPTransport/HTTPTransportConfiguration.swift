@@ -47,8 +47,8 @@ public struct HTTPTransportConfiguration: Sendable {
     /// How long a looked-up address is kept; whole seconds, 0 ... 24 h. Default 60 s.
     public var dnsCacheTime = Duration.seconds(60)
 
-    /// Most connections that libcurl has to look through for a request (``ConnectionGroups``). Each group keeps the trusted
-    /// authorities by itself, a megabyte or two of the system's.
+    /// Most connections that libcurl has to look through for a request (``ConnectionGroups``); at least 1. Each group keeps the
+    /// trusted authorities by itself, half a megabyte of the system's.
     var connectionsPerGroup = 250
 
     /// The defaults.

@@ -27,12 +27,14 @@ struct HTTPTransportFailureTests {
     @Test func `what went through before excuses nothing`() async throws {
         try await Setup.run { setup in
             let fine = HTTPRequest(
-                method: .get, url: setup.server.url(), headers: [HTTPHeader(name: "X-Mark", value: "1")])
-            var broken = Array(repeating: fine, count: 4)
+                method: .post, url: setup.server.url(), headers: [HTTPHeader(name: "X-Key", value: "1")], body: [1])
+            var broken = Array(repeating: fine, count: 5)
             broken[0].headers[0].value = "1\r\nX-Other: 2"
-            broken[1].body = RequestBody([[1]])
+            broken[1].method = .get
             broken[2].totalTimeout = .zero
             broken[3].url = "http" + fine.url.dropFirst("https".count)
+            // The sign for kelvin, which Swift takes for the letter.
+            broken[4].headers[0].name = "X-\u{212A}ey"
 
             _ = try await setup.transport.send(fine)
             for request in broken {

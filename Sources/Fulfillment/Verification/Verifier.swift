@@ -51,6 +51,7 @@ final class Verifier: Sendable {
         }
     }
 
+    /// Indirect, because each task that waits has copies of it.
     fileprivate indirect enum Question: Sendable {
         case verifyReceipt(ReceiptQuestion)
         case lookup(TransactionLookup.Question, ServerAPIAccess, evidence: Evidence)

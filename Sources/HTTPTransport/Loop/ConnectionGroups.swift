@@ -6,14 +6,18 @@ internal import CLibcurl
 /// (`ConnectionExists`) and once when the request is over (`close_connect_only`). In a single handle, a request costs twice as
 /// much with 4,000 connections as with 100. With HTTP/2 requests share connections, and there is one group.
 ///
-/// A group is made when the ones before it are full, so that few requests find the same few connections open. One that was not
-/// needed for as long as a connection may be idle is dropped, connections and all.
+/// A group is made when the ones before it are full, so that few requests find the same few connections open. The first one
+/// stays, with what it has read of the trusted authorities. Another that was not needed for as long as a connection may be idle
+/// is dropped with the next request, connections and all, as libcurl does with connections within a handle.
 ///
 /// Lives on the loop's thread only.
 final class ConnectionGroups {
     private let configuration: HTTPTransportConfiguration
     private let poller: Poller
     private let now: () -> Duration
+    /// How often it is looked whether groups are needed, at most; libcurl looks at its connections as often.
+    private static let lookInterval = Duration.seconds(1)
+
     /// Most connections of a group.
     private let size: Int
     /// By place: what is at a place keeps it, and the poller tells it by that.
@@ -23,6 +27,7 @@ final class ConnectionGroups {
 
     private struct Group {
         let multi: CurlMulti
+        /// When a request last began or ended.
         var lastUsed: Duration
     }
 
@@ -63,15 +68,15 @@ final class ConnectionGroups {
         dropUnneeded(now)
         let place = groups.firstIndex { ($0?.multi.count ?? 0) < size } ?? groups.count
         if place == groups.count { groups.append(nil) }
-        var group = if let group = groups[place] { group } else { try group(at: place) }
-        group.lastUsed = now
+        let group = if let group = groups[place] { group } else { try group(at: place) }
         groups[place] = group
+        touch(place, now)
         try group.multi.add(transfer)
     }
 
     /// Drops a transfer, wherever it is; its connection is closed unless the transfer had ended well.
     func remove(_ id: TransferID) {
-        for case let group? in groups { group.multi.remove(id) }
+        for place in groups.indices where groups[place]?.multi.remove(id) == true { touch(place, now()) }
     }
 
     /// Lets libcurl act on a descriptor that became ready.
@@ -88,10 +93,15 @@ final class ConnectionGroups {
 
     /// Takes the transfers that are over off their handles.
     func takeEnded(_ body: (ActiveTransfer, CURLcode) -> Void) {
-        for case let group? in groups {
-            while let (transfer, code) = group.multi.nextEnded() { body(transfer, code) }
+        for place in groups.indices {
+            guard let group = groups[place], let first = group.multi.nextEnded() else { continue }
+            touch(place, now())
+            body(first.transfer, first.code)
+            while let next = group.multi.nextEnded() { body(next.transfer, next.code) }
         }
     }
+
+    private func touch(_ place: Int, _ now: Duration) { groups[place]?.lastUsed = now }
 
     private func group(at place: Int) throws(HTTPTransportError) -> Group {
         // All groups together have no more than may be.
@@ -100,11 +110,10 @@ final class ConnectionGroups {
         return Group(multi: multi, lastUsed: now())
     }
 
-    /// Looks once a second, as libcurl does within a handle.
     private func dropUnneeded(_ now: Duration) {
-        guard now - lookedAt >= .seconds(1) else { return }
+        guard now - lookedAt >= Self.lookInterval else { return }
         lookedAt = now
-        for place in groups.indices {
+        for place in groups.indices.dropFirst() {
             guard let group = groups[place], group.multi.count == 0, now - group.lastUsed > configuration.maxIdleTime
             else { continue }
             unwatchedBefore += group.multi.unwatched

@@ -63,10 +63,14 @@ final class CurlMulti {
         transfers[transfer.id] = transfer
     }
 
-    /// Drops a transfer; its connection is closed unless the transfer had ended well. Unknown ones are none to drop.
-    func remove(_ id: TransferID) {
-        guard let transfer = transfers.removeValue(forKey: id) else { return }
+    /// Drops a transfer; its connection is closed unless the transfer had ended well.
+    ///
+    /// - Returns: false if it is not here.
+    @discardableResult
+    func remove(_ id: TransferID) -> Bool {
+        guard let transfer = transfers.removeValue(forKey: id) else { return false }
         curl_multi_remove_handle(multi, transfer.easy)
+        return true
     }
 
     /// Lets libcurl act on a descriptor that became ready.

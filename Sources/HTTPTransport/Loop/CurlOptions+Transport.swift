@@ -30,11 +30,11 @@ extension CurlOptions {
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         // Else libcurl takes a proxy from https_proxy and its like.
         try set(CURLOPT_PROXY, "")
-        if let caFile = configuration.caFile {
-            try set(CURLOPT_CAINFO, caFile)
-            // Else the system's directory of authorities is trusted beside the file.
-            try clear(CURLOPT_CAPATH)
-        }
+        // Else a system's directory of authorities is trusted beside a file of somebody's own; and beside the system's file,
+        // which has the same ones, it keeps libcurl from reading that once for all connections: with Debian's 139
+        // authorities, 15 ms and half a megabyte for each.
+        try clear(CURLOPT_CAPATH)
+        if let caFile = configuration.caFile { try set(CURLOPT_CAINFO, caFile) }
     }
 
     private func applyLimits(_ configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {

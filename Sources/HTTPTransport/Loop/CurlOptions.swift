@@ -39,7 +39,8 @@ struct CurlOptions {
     func setBody(_ body: RequestBody) throws(HTTPTransportError) {
         // The size first: without it libcurl would look for a NUL.
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
-        try set(CURLOPT_POSTFIELDS, pointer: body.start)
+        // It takes any pointer, and only reads from this one.
+        try set(CURLOPT_POSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: body.start))
     }
 
     /// Called each time before the request is sent.

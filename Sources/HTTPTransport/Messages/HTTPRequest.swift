@@ -46,8 +46,12 @@ public struct HTTPRequest: Sendable {
         HTTPRequest(method: method, url: url, headers: headers, body: nil, totalTimeout: totalTimeout)
     }
 
+    /// Byte by byte: texts that Swift takes for equal can be different to libcurl.
     func differsInBodyAlone(from other: HTTPRequest) -> Bool {
-        method == other.method && url == other.url && headers == other.headers && totalTimeout == other.totalTimeout
+        method == other.method && totalTimeout == other.totalTimeout && url.utf8.elementsEqual(other.url.utf8)
+            && headers.elementsEqual(other.headers) {
+                $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.utf8.elementsEqual($1.value.utf8)
+            }
     }
 }
 

@@ -3,7 +3,7 @@
 ///
 /// Unchecked, because the compiler cannot see that nobody writes behind the pointer once the object is made.
 public final class RequestBody: @unchecked Sendable {
-    let start: UnsafeMutableRawPointer
+    let start: UnsafeRawPointer
     /// Bytes.
     public let count: Int
 
@@ -11,12 +11,13 @@ public final class RequestBody: @unchecked Sendable {
     public init(_ parts: [[UInt8]] = []) {
         count = parts.reduce(0) { $0 + $1.count }
         // An address is needed for no bytes, too.
-        start = .allocate(byteCount: max(1, count), alignment: 1)
+        let start = UnsafeMutableRawPointer.allocate(byteCount: max(1, count), alignment: 1)
         var end = 0
         for part in parts {
             UnsafeMutableRawBufferPointer(start: start + end, count: part.count).copyBytes(from: part)
             end += part.count
         }
+        self.start = UnsafeRawPointer(start)
     }
 
     deinit { start.deallocate() }
