@@ -53,7 +53,7 @@ deploy-check: ## Check image, composition, manifests, alerts and docs, without s
 	.tools/promtool check config deploy/prometheus/prometheus.yml
 	.tools/promtool test rules deploy/prometheus/rules.test.yml
 
-bench: ## Measure all that is claimed about speed, beside its limits: half an hour, 20 GB of disk (BENCHFLAGS)
+bench: ## Measure all that is claimed about speed, beside its limits: forty minutes, 25 GB of disk (BENCHFLAGS)
 	@scripts/setup.sh --for test
 	$(SWIFT) build -c release
 	.build/release/grantor-bench all --output .build/bench.json $(BENCHFLAGS)

@@ -4,7 +4,7 @@ import Foundation
 /// `grantor-bench all`: every claim about speed, one after the other.
 struct AllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "all", abstract: "Measures all that the project claims about speed; takes about half an hour.",
+        commandName: "all", abstract: "Measures all that the project claims about speed; takes some forty minutes.",
         discussion:
             "Progress goes to standard error. With --runs 1 and --rows 10000,1000000 it takes about ten minutes.")
 
