@@ -15,21 +15,15 @@ final class ConnectionGroups {
     private let configuration: HTTPTransportConfiguration
     private let poller: Poller
     private let now: () -> Duration
+
     /// How often it is looked whether groups are needed, at most; libcurl looks at its connections as often.
     private static let lookInterval = Duration.seconds(1)
 
     /// Most connections of a group.
     private let size: Int
     /// By place: what is at a place keeps it, and the poller tells it by that.
-    private var groups: [Group?] = []
-    private var unwatchedBefore = 0
+    private var groups: [CurlMulti?] = []
     private var lookedAt = Duration.zero
-
-    private struct Group {
-        let multi: CurlMulti
-        /// When a request last began or ended.
-        var lastUsed: Duration
-    }
 
     /// - Parameter now: Time that only goes forward.
     /// - Throws: as ``CurlMulti`` does; the first group is made at once, so that an option that this libcurl refuses shows now.
@@ -49,74 +43,58 @@ final class ConnectionGroups {
 
     /// How long the loop may sleep; -1: until something happens.
     var sleepMilliseconds: Int32 {
-        var least: Int32 = -1
-        for case let group? in groups {
-            let milliseconds = group.multi.sleepMilliseconds
-            if milliseconds >= 0, least < 0 || milliseconds < least { least = milliseconds }
-        }
-        return least
+        guard let deadline = groups.lazy.compactMap({ $0?.deadline }).min() else { return -1 }
+        let left = (deadline - now()) / .milliseconds(1)
+        return Int32(min(max(left.rounded(.up), 0), Double(Int32.max)))
     }
-
-    /// Descriptors that could not be watched, so far.
-    var unwatched: Int { groups.reduce(unwatchedBefore) { $0 + ($1?.multi.unwatched ?? 0) } }
 
     /// Starts a transfer and keeps it until it is removed, or over.
     ///
     /// - Precondition: fewer than `maxConnections` are under way.
     func add(_ transfer: ActiveTransfer) throws(HTTPTransportError) {
-        let now = now()
-        dropUnneeded(now)
-        let place = groups.firstIndex { ($0?.multi.count ?? 0) < size } ?? groups.count
+        dropUnneeded(now())
+        let place = groups.firstIndex { ($0?.count ?? 0) < size } ?? groups.count
         if place == groups.count { groups.append(nil) }
         let group = if let group = groups[place] { group } else { try group(at: place) }
         groups[place] = group
-        touch(place, now)
-        try group.multi.add(transfer)
+        try group.add(transfer)
     }
 
     /// Drops a transfer, wherever it is; its connection is closed unless the transfer had ended well.
     func remove(_ id: TransferID) {
-        for place in groups.indices where groups[place]?.multi.remove(id) == true { touch(place, now()) }
+        for case let group? in groups { group.remove(id) }
     }
 
     /// Lets libcurl act on a descriptor that became ready.
     func act(on readiness: Readiness) throws(CurlMulti.Broken) {
-        let place = Int(readiness.owner)
-        guard place < groups.count else { return }
-        try groups[place]?.multi.act(on: readiness)
+        try groups[Int(readiness.owner)]?.act(on: readiness)
     }
 
     /// Lets libcurl act on its timers where they are due.
     func actOnTimers() throws(CurlMulti.Broken) {
-        for case let group? in groups { try group.multi.actOnTimer() }
+        let now = now()
+        for case let group? in groups { try group.actOnTimer(at: now) }
     }
 
     /// Takes the transfers that are over off their handles.
     func takeEnded(_ body: (ActiveTransfer, CURLcode) -> Void) {
-        for place in groups.indices {
-            guard let group = groups[place], let first = group.multi.nextEnded() else { continue }
-            touch(place, now())
-            body(first.transfer, first.code)
-            while let next = group.multi.nextEnded() { body(next.transfer, next.code) }
+        for case let group? in groups {
+            while let (transfer, code) = group.nextEnded() { body(transfer, code) }
         }
     }
 
-    private func touch(_ place: Int, _ now: Duration) { groups[place]?.lastUsed = now }
-
-    private func group(at place: Int) throws(HTTPTransportError) -> Group {
+    private func group(at place: Int) throws(HTTPTransportError) -> CurlMulti {
         // All groups together have no more than may be.
         let connections = max(1, min(size, configuration.maxConnections - place * size))
-        let multi = try CurlMulti(connections: connections, owner: UInt32(place), poller: poller, now: now)
-        return Group(multi: multi, lastUsed: now())
+        return try CurlMulti(connections: connections, owner: UInt32(place), poller: poller, now: now)
     }
 
     private func dropUnneeded(_ now: Duration) {
         guard now - lookedAt >= Self.lookInterval else { return }
         lookedAt = now
         for place in groups.indices.dropFirst() {
-            guard let group = groups[place], group.multi.count == 0, now - group.lastUsed > configuration.maxIdleTime
+            guard let group = groups[place], group.count == 0, now - group.emptySince > configuration.maxIdleTime
             else { continue }
-            unwatchedBefore += group.multi.unwatched
             groups[place] = nil
         }
     }

@@ -15,9 +15,9 @@ final class CurlMulti {
     private let now: () -> Duration
     private var transfers: [TransferID: ActiveTransfer] = [:]
     /// When libcurl wants to be called although nothing happened.
-    private var deadline: Duration?
-    /// Descriptors that could not be watched, so far.
-    private(set) var unwatched = 0
+    private(set) var deadline: Duration?
+    /// Since when there is no transfer, while there is none.
+    private(set) var emptySince: Duration
 
     /// - Parameters:
     ///   - connections: Most that are open at once.
@@ -31,6 +31,7 @@ final class CurlMulti {
         self.owner = owner
         self.poller = poller
         self.now = now
+        emptySince = now()
         try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections))
         try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections))
         // A cache smaller than what is in flight makes nearly every request connect anew.
@@ -50,27 +51,17 @@ final class CurlMulti {
     /// Transfers under way.
     var count: Int { transfers.count }
 
-    /// How long the loop may sleep; -1: until something happens.
-    var sleepMilliseconds: Int32 {
-        guard let deadline else { return -1 }
-        let left = (deadline - now()) / .milliseconds(1)
-        return Int32(min(max(left.rounded(.up), 0), Double(Int32.max)))
-    }
-
     /// Starts a transfer and keeps it until it is removed.
     func add(_ transfer: ActiveTransfer) throws(HTTPTransportError) {
         try Self.check(curl_multi_add_handle(multi, transfer.easy))
         transfers[transfer.id] = transfer
     }
 
-    /// Drops a transfer; its connection is closed unless the transfer had ended well.
-    ///
-    /// - Returns: false if it is not here.
-    @discardableResult
-    func remove(_ id: TransferID) -> Bool {
-        guard let transfer = transfers.removeValue(forKey: id) else { return false }
+    /// Drops a transfer; its connection is closed unless the transfer had ended well. Unknown ones are none to drop.
+    func remove(_ id: TransferID) {
+        guard let transfer = transfers.removeValue(forKey: id) else { return }
         curl_multi_remove_handle(multi, transfer.easy)
-        return true
+        if transfers.isEmpty { emptySince = now() }
     }
 
     /// Lets libcurl act on a descriptor that became ready.
@@ -83,8 +74,8 @@ final class CurlMulti {
     }
 
     /// Lets libcurl act on its timer if that is due.
-    func actOnTimer() throws(Broken) {
-        guard let deadline, deadline <= now() else { return }
+    func actOnTimer(at now: Duration) throws(Broken) {
+        guard let deadline, deadline <= now else { return }
         self.deadline = nil
         try act(CURL_SOCKET_TIMEOUT, 0)
     }
@@ -124,12 +115,9 @@ final class CurlMulti {
             multi.poller.forget(descriptor)
             return 0
         }
-        if !multi.poller.watch(
+        // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its time limit.
+        multi.poller.watch(
             descriptor, owner: multi.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
-        {
-            // Reporting it would make libcurl fail every transfer there is; this way one runs into its time limit.
-            multi.unwatched += 1
-        }
         return 0
     }
 

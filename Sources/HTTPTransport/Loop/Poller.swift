@@ -25,6 +25,7 @@ final class Poller: Sendable {
     private let isAsleep = Atomic(false)
     /// Whether somebody called since the last ``wait(milliseconds:_:)`` ended.
     private let isCalled = Atomic(false)
+    private let refused = Atomic(0)
 
     init() throws(HTTPTransportError) {
         let poller = grantor_epoll_create()
@@ -59,15 +60,21 @@ final class Poller: Sendable {
         _ = write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Watches a descriptor from now on. False: the kernel has no room.
+    /// Watches a descriptor from now on. One that the kernel has no room for is counted (``unwatched``).
     ///
     /// - Parameter owner: What is reported with it.
-    func watch(_ descriptor: Int32, owner: UInt32, read: Bool, write: Bool) -> Bool {
+    func watch(_ descriptor: Int32, owner: UInt32, read: Bool, write: Bool) {
         let events = (read ? EPOLLIN.rawValue : 0) | (write ? EPOLLOUT.rawValue : 0)
-        if grantor_epoll_control(poller, EPOLL_CTL_MOD, descriptor, owner, events) == 0 { return true }
+        if grantor_epoll_control(poller, EPOLL_CTL_MOD, descriptor, owner, events) == 0 { return }
         // Not known, or known and closed since, which the kernel forgets by itself.
-        return errno == ENOENT && grantor_epoll_control(poller, EPOLL_CTL_ADD, descriptor, owner, events) == 0
+        guard errno == ENOENT, grantor_epoll_control(poller, EPOLL_CTL_ADD, descriptor, owner, events) == 0 else {
+            refused.add(1, ordering: .relaxed)
+            return
+        }
     }
+
+    /// Descriptors that could not be watched, so far.
+    var unwatched: Int { refused.load(ordering: .relaxed) }
 
     /// Watches a descriptor no more; one that is closed already is no error.
     func forget(_ descriptor: Int32) {

@@ -62,7 +62,7 @@ final class TransferLoop {
         }
         if let failure { throw failure }
         try groups.actOnTimers()
-        let unwatched = groups.unwatched
+        let unwatched = poller.unwatched
         if unwatched > unwatchedReported {
             unwatchedReported = unwatched
             logger.error("a connection cannot be watched", metadata: ["total": "\(unwatchedReported)"])
