@@ -19,7 +19,7 @@ struct FilledLedger {
             logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         try await ledger.close()
         let queue = try DatabaseQueue(path: file.path, configuration: configuration(rows))
-        for table in tables {
+        for table in FilledTable.all(bytes: { "CAST(\($0) AS blob)" }) {
             Progress.say("growth, \(rows) rows, \(table.name)")
             try await queue.write { try fill(table, rows: rows, $0) }
         }
@@ -52,7 +52,7 @@ struct FilledLedger {
     }
 
     /// Indexes are made afterwards, by sorting.
-    private static func fill(_ table: Table, rows: Int, _ database: Database) throws {
+    private static func fill(_ table: FilledTable, rows: Int, _ database: Database) throws {
         let indexes = try Row.fetchAll(
             database,
             sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
@@ -63,7 +63,7 @@ struct FilledLedger {
                 sql: """
                     WITH RECURSIVE numbers (i) AS (SELECT :start UNION ALL SELECT i + 1 FROM numbers WHERE i < :end)
                     \(table.insertion) FROM (
-                        SELECT i, id, lower(hex(substr(id, 1, 8))) AS spread,
+                        SELECT i, id, id AS id_bytes, lower(hex(substr(id, 1, 8))) AS spread,
                             printf('%08x', (i * 2654435761) % 4294967296) AS mixed
                         FROM (SELECT i, spread(i) AS id FROM numbers))
                     """,
@@ -71,43 +71,4 @@ struct FilledLedger {
         }
         for index in indexes { try database.execute(sql: index["sql"]) }
     }
-
-    private struct Table {
-        let name: String
-        /// The beginning of a statement that reads `i`, `id` and `spread` (in the order of `i`), and `mixed` (in none).
-        let insertion: String
-    }
-
-    /// Rows as a worker writes them for a game's backend, of their usual lengths.
-    private static let tables = [
-        Table(
-            name: "submissions",
-            insertion: """
-                INSERT INTO submissions (
-                    sequence, bundle_id, submission_id, user_id, order_id, traceparent, fingerprint, outcome, origin_topic,
-                    origin_partition, origin_offset, received_at, settled_at, attempts, event_ids)
-                SELECT i, 'com.example.game', spread || '-filled-' || i, 'user-' || mixed || '-' || i, 'order-' || mixed || '-' || i,
-                    NULL, spread || mixed || spread || mixed || spread, 'granted', 'receipts.submitted',
-                    i % 48, i / 48, 1795000000000 + i, 1795000000000 + i, 1, id
-                """),
-        Table(
-            name: "grants",
-            insertion: """
-                INSERT INTO grants (
-                    sequence, grant_key, environment, transaction_id, original_transaction_id, product_id, product_type, quantity,
-                    items, purchased_at, is_upgraded, ownership, submission_id, user_id, bundle_id, order_id, verified_by, granted_at)
-                SELECT i, 'production:t:' || (1000000000000000 + i), 'production', 1000000000000000 + i, 1000000000000000 + i,
-                    'gems', 'consumable', 1, '[{"item":"gems","quantity":1}]', 1795000000000 + i, 0, 'purchased',
-                    spread || '-filled-' || i, 'user-' || mixed || '-' || i, 'com.example.game', 'order-' || mixed || '-' || i,
-                    'signedTransaction', 1795000000000 + i
-                """),
-        Table(
-            name: "outbox",
-            insertion: """
-                INSERT INTO outbox (sequence, event_id, kind, key, headers, value, grant_key)
-                SELECT i, id, 'granted', CAST('user-' || mixed || '-' || i AS BLOB),
-                    CAST(printf('%.*c', 200, 'h') AS BLOB), CAST(printf('%.*c', 500, 'v') AS BLOB),
-                    'production:t:' || (1000000000000000 + i)
-                """),
-    ]
 }

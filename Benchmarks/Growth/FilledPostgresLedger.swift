@@ -8,7 +8,7 @@ struct FilledPostgresLedger {
 
     /// Fills a ledger that has its tables and nothing in them.
     func fill(rows: Int) async throws {
-        for table in Self.tables {
+        for table in FilledTable.all(overriding: "OVERRIDING SYSTEM VALUE", bytes: { "convert_to(\($0), 'UTF8')" }) {
             Progress.say("growth, \(rows) rows, PostgreSQL, \(table.name)")
             let indexes = try await indexes(of: table.name)
             for index in indexes { try await run("DROP INDEX \(index.name)") }
@@ -17,7 +17,8 @@ struct FilledPostgresLedger {
                 """
                 SET synchronous_commit = off;
                 \(table.insertion) FROM (
-                    SELECT i, (spread || spread)::uuid AS id, spread, mixed FROM (
+                    SELECT i, (spread || spread)::uuid AS id, uuid_send((spread || spread)::uuid) AS id_bytes, spread, mixed
+                    FROM (
                         SELECT i, lpad(to_hex((i * 4294967296 / \(rows + 1))), 8, '0') || lpad(to_hex(i), 8, '0') AS spread,
                             lpad(to_hex(i * 2654435761 % 4294967296), 8, '0') AS mixed
                         FROM generate_series(1::bigint, \(rows)) i) numbers) keys
@@ -54,46 +55,4 @@ struct FilledPostgresLedger {
 
     @discardableResult
     private func run(_ sql: String) async throws -> String { try await server.query(sql, schema: schema) }
-
-    private struct Table {
-        let name: String
-        /// The beginning of a statement that reads `i`, `id` and `spread` (in the order of `i`), and `mixed` (in none).
-        let insertion: String
-    }
-
-    /// Rows as a worker writes them for a game's backend, of their usual lengths.
-    private static let tables = [
-        Table(
-            name: "submissions",
-            insertion: """
-                INSERT INTO submissions (
-                    sequence, bundle_id, submission_id, user_id, order_id, fingerprint, outcome, origin_topic,
-                    origin_partition, origin_offset, received_at, settled_at, attempts, event_ids)
-                OVERRIDING SYSTEM VALUE
-                SELECT i, 'com.example.game', spread || '-filled-' || i, 'user-' || mixed || '-' || i,
-                    'order-' || mixed || '-' || i, spread || mixed || spread || mixed || spread, 'granted',
-                    'receipts.submitted', i % 48, i / 48, 1795000000000 + i, 1795000000000 + i, 1, uuid_send(id)
-                """),
-        Table(
-            name: "grants",
-            insertion: """
-                INSERT INTO grants (
-                    sequence, grant_key, environment, transaction_id, original_transaction_id, product_id, product_type,
-                    quantity, items, purchased_at, is_upgraded, ownership, submission_id, user_id, bundle_id, order_id,
-                    verified_by, granted_at)
-                OVERRIDING SYSTEM VALUE
-                SELECT i, 'production:t:' || (1000000000000000 + i), 'production', (1000000000000000 + i)::text,
-                    (1000000000000000 + i)::text, 'gems', 'consumable', 1, '[{"item":"gems","quantity":1}]',
-                    1795000000000 + i, false, 'purchased', spread || '-filled-' || i, 'user-' || mixed || '-' || i,
-                    'com.example.game', 'order-' || mixed || '-' || i, 'signedTransaction', 1795000000000 + i
-                """),
-        Table(
-            name: "outbox",
-            insertion: """
-                INSERT INTO outbox (sequence, event_id, kind, key, headers, value, grant_key)
-                SELECT i, id, 'granted', convert_to('user-' || mixed || '-' || i, 'UTF8'),
-                    convert_to(repeat('h', 200), 'UTF8'), convert_to(repeat('v', 500), 'UTF8'),
-                    'production:t:' || (1000000000000000 + i)
-                """),
-    ]
 }

@@ -109,10 +109,9 @@ struct GrowthCommand: AsyncParsableCommand {
         do {
             var runs: [(label: String, run: BenchRun)] = []
             for count in rows.both {
-                let schema = try await server.freshSchema()
-                let ledger = try await BenchStage.newLedger(on: server, schema: schema)
-                try await FilledPostgresLedger(server: server, schema: schema).fill(rows: count)
-                runs.append(("\(count)", filled(.postgres, count, ledger)))
+                let ledger = try await NewPostgresLedger(on: server)
+                try await FilledPostgresLedger(server: server, schema: ledger.schema).fill(rows: count)
+                runs.append(("\(count)", filled(.postgres, count, ledger.url)))
             }
             let result = try await measure("rows, PostgreSQL", runs)
             try await server.close()

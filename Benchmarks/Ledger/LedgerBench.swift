@@ -14,17 +14,14 @@ struct LedgerBench: Sendable {
     func measure(at url: String?) async throws -> LedgerMeasurement {
         if let url { return LedgerMeasurement(settling: try await settle(at: url), bare: nil) }
         let server = try await PostgresServer.start()
-        let (filled, bare) = (try await server.freshSchema(), try await server.freshSchema())
-        for schema in [filled, bare] {
-            _ = try await PostgresLedger.migrate(try configuration(server.url(schema: schema)))
-        }
-        let settling = try await settle(at: server.url(schema: filled))
-        let inserts = BareInserts(url: server.url(schema: bare), concurrency: concurrency)
-        let statements = try inserts.statements(from: server.url(schema: filled), batch: batch)
+        let (filled, bare) = (try await NewPostgresLedger(on: server), try await NewPostgresLedger(on: server))
+        let settling = try await settle(at: filled.url)
+        let inserts = BareInserts(url: bare.url, concurrency: concurrency)
+        let statements = try inserts.statements(from: filled.url, batch: batch)
         // What the first half wrote is not to be written to the disk during the second.
         try await server.query("CHECKPOINT")
         let duration = try inserts.run(statements)
-        let found = try await server.query("SELECT count(*) FROM grants", schema: bare)
+        let found = try await server.query("SELECT count(*) FROM grants", schema: bare.schema)
         guard found == "\(outcomes)" else { throw BenchFailure(description: "the bare inserts wrote \(found) grants") }
         try await server.close()
         return LedgerMeasurement(settling: settling, bare: Double(outcomes) / duration)
@@ -32,7 +29,7 @@ struct LedgerBench: Sendable {
 
     /// - Returns: outcomes per second.
     private func settle(at url: String) async throws -> Double {
-        var configuration = try configuration(url)
+        var configuration = try NewPostgresLedger.configuration(of: url)
         configuration.maxConnections = concurrency
         let ledger = try await PostgresLedger.open(
             configuration, logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
@@ -58,13 +55,6 @@ struct LedgerBench: Sendable {
         }
         await ledger.close()
         return Double(outcomes) / (duration / .seconds(1))
-    }
-
-    private func configuration(_ url: String) throws -> PostgresLedgerConfiguration {
-        guard let configuration = PostgresLedgerConfiguration(url: url) else {
-            throw BenchFailure(description: "the URL cannot be read")
-        }
-        return configuration
     }
 }
 

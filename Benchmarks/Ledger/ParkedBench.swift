@@ -45,13 +45,9 @@ struct ParkedBench: Sendable {
         var schemas: [String] = []
         var ledgers: [PostgresLedger] = []
         for _ in 0..<3 {
-            let schema = try await server.freshSchema()
-            guard let configuration = PostgresLedgerConfiguration(url: server.url(schema: schema)) else {
-                throw BenchFailure(description: "the URL cannot be read")
-            }
-            _ = try await PostgresLedger.migrate(configuration)
-            ledgers.append(try await PostgresLedger.open(configuration, logger: Self.silent))
-            schemas.append(schema)
+            let new = try await NewPostgresLedger(on: server)
+            ledgers.append(try await PostgresLedger.open(new.configuration, logger: Self.silent))
+            schemas.append(new.schema)
         }
         let measurement = try await measure("PostgreSQL", ledgers) { [schemas] ledgers in
             // What autovacuum does within minutes, and the disk's work for what was filled in.

@@ -74,20 +74,8 @@ final class BenchStage {
         case (nil, .postgres):
             let server = try await PostgresServer.start()
             self.server = server
-            self.ledger = try await Self.newLedger(on: server, schema: try await server.freshSchema())
+            self.ledger = try await NewPostgresLedger(on: server).url
         }
-    }
-
-    /// Makes a ledger's tables.
-    ///
-    /// - Returns: its URL.
-    static func newLedger(on server: PostgresServer, schema: String) async throws -> String {
-        let url = server.url(schema: schema)
-        guard let configuration = PostgresLedgerConfiguration(url: url) else {
-            throw BenchFailure(description: "the ledger's URL cannot be read")
-        }
-        _ = try await PostgresLedger.migrate(configuration)
-        return url
     }
 
     private func end() async throws {
