@@ -77,8 +77,8 @@ struct AppleAvailabilityTests {
             apple.ended(permit, .limited(wait: .seconds(7)), isRetry: false, took: .zero)
         }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await apple.keepTime() }
-            let waiter = Task { await apple.permit(for: Self.target, .first) }
+            group.addTask(executorPreference: clock.executor) { await apple.keepTime() }
+            let waiter = Task(executorPreference: clock.executor) { await apple.permit(for: Self.target, .first) }
             group.addTask { while !Task.isCancelled { await clock.step() } }
             #expect(await waiter.value != nil)
             group.cancelAll()

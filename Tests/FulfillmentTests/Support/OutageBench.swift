@@ -87,7 +87,7 @@ struct OutageBench {
     /// Runs until a condition holds, while time goes on whenever nothing moves.
     func run(until condition: @escaping @Sendable (PipelineBench, Duration) async throws -> Bool) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
+            group.addTask(executorPreference: clock.executor) {
                 try await bench.pipeline.run()
                 return true
             }

@@ -1,14 +1,14 @@
+import Dispatch
 import Fulfillment
 import Purchases
 import Synchronization
 
 /// Time that stands still while anything moves, and then goes on to the next moment that somebody waits for: hours in
 /// seconds, without a wait in the test.
+///
+/// What moves is counted, not guessed: tasks whose time this is run on ``executor``, and whoever works for them on another
+/// thread stands between ``enter()`` and ``leave()``.
 final class VirtualClock: WorkerClock {
-    /// So many turns of everybody else, and so long, without a look at the clock mean that nothing moves.
-    private static let calmTurns = 40
-    private static let calm = Duration.microseconds(300)
-
     private struct Sleeper {
         let id: UInt64
         let until: Duration
@@ -19,22 +19,19 @@ final class VirtualClock: WorkerClock {
         var elapsed = Duration.zero
         var sleepers: [Sleeper] = []
         var nextID: UInt64 = 0
-        /// Looks at the clock, and waits for it.
-        var activity = 0
-        /// What moves without looking at the clock.
-        var busy = 0
     }
 
     private let state = Mutex(State())
+    private let moving = Moving()
+
+    /// Where everything runs that lives in this time.
+    let executor: any TaskExecutor
+
+    init() { executor = SteppedExecutor(moving) }
 
     func now() -> Timestamp { Timestamp(milliseconds: 1_795_255_200_000).advanced(by: elapsed()) }
 
-    func elapsed() -> Duration {
-        state.withLock { state in
-            state.activity += 1
-            return state.elapsed
-        }
-    }
+    func elapsed() -> Duration { state.withLock { $0.elapsed } }
 
     func sleep(for duration: Duration) async throws(CancellationError) {
         let id = state.withLock { state in
@@ -44,7 +41,6 @@ final class VirtualClock: WorkerClock {
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let ready = state.withLock { state -> Bool? in
-                    state.activity += 1
                     if Task.isCancelled { return false }
                     if duration <= .zero { return true }
                     state.sleepers.append(
@@ -55,8 +51,7 @@ final class VirtualClock: WorkerClock {
             }
         } onCancel: {
             let sleeper = state.withLock { state -> Sleeper? in
-                state.activity += 1
-                return state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
+                state.sleepers.firstIndex { $0.id == id }.map { state.sleepers.remove(at: $0) }
             }
             sleeper?.continuation.resume(returning: false)
         }
@@ -64,27 +59,15 @@ final class VirtualClock: WorkerClock {
     }
 
     /// Time stands still until this is left again.
-    func enter() { state.withLock { $0.busy += 1 } }
+    func enter() { moving.add() }
 
-    func leave() {
-        state.withLock { state in
-            state.busy -= 1
-            state.activity += 1
-        }
-    }
+    func leave() { moving.remove() }
 
     /// Waits until nothing moves, then lets time go on to the next moment that somebody waits for.
+    ///
+    /// Called from outside of ``executor``: who waits there for its end moves himself.
     func step() async {
-        var turns = 0
-        var seen = -1
-        var since = ContinuousClock.now
-        while turns < Self.calmTurns || since.duration(to: .now) < Self.calm, !Task.isCancelled {
-            await Task.yield()
-            let (activity, isBusy) = state.withLock { ($0.activity, $0.busy > 0) }
-            turns += 1
-            guard activity != seen || isBusy else { continue }
-            (turns, seen, since) = (0, activity, .now)
-        }
+        await moving.end()
         let due = state.withLock { state -> [Sleeper] in
             guard let next = state.sleepers.map(\.until).min() else { return [] }
             state.elapsed = max(state.elapsed, next)
@@ -92,5 +75,48 @@ final class VirtualClock: WorkerClock {
             return state.sleepers.filter { $0.until <= state.elapsed }.sorted { ($0.until, $0.id) < ($1.until, $1.id) }
         }
         for sleeper in due { sleeper.continuation.resume(returning: true) }
+    }
+}
+
+/// How much moves at the moment, and who waits for the end of it.
+private final class Moving: Sendable {
+    private let state = Mutex((count: 0, waiter: CheckedContinuation<Void, Never>?.none))
+
+    func add() { state.withLock { $0.count += 1 } }
+
+    func remove() {
+        state.withLock { state in
+            state.count -= 1
+            return state.count == 0 ? state.waiter.take() : nil
+        }?.resume()
+    }
+
+    /// Returns when nothing moves; for one waiter at a time.
+    func end() async {
+        await withCheckedContinuation { continuation in
+            let isStill = state.withLock { state in
+                precondition(state.waiter == nil)
+                if state.count > 0 { state.waiter = continuation }
+                return state.count == 0
+            }
+            if isStill { continuation.resume() }
+        }
+    }
+}
+
+/// Runs tasks one after another, and counts what has not run yet: the order of steps does not depend on the machine.
+private final class SteppedExecutor: TaskExecutor {
+    private let moving: Moving
+    private let queue = DispatchQueue(label: "virtual-clock")
+
+    init(_ moving: Moving) { self.moving = moving }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        moving.add()
+        let job = UnownedJob(job)
+        queue.async { [self] in
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            moving.remove()
+        }
     }
 }
