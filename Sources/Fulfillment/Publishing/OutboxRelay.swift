@@ -33,6 +33,10 @@ struct OutboxRelay: Sendable {
     /// Entries before this index were offered.
     private var start = 0
     private var mustRead = true
+    /// The last read found something, and nothing that continues it was handed over since: there may be more.
+    private var mayBeMore = false
+    /// The last entry that was handed over, whether it could be used or not.
+    private var announced: Int64 = 0
     private var retryWithheld: Bool
     /// Sweeps until the withheld are offered again: each time that helps none of them doubles the wait.
     private var withheldWait = 1
@@ -70,6 +74,7 @@ struct OutboxRelay: Sendable {
     mutating func added(_ entries: [OutboxEntry]?) {
         guard let entries else { return mustRead = true }
         let known = last
+        announced = max(announced, entries.last?.sequence ?? 0)
         // Some may have been read meanwhile.
         let new = entries.drop { $0.sequence <= known }
         guard !new.isEmpty else { return }
@@ -78,6 +83,8 @@ struct OutboxRelay: Sendable {
         guard isGapless, waiting.count - start + new.count <= Handover.maxEntries else { return mustRead = true }
         dropOffered()
         waiting.append(contentsOf: new)
+        // Else, while submissions settle all the time, reading would never come to an end, and all would be read that is handed over.
+        if last == announced { mayBeMore = false }
     }
 
     /// Somebody else may have added something, and what is withheld may pass by now.
@@ -92,7 +99,8 @@ struct OutboxRelay: Sendable {
     mutating func read(_ entries: [OutboxEntry]) {
         waiting = entries
         start = 0
-        mustRead = !entries.isEmpty
+        mustRead = false
+        mayBeMore = !entries.isEmpty
     }
 
     /// What to do now.
@@ -111,7 +119,7 @@ struct OutboxRelay: Sendable {
             let size = failures >= Self.failuresBeforeSingles ? 1 : Self.maxBatch
             return .offer(batch(atMost: size))
         }
-        return mustRead ? .read(after: position) : .rest
+        return mustRead || mayBeMore ? .read(after: position) : .rest
     }
 
     /// Entries were offered to the broker.

@@ -146,6 +146,26 @@ struct OutboxRelayTests {
         #expect(note == RelayNote(through: 2, withhold: [1]))
     }
 
+    @Test("does not read again what settlement hands over after a read")
+    func endOfReading() {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
+        let read = entries(1...2)
+        relay.read(read)
+        relay.added(entries(2...4))
+        let offer = relay.next()
+        #expect(offer == .offer(entries(1...4)))
+        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
+        let rest = relay.next()
+        #expect(rest == .rest)
+        // Another worker's may still lie behind them.
+        relay.sweep()
+        relay.added(entries(5...5))
+        _ = relay.next()
+        relay.offered(entries(5...5), acknowledged: [true])
+        let sweep = relay.next()
+        #expect(sweep == .read(after: 5))
+    }
+
     @Test("offers what is withheld ever more rarely while that helps nothing")
     func withheldBackoff() {
         var relay = OutboxRelay(RelayTurn(publishedThrough: 1, withheld: entries(1...1)))
