@@ -72,7 +72,9 @@ public struct AttemptHistory: Hashable, Sendable {
 }
 
 /// A submission as the ledger keeps it until it can be decided: all that another try needs, on whichever worker.
-public struct Waiting: Hashable, Sendable {
+///
+/// A class, because few submissions wait, and all of their decisions and rows would be as large as this.
+public final class Waiting: Sendable {
     public let cause: WaitingCause
     /// One sentence for people.
     public let detail: String
@@ -92,6 +94,19 @@ public struct Waiting: Hashable, Sendable {
         self.submission = submission
         self.delay = delay
         self.doubtSince = doubtSince
+    }
+}
+
+extension Waiting: Hashable {
+    /// By all that they hold.
+    public static func == (left: Waiting, right: Waiting) -> Bool {
+        left.cause == right.cause && left.detail == right.detail && left.submission == right.submission
+            && left.delay == right.delay && left.doubtSince == right.doubtSince
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(cause)
+        hasher.combine(submission)
     }
 }
 

@@ -61,9 +61,11 @@ struct PostgresColumn {
 
     /// An empty column.
     ///
-    /// - Parameter count: how many values to expect.
-    init(_ element: Element, count: Int) {
-        bytes.reserveCapacity(20 + count * 24)
+    /// - Parameters:
+    ///   - count: how many values to expect.
+    ///   - size: how many bytes to expect of each, on average.
+    init(_ element: Element, count: Int, of size: Int = 20) {
+        bytes.reserveCapacity(20 + count * (4 + size))
         // Dimensions, whether there are nulls, type, length and lower bound; what depends on the values is filled in last.
         for number in [1, 0, element.rawValue, 0, 1] as [Int32] { bytes.append(bigEndian: number) }
     }
@@ -89,10 +91,12 @@ struct PostgresColumn {
 
     /// The array as a parameter.
     var value: PostgresValue {
-        var array = bytes
-        array.replace(at: 4, bigEndian: hasNull ? 1 : 0)
-        array.replace(at: 12, bigEndian: count)
-        return PostgresValue(bytes: array)
+        // In place: columns of events are large.
+        mutating get {
+            bytes.replace(at: 4, bigEndian: hasNull ? 1 : 0)
+            bytes.replace(at: 12, bigEndian: count)
+            return PostgresValue(bytes: bytes)
+        }
     }
 
     private mutating func appendNull() {
@@ -108,6 +112,47 @@ struct PostgresColumn {
         append(&bytes)
         bytes.replace(at: start, bigEndian: Int32(bytes.count - start - 4))
     }
+}
+
+/// Rows, given value by value, as the columns that `unnest` takes apart again.
+struct PostgresColumns {
+    private var columns: [PostgresColumn]
+    /// The column that the next value goes to.
+    private var next = 0
+
+    /// - Parameters:
+    ///   - elements: one for each value of a row.
+    ///   - count: how many rows to expect.
+    init(_ elements: [PostgresColumn.Element], count: Int) {
+        columns = elements.map { PostgresColumn($0, count: count) }
+    }
+
+    mutating func append(_ text: String?) {
+        columns[next].append(text)
+        advance()
+    }
+
+    mutating func append(_ value: [UInt8]?) {
+        columns[next].append(value)
+        advance()
+    }
+
+    mutating func append(_ number: Int64?) {
+        columns[next].append(number)
+        advance()
+    }
+
+    mutating func append(_ time: Timestamp?) {
+        columns[next].append(time)
+        advance()
+    }
+
+    /// A parameter for each column.
+    var values: [PostgresValue] {
+        mutating get { columns.indices.map { columns[$0].value } }
+    }
+
+    private mutating func advance() { next = next + 1 == columns.count ? 0 : next + 1 }
 }
 
 extension [UInt8] {

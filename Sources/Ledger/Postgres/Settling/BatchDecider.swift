@@ -5,29 +5,40 @@ struct BatchDecider {
     /// How a submission's row changes in the end.
     enum Change {
         case write(BatchDecision.Row)
-        case extend([EventID])
+        /// What it is then, of which only the events are new.
+        case extend(ExactKey, PriorSubmission)
     }
 
     private(set) var conclusions: [Conclusion] = []
-    private(set) var changes: [ExactKey: Change] = [:]
+    /// One per submission whose row changes.
+    private(set) var changes: [Change] = []
     private(set) var grants: [BatchDecision.Grant] = []
     private(set) var deliveries: [BatchDecision.Delivery] = []
     private(set) var entries: [BatchDecision.Entry] = []
     private(set) var quarantines: [Quarantine] = []
     private(set) var hasRepeats = false
     private var known: KnownRows
+    /// Where in `changes` a submission is.
+    private var changed: [ExactKey: Int] = [:]
     /// Where in `deliveries` an event is.
-    private var places: [EventID: Int] = [:]
+    private var opened: [EventID: Int] = [:]
     private let now: Timestamp
 
-    init(known: KnownRows, now: Timestamp) {
+    /// - Parameter count: how many settlements to expect.
+    init(known: KnownRows, now: Timestamp, count: Int) {
         self.known = known
         self.now = now
+        conclusions.reserveCapacity(count)
+        changes.reserveCapacity(count)
+        changed.reserveCapacity(count)
+        grants.reserveCapacity(count)
+        entries.reserveCapacity(count)
+        self.known.grants.reserveCapacity(count)
     }
 
     mutating func settle(_ settlement: Settlement, _ claims: [GrantClaim]) {
         let key = ExactKey(settlement.key)
-        let prior = known.submissions[key]
+        let prior = prior(key)
         if prior != nil || settlement.decision == .answerAgain { hasRepeats = true }
         let rules = SettlementRules(settlement, prior: prior)
         let conclusion =
@@ -36,7 +47,7 @@ struct BatchDecider {
             case .claim: rules.conclusion(of: claims.map { claim($0, settlement) })
             }
         for event in conclusion.again {
-            if let place = places[event] {
+            if let place = opened[event] {
                 deliveries[place].joined += 1
             } else {
                 entries.append(.copy(of: event))
@@ -70,12 +81,21 @@ struct BatchDecider {
             userID: claimant.userID, orderID: claimant.orderID, eventID: claim.event.id)
         grants.append(BatchDecision.Grant(claim: claim, claimant: claimant))
         if let order = settlement.delivery {
-            places[claim.event.id] = deliveries.count
+            opened[claim.event.id] = deliveries.count
             deliveries.append(BatchDecision.Delivery(claim: claim, bundleID: claimant.bundleID, order: order))
         } else {
             entries.append(.event(claim.event, telling: claim.key))
         }
         return .created(claim.event.id)
+    }
+
+    /// The row as it stands by now: in the database, or after what the batch has done to it.
+    private func prior(_ key: ExactKey) -> PriorSubmission? {
+        guard let place = changed[key] else { return known.submissions[key] }
+        switch changes[place] {
+        case .write(let row): return row.asPrior
+        case .extend(_, let prior): return prior
+        }
     }
 
     private mutating func apply(
@@ -85,22 +105,41 @@ struct BatchDecider {
         case .keep: break
         case .append(let events):
             guard let prior else { return }
-            if case .write(var row) = changes[key] {
-                row.content = row.content.with(events: events)
-                changes[key] = .write(row)
+            if let place = changed[key], case .write(let row) = changes[place] {
+                changes[place] = .write(
+                    BatchDecision.Row(settlement: row.settlement, content: row.content.with(events: events)))
             } else {
-                changes[key] = .extend(events)
+                put(.extend(key, prior.with(events: events)), key)
             }
-            known.submissions[key] = PriorSubmission(
-                fingerprint: prior.fingerprint, outcome: prior.outcome, cause: prior.cause, events: events,
-                comesDue: prior.comesDue)
         case .write(let content):
-            changes[key] = .write(BatchDecision.Row(settlement: settlement, content: content))
-            known.submissions[key] = PriorSubmission(
-                fingerprint: settlement.fingerprint, outcome: content.outcome,
-                cause: content.reason.flatMap { WaitingCause(outcome: content.outcome, word: $0) },
-                events: content.events, comesDue: content.waiting != nil)
+            put(.write(BatchDecision.Row(settlement: settlement, content: content)), key)
         }
+    }
+
+    private mutating func put(_ change: Change, _ key: ExactKey) {
+        if let place = changed[key] {
+            changes[place] = change
+        } else {
+            changed[key] = changes.count
+            changes.append(change)
+        }
+    }
+}
+
+extension BatchDecision.Row {
+    /// What it is for a later settlement of the same submission.
+    fileprivate var asPrior: PriorSubmission {
+        PriorSubmission(
+            fingerprint: settlement.fingerprint, outcome: content.outcome,
+            cause: content.reason.flatMap { WaitingCause(outcome: content.outcome, word: $0) },
+            events: content.events, comesDue: content.waiting != nil)
+    }
+}
+
+extension PriorSubmission {
+    fileprivate func with(events: [EventID]) -> PriorSubmission {
+        PriorSubmission(
+            fingerprint: fingerprint, outcome: outcome, cause: cause, events: events, comesDue: comesDue)
     }
 }
 

@@ -9,7 +9,7 @@ struct BatchDecision: Sendable {
     struct Row: Sendable {
         /// Claimant, fingerprint, origin and times are this settlement's.
         let settlement: Settlement
-        var content: SubmissionContent
+        let content: SubmissionContent
     }
 
     struct Grant: Sendable {
@@ -33,6 +33,9 @@ struct BatchDecision: Sendable {
     enum Entry: Sendable {
         case event(Event, telling: GrantKey?)
         case copy(of: EventID)
+
+        /// Nil for a copy.
+        var event: Event? { if case .event(let event, _) = self { event } else { nil } }
     }
 
     /// One per settlement, in their order.
@@ -55,7 +58,7 @@ struct BatchDecision: Sendable {
     init(
         _ settlements: [Settlement], claims: [[GrantClaim]], quarantines: [Quarantine], now: Timestamp, known: KnownRows
     ) {
-        var decider = BatchDecider(known: known, now: now)
+        var decider = BatchDecider(known: known, now: now, count: settlements.count)
         for (settlement, claims) in zip(settlements, claims) { decider.settle(settlement, claims) }
         for quarantine in quarantines { decider.quarantine(quarantine) }
         conclusions = decider.conclusions
@@ -64,12 +67,12 @@ struct BatchDecision: Sendable {
         entries = decider.entries
         self.quarantines = decider.quarantines
         hasRepeats = decider.hasRepeats
-        for (key, change) in decider.changes {
-            let isNew = known.submissions[key] == nil
+        newRows.reserveCapacity(decider.changes.count)
+        for change in decider.changes {
             switch change {
-            case .write(let row) where isNew: newRows.append(row)
+            case .write(let row) where known.submissions[ExactKey(row.settlement.key)] == nil: newRows.append(row)
             case .write(let row): changedRows.append(row)
-            case .extend(let events): extendedRows.append((key.key, events))
+            case .extend(let key, let prior): extendedRows.append((key.key, prior.events))
             }
         }
         sortByKey()

@@ -17,52 +17,45 @@ enum GrantRows {
         ON CONFLICT (grant_key) DO NOTHING
         """)
 
+    /// Of the insertion's values after the moment, in their order.
+    private static let elements: [PostgresColumn.Element] = [
+        .text, .text, .text, .text, .text, .text, .text, .integer, .text, .integer, .integer, .integer, .integer, .text,
+        .text, .text, .text, .text, .text, .text, .text,
+    ]
+
     private static let holding = PostgresStatement(
         "look_up_grants",
         "SELECT grant_key, user_id, order_id FROM grants WHERE grant_key = ANY($1::text[])")
 
     /// Adds grants; those whose key is taken are passed over. The unique key decides.
     static func insert(_ grants: [BatchDecision.Grant], now: Timestamp) -> PostgresCommand {
-        func texts(_ value: (BatchDecision.Grant) -> String?) -> PostgresValue {
-            var column = PostgresColumn(.text, count: grants.count)
-            for grant in grants { column.append(value(grant)) }
-            return column.value
+        var columns = PostgresColumns(elements, count: grants.count)
+        for grant in grants {
+            let (claim, claimant) = (grant.claim, grant.claimant)
+            let (granted, purchase) = (claim.granted, claim.granted.purchase)
+            columns.append(claim.key.text)
+            columns.append(purchase.environment.rawValue)
+            columns.append(purchase.transactionID.rawValue)
+            columns.append(purchase.originalTransactionID.rawValue)
+            columns.append(purchase.webOrderLineItemID)
+            columns.append(purchase.productID.rawValue)
+            columns.append(granted.type.rawValue)
+            columns.append(Int64(purchase.quantity))
+            columns.append(GrantedEvent.array(of: granted.items))
+            columns.append(purchase.purchasedAt)
+            columns.append(purchase.expiresAt)
+            columns.append(purchase.revokedAt)
+            columns.append(purchase.isUpgraded ? 1 : 0)
+            columns.append(purchase.ownership.rawValue)
+            columns.append(purchase.appAccountToken)
+            columns.append(claimant.submissionID.rawValue)
+            columns.append(claimant.userID.rawValue)
+            columns.append(claimant.bundleID.rawValue)
+            columns.append(claimant.orderID?.rawValue)
+            columns.append(claimant.traceparent)
+            columns.append(claim.verifiedBy.rawValue)
         }
-        func integers(_ value: (BatchDecision.Grant) -> Int64?) -> PostgresValue {
-            var column = PostgresColumn(.integer, count: grants.count)
-            for grant in grants { column.append(value(grant)) }
-            return column.value
-        }
-        func attested(_ value: (Purchase) -> String?) -> PostgresValue { texts { value($0.claim.granted.purchase) } }
-        func time(_ value: (Purchase) -> Timestamp?) -> PostgresValue {
-            integers { value($0.claim.granted.purchase)?.milliseconds }
-        }
-        return PostgresCommand(
-            insertion,
-            [
-                .time(now),
-                texts { $0.claim.key.text },
-                attested { $0.environment.rawValue },
-                attested { $0.transactionID.rawValue },
-                attested { $0.originalTransactionID.rawValue },
-                attested { $0.webOrderLineItemID },
-                attested { $0.productID.rawValue },
-                texts { $0.claim.granted.type.rawValue },
-                integers { Int64($0.claim.granted.purchase.quantity) },
-                texts { String(decoding: GrantedEvent.array(of: $0.claim.granted.items), as: UTF8.self) },
-                time { $0.purchasedAt },
-                time { $0.expiresAt },
-                time { $0.revokedAt },
-                integers { $0.claim.granted.purchase.isUpgraded ? 1 : 0 },
-                attested { $0.ownership.rawValue },
-                attested { $0.appAccountToken },
-                texts { $0.claimant.submissionID.rawValue },
-                texts { $0.claimant.userID.rawValue },
-                texts { $0.claimant.bundleID.rawValue },
-                texts { $0.claimant.orderID?.rawValue },
-                texts { $0.claimant.traceparent },
-                texts { $0.claim.verifiedBy.rawValue },
-            ])
+        return PostgresCommand(insertion, [.time(now)] + columns.values)
     }
 
     /// Reads whom the grants belong to that there are of some keys.

@@ -15,6 +15,11 @@ enum SubmissionRows {
         "$17::text[]", "$18::text[]",
     ]
 
+    private static let elements: [PostgresColumn.Element] = [
+        .text, .text, .text, .text, .text, .text, .text, .text, .text, .text, .integer, .integer, .integer, .integer,
+        .bytes, .text, .text,
+    ]
+
     // Arrays in the list of columns are taken apart in step, row by row; after FROM each would be kept in a store first.
     private static let insertion = PostgresStatement(
         "insert_submissions",
@@ -106,42 +111,28 @@ enum SubmissionRows {
     private static func values(
         _ rows: [BatchDecision.Row], _ now: Timestamp
     ) throws(PostgresFailure) -> [PostgresValue] {
-        func texts(_ value: (BatchDecision.Row) -> String?) -> PostgresValue {
-            var column = PostgresColumn(.text, count: rows.count)
-            for row in rows { column.append(value(row)) }
-            return column.value
-        }
-        func integers(_ value: (BatchDecision.Row) -> Int64) -> PostgresValue {
-            var column = PostgresColumn(.integer, count: rows.count)
-            for row in rows { column.append(value(row)) }
-            return column.value
-        }
-        var events = PostgresColumn(.bytes, count: rows.count)
-        var history = PostgresColumn(.text, count: rows.count)
+        var columns = PostgresColumns(elements, count: rows.count)
         for row in rows {
-            events.append(try EventIDBytes.encoded(row.content.events))
-            history.append(try stored { () throws(LedgerError) in try StoredHistory.text(of: row.settlement.history) })
+            let (settlement, claimant, origin) = (row.settlement, row.settlement.claimant, row.settlement.origin)
+            columns.append(claimant.bundleID.rawValue)
+            columns.append(claimant.submissionID.rawValue)
+            columns.append(claimant.userID.rawValue)
+            columns.append(claimant.orderID?.rawValue)
+            columns.append(claimant.traceparent)
+            columns.append(settlement.fingerprint)
+            columns.append(row.content.outcome.rawValue)
+            columns.append(row.content.reason)
+            columns.append(row.content.detail)
+            columns.append(origin.topic)
+            columns.append(Int64(origin.partition))
+            columns.append(origin.offset)
+            columns.append(settlement.receivedAt)
+            columns.append(Int64(settlement.attempts))
+            columns.append(try EventIDBytes.encoded(row.content.events))
+            columns.append(try stored { () throws(LedgerError) in try StoredHistory.text(of: settlement.history) })
+            columns.append(row.content.transactionID?.rawValue)
         }
-        return [
-            .time(now),
-            texts { $0.settlement.claimant.bundleID.rawValue },
-            texts { $0.settlement.claimant.submissionID.rawValue },
-            texts { $0.settlement.claimant.userID.rawValue },
-            texts { $0.settlement.claimant.orderID?.rawValue },
-            texts { $0.settlement.claimant.traceparent },
-            texts { $0.settlement.fingerprint },
-            texts { $0.content.outcome.rawValue },
-            texts { $0.content.reason },
-            texts { $0.content.detail },
-            texts { $0.settlement.origin.topic },
-            integers { Int64($0.settlement.origin.partition) },
-            integers { $0.settlement.origin.offset },
-            integers { $0.settlement.receivedAt.milliseconds },
-            integers { Int64($0.settlement.attempts) },
-            events.value,
-            history.value,
-            texts { $0.content.transactionID?.rawValue },
-        ]
+        return [.time(now)] + columns.values
     }
 
     /// The rest of a row that operators do not see: its fingerprint.
