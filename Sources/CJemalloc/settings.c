@@ -7,4 +7,4 @@
 // for either, and more of them are no faster: threads keep what they free.
 // dirty_decay_ms, muzzy_decay_ms: what a burst took is given back to the system within a second instead of ten.
 // background_thread: by a thread of jemalloc's own, so that a worker without work gives back, too.
-const char *malloc_conf = "narenas:2,dirty_decay_ms:200,muzzy_decay_ms:0,background_thread:true";
+const char *malloc_conf = "narenas:2,dirty_decay_ms:500,muzzy_decay_ms:0,background_thread:true";
