@@ -84,7 +84,7 @@ struct OutageBench {
         bench.source.write((0..<count).map { PipelineBench.message("s-\($0)", receipt: receipts[$0 % receipts.count]) })
     }
 
-    /// Runs until a condition holds, while time goes on whenever nothing moves.
+    /// Runs until a condition holds, while time goes on whenever nothing moves. It is looked at when nothing does.
     func run(until condition: @escaping @Sendable (PipelineBench, Duration) async throws -> Bool) async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask(executorPreference: clock.executor) {
@@ -92,7 +92,11 @@ struct OutageBench {
                 return true
             }
             group.addTask {
-                while try await !condition(bench, clock.elapsed()), !Task.isCancelled { await clock.step() }
+                await clock.stillness()
+                while try await !condition(bench, clock.elapsed()), !Task.isCancelled {
+                    await clock.step()
+                    await clock.stillness()
+                }
                 bench.pipeline.stop()
                 while !Task.isCancelled { await clock.step() }
                 return false

@@ -24,10 +24,12 @@ final class VirtualClock: WorkerClock {
     private let state = Mutex(State())
     private let moving = Moving()
 
-    /// Where everything runs that lives in this time.
-    let executor: any TaskExecutor
+    private let stepped: SteppedExecutor
 
-    init() { executor = SteppedExecutor(moving) }
+    init() { stepped = SteppedExecutor(moving) }
+
+    /// Where everything runs that lives in this time.
+    var executor: any TaskExecutor { stepped }
 
     func now() -> Timestamp { Timestamp(milliseconds: 1_795_255_200_000).advanced(by: elapsed()) }
 
@@ -67,14 +69,22 @@ final class VirtualClock: WorkerClock {
     ///
     /// Called from outside of ``executor``: who waits there for its end moves himself.
     func step() async {
-        await moving.end()
+        await stillness()
         let due = state.withLock { state -> [Sleeper] in
             guard let next = state.sleepers.map(\.until).min() else { return [] }
             state.elapsed = max(state.elapsed, next)
             defer { state.sleepers.removeAll { $0.until <= state.elapsed } }
             return state.sleepers.filter { $0.until <= state.elapsed }.sorted { ($0.until, $0.id) < ($1.until, $1.id) }
         }
-        for sleeper in due { sleeper.continuation.resume(returning: true) }
+        // All of them before the first goes on, so that they go on in this order.
+        stepped.run { for sleeper in due { sleeper.continuation.resume(returning: true) } }
+    }
+
+    /// Waits until nothing moves.
+    func stillness() async {
+        // Where nobody waits for a moment, whoever steps again and again would keep his thread from all others.
+        await Task.yield()
+        await moving.end()
     }
 }
 
@@ -104,7 +114,7 @@ private final class Moving: Sendable {
     }
 }
 
-/// Runs tasks one after another, and counts what has not run yet: the order of steps does not depend on the machine.
+/// Runs tasks one after another, and counts what has not run yet.
 private final class SteppedExecutor: TaskExecutor {
     private let moving: Moving
     private let queue = DispatchQueue(label: "virtual-clock")
@@ -112,10 +122,15 @@ private final class SteppedExecutor: TaskExecutor {
     init(_ moving: Moving) { self.moving = moving }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        moving.add()
         let job = UnownedJob(job)
-        queue.async { [self] in
-            job.runSynchronously(on: asUnownedTaskExecutor())
+        run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    /// Runs something after what was enqueued before.
+    func run(_ body: @escaping @Sendable () -> Void) {
+        moving.add()
+        queue.async { [moving] in
+            body()
             moving.remove()
         }
     }
