@@ -33,10 +33,11 @@ struct OutboxRelay: Sendable {
     /// Entries before this index were offered.
     private var start = 0
     private var mustRead = true
-    /// The last read found something, and nothing that continues it was handed over since: there may be more.
+    /// The last read found something, and nothing was handed over since that continues it to ``announced``: there may be more.
     private var mayBeMore = false
     /// The last entry that was handed over, whether it could be used or not.
     private var announced: Int64 = 0
+    private var isFinishing = false
     private var retryWithheld: Bool
     /// Sweeps until the withheld are offered again: each time that helps none of them doubles the wait.
     private var withheldWait = 1
@@ -85,6 +86,13 @@ struct OutboxRelay: Sendable {
         waiting.append(contentsOf: new)
         // Else, while submissions settle all the time, reading would never come to an end, and all would be read that is handed over.
         if last == announced { mayBeMore = false }
+    }
+
+    /// Nothing is handed over any more. What was added and not handed over, or not in its order, no sweep will find: the ledger is
+    /// read to its end before the relay rests.
+    mutating func finish() {
+        if !isFinishing { mustRead = true }
+        isFinishing = true
     }
 
     /// Somebody else may have added something, and what is withheld may pass by now.

@@ -69,6 +69,7 @@ struct Publisher: Sendable {
             let news = handover.take()
             if news.mustRead { relay.added(nil) }
             relay.added(news.entries)
+            if news.isFinished { relay.finish() }
             let now = clock.elapsed()
             if now >= sweepDue {
                 relay.sweep()

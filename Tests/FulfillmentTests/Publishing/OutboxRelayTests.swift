@@ -166,6 +166,43 @@ struct OutboxRelayTests {
         #expect(sweep == .read(after: 5))
     }
 
+    @Test("reads on while something was announced beyond what is handed over")
+    func announced() {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
+        relay.added(entries(6...6))
+        relay.read(entries(1...2))
+        relay.added(entries(3...4))
+        _ = relay.next()
+        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
+        let step = relay.next()
+        #expect(step == .read(after: 4))
+    }
+
+    @Test("reads the ledger to its end before it rests for good, whatever was handed over, and in whatever order")
+    func finish() {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
+        relay.added(nil)
+        relay.read(entries(1...3))
+        // Committed before what came as nil, and handed over after it.
+        relay.added(entries(2...4))
+        _ = relay.next()
+        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
+        relay.finish()
+        let first = relay.next()
+        #expect(first == .read(after: 4))
+        relay.read(entries(5...6))
+        relay.finish()
+        let second = relay.next()
+        #expect(second == .offer(entries(5...6)))
+        relay.offered(entries(5...6), acknowledged: [true, true])
+        let third = relay.next()
+        #expect(third == .read(after: 6))
+        relay.read([])
+        relay.finish()
+        let end = relay.next()
+        #expect(end == .rest)
+    }
+
     @Test("offers what is withheld ever more rarely while that helps nothing")
     func withheldBackoff() {
         var relay = OutboxRelay(RelayTurn(publishedThrough: 1, withheld: entries(1...1)))
