@@ -73,7 +73,7 @@ public struct AttemptHistory: Hashable, Sendable {
 
 /// A submission as the ledger keeps it until it can be decided: all that another try needs, on whichever worker.
 ///
-/// A class, because few submissions wait, and all of their decisions and rows would be as large as this.
+/// A class, because few submissions wait, and every submission's decision and row would be as large as this.
 public final class Waiting: Sendable {
     public let cause: WaitingCause
     /// One sentence for people.

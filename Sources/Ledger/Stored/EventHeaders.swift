@@ -7,7 +7,7 @@ enum EventHeaders {
 
     static func encode(_ headers: [EventHeader]) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(headers.reduce(0) { $0 + 8 + $1.name.utf8.count + ($1.value?.count ?? 0) })
+        bytes.reserveCapacity(size(of: headers))
         for header in headers {
             append(UInt32(header.name.utf8.count), to: &bytes)
             bytes.append(contentsOf: header.name.utf8)
@@ -15,6 +15,11 @@ enum EventHeaders {
             bytes.append(contentsOf: header.value ?? [])
         }
         return bytes
+    }
+
+    /// Bytes of their encoding.
+    static func size(of headers: [EventHeader]) -> Int {
+        headers.reduce(0) { $0 + 8 + $1.name.utf8.count + ($1.value?.count ?? 0) }
     }
 
     static func decode(_ bytes: [UInt8]) throws(LedgerError) -> [EventHeader] {

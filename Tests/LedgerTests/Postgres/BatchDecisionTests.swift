@@ -61,6 +61,33 @@ import Testing
         #expect(decision.extendedRows.map(\.events.count) == [2])
     }
 
+    @Test func aRowThatTheDatabaseHasIsExtendedOnceForAllOfTheBatch() {
+        var known = KnownRows()
+        known.submissions[ExactKey(Samples.key("s1"))] = PriorSubmission(
+            fingerprint: "first", outcome: .granted, cause: nil, events: [Samples.event(Samples.purchase("1"))])
+        let decision = decide(
+            Samples.grant("s1", content: "second", Samples.purchase("2")),
+            Samples.grant("s1", content: "third", Samples.purchase("3")), known: known)
+        #expect(decision.newRows.isEmpty && decision.changedRows.isEmpty)
+        #expect(
+            decision.extendedRows.map(\.events)
+                == [["1", "2", "3"].map { Samples.event(Samples.purchase(TransactionID($0))) }])
+    }
+
+    @Test func whatWaitsAndIsDecidedInOneBatchIsOneDecidedRow() {
+        let decision = decide(Samples.parked("s1"), Samples.grant("s1", Samples.purchase("1")))
+        #expect(decision.newRows.map(\.content.outcome) == [.granted])
+        #expect(decision.newRows.allSatisfy { $0.content.waiting == nil })
+        #expect(decision.grants.count == 1)
+    }
+
+    @Test func whatWaitsIsNotReplacedByAnotherOfItsIDInTheSameBatch() {
+        let decision = decide(Samples.parked("s1"), Samples.grant("s1", content: "second", Samples.purchase("1")))
+        #expect(decision.newRows.map(\.content.outcome) == [.parked])
+        #expect(decision.newRows.map(\.content.events) == [[Samples.event(Samples.purchase("1"))]])
+        #expect(decision.grants.count == 1)
+    }
+
     @Test func aHeldRowIsWrittenAnew() {
         var known = KnownRows()
         known.submissions[ExactKey(Samples.key("s1"))] = PriorSubmission(

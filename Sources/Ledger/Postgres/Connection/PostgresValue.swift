@@ -53,6 +53,16 @@ struct PostgresColumn {
         case integer = 20
         case text = 25
         case uuid = 2950
+
+        /// The type of an array of them.
+        var array: String {
+            switch self {
+            case .bytes: "bytea[]"
+            case .integer: "bigint[]"
+            case .text: "text[]"
+            case .uuid: "uuid[]"
+            }
+        }
     }
 
     private var bytes: [UInt8] = []
@@ -63,9 +73,9 @@ struct PostgresColumn {
     ///
     /// - Parameters:
     ///   - count: how many values to expect.
-    ///   - size: how many bytes to expect of each, on average.
-    init(_ element: Element, count: Int, of size: Int = 20) {
-        bytes.reserveCapacity(20 + count * (4 + size))
+    ///   - size: how many bytes to expect of all of them; nil for 20 each.
+    init(_ element: Element, count: Int, of size: Int? = nil) {
+        bytes.reserveCapacity(20 + count * 4 + (size ?? count * 20))
         // Dimensions, whether there are nulls, type, length and lower bound; what depends on the values is filled in last.
         for number in [1, 0, element.rawValue, 0, 1] as [Int32] { bytes.append(bigEndian: number) }
     }
@@ -149,7 +159,10 @@ struct PostgresColumns {
 
     /// A parameter for each column.
     var values: [PostgresValue] {
-        mutating get { columns.indices.map { columns[$0].value } }
+        mutating get {
+            assert(next == 0, "a row is incomplete, and the values after it are in other columns than theirs")
+            return columns.indices.map { columns[$0].value }
+        }
     }
 
     private mutating func advance() { next = next + 1 == columns.count ? 0 : next + 1 }

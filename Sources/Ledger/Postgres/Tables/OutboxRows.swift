@@ -35,11 +35,13 @@ enum OutboxRows {
         var ids = PostgresColumn(.uuid, count: entries.count)
         var kinds = PostgresColumn(.text, count: entries.count)
         var keys = PostgresColumn(.bytes, count: entries.count)
-        // The events of a batch are much alike: with room for one that is an eighth longer, columns rarely have to grow.
-        let sample = entries.lazy.compactMap(\.event).first
-        let sizes = (headers: sample.map { EventHeaders.encode($0.headers).count }, value: sample?.value?.count)
-        var headers = PostgresColumn(.bytes, count: entries.count, of: (sizes.headers ?? 0) * 9 / 8)
-        var values = PostgresColumn(.bytes, count: entries.count, of: (sizes.value ?? 0) * 9 / 8)
+        // Exactly what they need: columns of a megabyte that grow are copied into memory that the kernel has to clear first.
+        let sizes = entries.reduce(into: (headers: 0, values: 0)) { sizes, entry in
+            sizes.headers += entry.event.map { EventHeaders.size(of: $0.headers) } ?? 0
+            sizes.values += entry.event?.value?.count ?? 0
+        }
+        var headers = PostgresColumn(.bytes, count: entries.count, of: sizes.headers)
+        var values = PostgresColumn(.bytes, count: entries.count, of: sizes.values)
         var grants = PostgresColumn(.text, count: entries.count)
         var copies = PostgresColumn(.uuid, count: entries.count)
         for entry in entries {

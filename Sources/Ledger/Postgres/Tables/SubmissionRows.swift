@@ -7,18 +7,14 @@ enum SubmissionRows {
         origin_partition, origin_offset, received_at, attempts, event_ids, history, transaction_id
         """
 
-    /// The parameters of ``columns``, an array each.
-    private static let parameters = [
-        "$2::text[]", "$3::text[]", "$4::text[]", "$5::text[]", "$6::text[]", "$7::text[]", "$8::text[]", "$9::text[]",
-        "$10::text[]", "$11::text[]", "$12::bigint[]", "$13::bigint[]", "$14::bigint[]", "$15::bigint[]",
-        "$16::bytea[]",
-        "$17::text[]", "$18::text[]",
-    ]
-
+    /// Of ``columns``.
     private static let elements: [PostgresColumn.Element] = [
         .text, .text, .text, .text, .text, .text, .text, .text, .text, .text, .integer, .integer, .integer, .integer,
         .bytes, .text, .text,
     ]
+
+    /// The parameters of ``columns``, an array each.
+    private static let parameters = elements.enumerated().map { "$\($0 + 2)::\($1.array)" }
 
     // Arrays in the list of columns are taken apart in step, row by row; after FROM each would be kept in a store first.
     private static let insertion = PostgresStatement(
