@@ -14,7 +14,7 @@ extension IntegrationTests {
             #expect(try await process.exit(within: .seconds(20)) == .code(0))
             let settings = process.errors.lines.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
             for setting in [
-                "opt.narenas: 2", "opt.dirty_decay_ms: 200", "opt.muzzy_decay_ms: 0", "opt.background_thread: true",
+                "opt.narenas: 2", "opt.dirty_decay_ms: 500", "opt.muzzy_decay_ms: 0", "opt.background_thread: true",
             ] {
                 #expect(settings.contains(setting), "\(setting) is missing")
             }

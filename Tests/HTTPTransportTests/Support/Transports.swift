@@ -4,7 +4,7 @@ import Metrics
 import NIOSSL
 import Testing
 
-/// A client with short limits that trusts the test authority, and a server that speaks `script`.
+/// A client that trusts the test authority, and a server that speaks `script`.
 struct Setup: Sendable {
     let server: ScriptedServer
     let transport: HTTPTransport
@@ -33,15 +33,17 @@ struct Setup: Sendable {
         }
     }
 
-    /// A client with short limits that trusts the test authority.
+    /// A client that trusts the test authority, with limits that only a hang reaches: on a busy machine a handshake takes
+    /// seconds. A test about a limit sets its own.
     static func transport(
         metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
         configure: (inout HTTPTransportConfiguration) -> Void
     ) throws -> HTTPTransport {
         var configuration = HTTPTransportConfiguration()
         configuration.caFile = try TestAuthority.shared.get().caFile
-        configuration.totalTimeout = .seconds(30)
-        configuration.connectTimeout = .seconds(20)
+        configuration.totalTimeout = .seconds(120)
+        configuration.connectTimeout = .seconds(60)
+        configuration.minimumBytesPerSecond = 0
         configure(&configuration)
         return try HTTPTransport(
             configuration: configuration, logger: Logger(label: "test"), metricsFactory: metricsFactory)
