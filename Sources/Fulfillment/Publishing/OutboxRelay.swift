@@ -35,7 +35,7 @@ struct OutboxRelay: Sendable {
     private var mustRead = true
     /// The last read found something, and nothing was handed over since that continues it to ``announced``: there may be more.
     private var mayBeMore = false
-    /// The last entry that was handed over, whether it could be used or not.
+    /// The highest entry that was handed over, whether it could be used or not.
     private var announced: Int64 = 0
     private var isFinishing = false
     private var retryWithheld: Bool
@@ -75,7 +75,7 @@ struct OutboxRelay: Sendable {
     mutating func added(_ entries: [OutboxEntry]?) {
         guard let entries else { return mustRead = true }
         let known = last
-        announced = max(announced, entries.last?.sequence ?? 0)
+        announced = entries.reduce(announced) { max($0, $1.sequence) }
         // Some may have been read meanwhile.
         let new = entries.drop { $0.sequence <= known }
         guard !new.isEmpty else { return }

@@ -178,6 +178,18 @@ struct OutboxRelayTests {
         #expect(step == .read(after: 4))
     }
 
+    @Test("reads on while something was announced beyond what is handed over, in whatever order that was")
+    func announcedInAnotherOrder() {
+        var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
+        relay.added(entries(6...7) + entries(4...4))
+        relay.read(entries(1...2))
+        relay.added(entries(3...4))
+        _ = relay.next()
+        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
+        let step = relay.next()
+        #expect(step == .read(after: 4))
+    }
+
     @Test("reads the ledger to its end before it rests for good, whatever was handed over, and in whatever order")
     func finish() {
         var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))

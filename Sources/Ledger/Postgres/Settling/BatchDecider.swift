@@ -38,7 +38,8 @@ struct BatchDecider {
 
     mutating func settle(_ settlement: Settlement, _ claims: [GrantClaim]) {
         let key = ExactKey(settlement.key)
-        let prior = prior(key)
+        let place = changed[key]
+        let prior = place.map(prior(at:)) ?? known.submissions[key]
         if prior != nil || settlement.decision == .answerAgain { hasRepeats = true }
         let rules = SettlementRules(settlement, prior: prior)
         let conclusion =
@@ -58,7 +59,14 @@ struct BatchDecider {
                 of: settlement.claimant, rejection: rejection, failedAt: now, attempts: settlement.attempts)
             entries.append(.event(event, telling: nil))
         }
-        apply(conclusion.change, of: settlement, key, prior)
+        if let change = change(conclusion.change, of: settlement, key, prior, at: place) {
+            if let place {
+                changes[place] = change
+            } else {
+                changed[key] = changes.count
+                changes.append(change)
+            }
+        }
         conclusions.append(conclusion)
     }
 
@@ -89,39 +97,29 @@ struct BatchDecider {
         return .created(claim.event.id)
     }
 
-    /// The row as it stands by now: in the database, or after what the batch has done to it.
-    private func prior(_ key: ExactKey) -> PriorSubmission? {
-        guard let place = changed[key] else { return known.submissions[key] }
+    /// The row as it is after what the batch has done to it.
+    private func prior(at place: Int) -> PriorSubmission {
         switch changes[place] {
-        case .write(let row): return row.asPrior
-        case .extend(_, let prior): return prior
+        case .write(let row): row.asPrior
+        case .extend(_, let prior): prior
         }
     }
 
-    private mutating func apply(
-        _ change: SubmissionChange, of settlement: Settlement, _ key: ExactKey, _ prior: PriorSubmission?
-    ) {
+    /// What a row's change comes to with what the batch has done to it before; nil for a row that stays as it is.
+    private func change(
+        _ change: SubmissionChange, of settlement: Settlement, _ key: ExactKey, _ prior: PriorSubmission?,
+        at place: Int?
+    ) -> Change? {
         switch change {
-        case .keep: break
+        case .keep: return nil
         case .append(let events):
-            guard let prior else { return }
-            if let place = changed[key], case .write(let row) = changes[place] {
-                changes[place] = .write(
-                    BatchDecision.Row(settlement: row.settlement, content: row.content.with(events: events)))
-            } else {
-                put(.extend(key, prior.with(events: events)), key)
+            guard let prior else { return nil }
+            guard let place, case .write(let row) = changes[place] else {
+                return .extend(key, prior.with(events: events))
             }
+            return .write(BatchDecision.Row(settlement: row.settlement, content: row.content.with(events: events)))
         case .write(let content):
-            put(.write(BatchDecision.Row(settlement: settlement, content: content)), key)
-        }
-    }
-
-    private mutating func put(_ change: Change, _ key: ExactKey) {
-        if let place = changed[key] {
-            changes[place] = change
-        } else {
-            changed[key] = changes.count
-            changes.append(change)
+            return .write(BatchDecision.Row(settlement: settlement, content: content))
         }
     }
 }
