@@ -65,6 +65,7 @@ extension IntegrationTests {
             #expect(calm.value("grantor_outbox_entries") == 0)
             #expect(calm.value("grantor_events_withheld") == 0)
             #expect(calm.value("grantor_partitions_stalled") == 0)
+            #expect(calm.value("kafka_consumer_records_gone_total") == 0)
 
             stage.apple.simulator.behave(Behaviour(outage: .unavailable))
             try await submitting.submit(try player.consumables(400))

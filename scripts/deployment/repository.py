@@ -38,7 +38,7 @@ class Repository:
     @cached_property
     def metrics(self):
         """Names under which metrics are made."""
-        return set(re.findall(r'"((?:grantor|process)_[a-z_]+)"', self.sources))
+        return set(re.findall(r'"((?:grantor|kafka|process)_[a-z_]+)"', self.sources))
 
     @cached_property
     def version(self):

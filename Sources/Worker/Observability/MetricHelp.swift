@@ -50,6 +50,7 @@ enum MetricHelp {
         "http_transport_request_duration_seconds": "Time until an HTTPS response was complete.",
         "http_transport_requests_in_flight": "HTTPS requests under way.",
         "http_transport_requests_waiting": "HTTPS requests that wait for their turn.",
+        "kafka_consumer_records_gone_total": "Times that records were deleted before they were read. Alert on any.",
     ]
 
     /// The line that explains a metric; a back slash and a line break are escaped as the format asks.

@@ -12,7 +12,7 @@ struct Played: Sendable {
 
     /// Empty for what cannot be read.
     let submissionID: SubmissionID?
-    let key: [UInt8]
+    var key: [UInt8]
     let value: [UInt8]
     let expectation: Expectation
     /// What it says; nil for what cannot be read.

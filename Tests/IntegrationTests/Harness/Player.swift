@@ -62,13 +62,16 @@ struct Player {
         }
     }
 
-    /// One more submission of a receipt by the user whose it is.
+    /// One more submission of a receipt by the user whose it is, with a key of its own: few users are spread unevenly
+    /// over partitions.
     mutating func `repeat`(of receipt: (receipt: String, user: String)) throws -> Played {
         number += 1
         let message = SubmissionMessage(
             submissionId: "repeat-\(number)", userId: receipt.user, bundleId: Catalogue.bundleID.rawValue,
             receipt: receipt.receipt)
-        return try played(message, .granted([]))
+        var played = try played(message, .granted([]))
+        played.key = Array(message.submissionId.utf8)
+        return played
     }
 
     /// A receipt about one consumable, with so many bytes before base64.

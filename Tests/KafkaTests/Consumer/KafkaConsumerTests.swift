@@ -306,6 +306,35 @@ struct KafkaConsumerTests {
         await consumer.close(deadline: .seconds(10))
     }
 
+    @Test("Records that were deleted before they were read are counted and named, and reading goes on after them")
+    func recordsGone() async throws {
+        let metrics = RecordingMetrics()
+        let log = RecordingLog()
+        let bench = try Bench()
+        try await bench.fill(0..<1)
+        let first = try bench.consumer()
+        _ = try await first.read(1)
+        try await first.storeOffsets([bench.partition(0): 1])
+        try await first.commit()
+        await first.close(deadline: .seconds(10))
+        // More than the 5 MiB that the broker keeps of a partition, each record a batch of its own.
+        let producer = try bench.producer { $0.compression = .none }
+        let large = KafkaProducerRecord(topic: Bench.topic, key: nil, value: Array(repeating: 0, count: 700_000))
+        for _ in 1...12 { #expect(await producer.send([large]).allSatisfy(\.isDelivered)) }
+        await producer.close(deadline: .seconds(5))
+
+        var configuration = bench.consumerConfiguration()
+        configuration.client.metricsFactory = metrics
+        let second = try KafkaConsumer(configuration: configuration, logger: log.logger)
+        let offset = try #require(try await second.read(1, maxRecords: 1).first?.offset)
+        #expect(offset > 1 && offset < 12)
+        // What librdkafka says of it takes another way than the records.
+        while metrics.last("kafka_consumer_records_gone_total") != 1 { try await Task.sleep(for: .milliseconds(10)) }
+        let line = try #require(log.lines.first { $0.contains("Records were deleted") })
+        #expect(line.contains("(at offset 1, broker 1)") && line.contains("BEGINNING offset \(offset)"))
+        await second.close(deadline: .seconds(10))
+    }
+
     @Test("A static member whose name another one takes ends for good, and says why")
     func fencing() async throws {
         let bench = try Bench()

@@ -26,6 +26,9 @@ final class RecordingMetrics: MetricsFactory {
         }
     }
 
+    /// The last recording of `label`; nil before the first.
+    func last(_ label: String) -> Double? { state.withLock { $0.values[label] } }
+
     private func record(_ label: String, _ value: Double) {
         state.withLock { state in
             state.values[label] = value
