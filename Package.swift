@@ -148,7 +148,8 @@ let package = Package(
         .target(name: "KeptMemory", path: "Tests/KeptMemory"),
         .executableTarget(name: "kafka-mock-broker", dependencies: ["Kafka"], path: "Tests/KafkaMockBroker"),
         .testTarget(
-            name: "KafkaTests", dependencies: ["CLibrdkafka", "Kafka", "kafka-mock-broker", logging, metrics]),
+            name: "KafkaTests",
+            dependencies: ["CLibrdkafka", "Kafka", "SystemTesting", "kafka-mock-broker", logging, metrics]),
         .testTarget(
             name: "HTTPTransportTests",
             dependencies: [
@@ -181,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
-                "AppStoreSimulator", "Purchases", asn1, certificates, crypto, nioCore, nioPosix, nioHTTP1, nioSSL,
-                logging,
+                "AppStoreSimulator", "Purchases", "SystemTesting", asn1, certificates, crypto, nioCore, nioPosix,
+                nioHTTP1, nioSSL, logging,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import Foundation
 public import Glibc
+import Synchronization
 
 /// Starts programs with posix_spawn.
 ///
@@ -8,6 +9,14 @@ public import Glibc
 public enum Spawn {
     /// Descriptors that these tests may have open; those above it would be inherited.
     private static let descriptorLimit: Int32 = 8192
+    /// Held while a program starts: until it has closed them, it has all descriptors of this process.
+    private static let starting = Mutex(())
+
+    /// Does something that fails while a program that is starting still has this process's descriptors: to listen again at
+    /// the port of a socket that was just closed.
+    public static func whileNothingStarts<E: Error>(_ body: () throws(E) -> Void) throws(E) {
+        try starting.withLock { _ throws(E) in try body() }
+    }
 
     /// Starts a program that inherits no descriptor but the three given; nil is /dev/null.
     ///
@@ -49,7 +58,8 @@ public enum Spawn {
         var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in argv + envp { free(text) } }
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, arguments[0], &actions, &attributes, &argv, &envp)
+        // Returns when the program runs, or could not.
+        let code = starting.withLock { _ in posix_spawn(&pid, arguments[0], &actions, &attributes, &argv, &envp) }
         guard code == 0 else {
             throw ChildProcess.Failure(description: "\(arguments[0]): \(String(cString: strerror(code)))")
         }

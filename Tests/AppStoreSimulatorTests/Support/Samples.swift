@@ -1,5 +1,7 @@
 import Foundation
 import Purchases
+import SystemTesting
+import Testing
 
 @testable import AppStoreSimulator
 
@@ -75,16 +77,14 @@ func openssl(_ arguments: String...) throws -> (status: Int32, output: String) {
 
 /// Runs a program to its end; its output is what it wrote to both streams.
 func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
     let pipe = Pipe()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
+    let writing = pipe.fileHandleForWriting
+    let pid = try Spawn.start(
+        [program] + arguments, environment: ProcessInfo.processInfo.environment, input: nil,
+        output: writing.fileDescriptor, errors: writing.fileDescriptor)
+    try writing.close()
     let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    return (try #require(Spawn.wait(for: pid), "a signal ended it"), String(decoding: output, as: UTF8.self))
 }
 
 /// A JSON object's members.

@@ -25,7 +25,7 @@ struct KafkaAdminTests {
     @Test("Without brokers a description fails in time with a passing error")
     func unreachable() async throws {
         let bench = try Bench()
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         let admin = KafkaAdmin(configuration: bench.client, logger: bench.logger)
         await #expect {
             try await admin.describe(topics: [Bench.topic], timeout: .milliseconds(300))

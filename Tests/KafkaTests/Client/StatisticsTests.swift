@@ -52,7 +52,7 @@ struct StatisticsTests {
         let consumer = try bench.consumer { $0.client.metricsFactory = metrics }
         _ = try await consumer.assignment()
         async let errors = metrics.value("kafka_consumer_errors{_TRANSPORT}") { $0 == 1 }
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         #expect(try await errors == 1)
         try bench.cluster.setUp(broker: 1)
         try await bench.fill(0..<1)

@@ -93,7 +93,7 @@ struct KafkaConsumerTests {
     func concurrentNext() async throws {
         let bench = try Bench()
         // Without a broker there is nothing that could answer either call.
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         let consumer = try bench.consumer()
         let calls = (0..<2).map { _ in Task { try await consumer.next(maxRecords: 1, maxBytes: 1) } }
         let errors = await withTaskGroup(of: KafkaError?.self) { group in
@@ -221,7 +221,7 @@ struct KafkaConsumerTests {
         try await bench.fill(0..<100)
         let consumer = try bench.consumer()
         var read = try await consumer.read(10, maxRecords: 10)
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         try bench.cluster.setUp(broker: 1)
         try await bench.fill(100..<200)
         read += try await consumer.read(200 - read.count)
@@ -234,7 +234,7 @@ struct KafkaConsumerTests {
         let bench = try Bench()
         let consumer = try bench.consumer()
         _ = try await consumer.assignment()
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         await consumer.close(deadline: .seconds(3))
         let afterwards = try await consumer.next(maxRecords: 1, maxBytes: 1)
         #expect(afterwards.map { "\($0)" } == nil)
@@ -356,7 +356,7 @@ struct KafkaConsumerTests {
     @Test("Signs of life keep coming while nobody asks for anything and no broker answers")
     func signsOfLife() async throws {
         let bench = try Bench()
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         let consumer = try bench.consumer { $0.client.statisticsInterval = .milliseconds(100) }
         let before = consumer.signsOfLife
         func hasGrown() -> Bool {

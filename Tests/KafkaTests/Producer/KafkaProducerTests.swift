@@ -42,7 +42,7 @@ struct KafkaProducerTests {
         let bench = try Bench()
         let producer = try bench.producer()
         try await producer.warmUp(topics: [Bench.topic])
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         async let deliveries = producer.send((0..<20).map { Bench.record("\($0)") })
         try bench.cluster.setUp(broker: 1)
         #expect(await deliveries.allSatisfy(\.isDelivered))
@@ -54,7 +54,7 @@ struct KafkaProducerTests {
         let bench = try Bench()
         let producer = try bench.producer { $0.messageTimeout = .milliseconds(300) }
         try await producer.warmUp(topics: [Bench.topic])
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         let deliveries = await producer.send([Bench.record("a")])
         // Whether it was on its way when the broker went is chance, so either persistence is right.
         guard case .failed(let error, _) = deliveries[0] else {
@@ -87,7 +87,7 @@ struct KafkaProducerTests {
         let bench = try Bench()
         let producer = try bench.producer()
         try await producer.warmUp(topics: [Bench.topic])
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         let answer = producer.submitting([Bench.record("a")])
         await producer.close(deadline: .seconds(2))
         #expect(await answer.first().map(\.isDelivered) == [false])
@@ -121,7 +121,7 @@ struct KafkaProducerTests {
         #expect([.retry, .recreate].contains(error.disposition))
         try bench.cluster.setRoundTrip(.zero, broker: 1)
         // Cuts the connections whose answers are already being delayed.
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         try bench.cluster.setUp(broker: 1)
         #expect(await producer.send([Bench.record("b")]).allSatisfy(\.isDelivered))
         await producer.close(deadline: .seconds(10))
@@ -144,7 +144,7 @@ struct KafkaProducerTests {
     @Test("Warming up fails with a passing error while no broker answers")
     func warmUpWithoutBrokers() async throws {
         let bench = try Bench()
-        try bench.cluster.setDown(broker: 1)
+        try bench.setDown(broker: 1)
         let producer = try bench.producer()
         await #expect {
             try await producer.warmUp(topics: [Bench.topic], timeout: .milliseconds(200))

@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import Metrics
+import SystemTesting
 
 /// A mock cluster with one topic, and clients on it with times that suit tests.
 struct Bench {
@@ -22,6 +23,12 @@ struct Bench {
     }
 
     func partition(_ index: Int32) -> KafkaPartition { KafkaPartition(topic: Self.topic, index: index) }
+
+    /// Closes a broker's connections and has it accept none. The mock listens at the same port anew, and ends the process if
+    /// that fails.
+    func setDown(broker: Int32) throws(KafkaError) {
+        try Spawn.whileNothingStarts { () throws(KafkaError) in try cluster.setDown(broker: broker) }
+    }
 
     func consumerConfiguration(
         group: String = "group", assignor: KafkaConsumerConfiguration.Assignor = .range
