@@ -66,4 +66,7 @@ extension Played.Expectation {
     var transactions: [TransactionID] {
         if case .granted(let transactions) = self { transactions } else { [] }
     }
+
+    /// How many records answer it, each time that it is submitted.
+    var copies: Int { max(1, transactions.count) }
 }
