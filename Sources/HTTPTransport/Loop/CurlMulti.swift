@@ -14,6 +14,10 @@ final class CurlMulti {
     private let poller: Poller
     private let now: () -> Duration
     private var transfers: [TransferID: ActiveTransfer] = [:]
+    /// Descriptors that libcurl wants to hear nothing of and the poller still watches: mostly those of connections between two
+    /// requests, which the next one has watched again. One that was closed stays until its number comes again, so there are
+    /// no more than descriptors.
+    private var resting: Set<Int32> = []
     /// When libcurl wants to be called although nothing happened.
     private(set) var deadline: Duration?
     /// Since when there is no transfer, while there is none.
@@ -64,8 +68,10 @@ final class CurlMulti {
         if transfers.isEmpty { emptySince = now() }
     }
 
-    /// Lets libcurl act on a descriptor that became ready.
+    /// Lets libcurl act on a descriptor that became ready. One that rests is watched no more: what came on it, mostly the
+    /// server's end of the connection, libcurl sees when it looks for a connection to use.
     func act(on readiness: Readiness) throws(Broken) {
+        guard resting.remove(readiness.descriptor) == nil else { return poller.forget(readiness.descriptor) }
         var mask: Int32 = 0
         if readiness.canRead { mask |= CURL_CSELECT_IN }
         if readiness.canWrite { mask |= CURL_CSELECT_OUT }
@@ -112,9 +118,10 @@ final class CurlMulti {
         guard let context else { return 0 }
         let multi = Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue()
         guard what != CURL_POLL_REMOVE else {
-            multi.poller.forget(descriptor)
+            multi.resting.insert(descriptor)
             return 0
         }
+        multi.resting.remove(descriptor)
         // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its time limit.
         multi.poller.watch(
             descriptor, owner: multi.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)

@@ -10,7 +10,7 @@ struct PollerTests {
         let poller = try Poller()
         poller.wake()
         poller.wake()
-        let second = await Self.onThread {
+        let second = await onOwnThread {
             poller.wait(milliseconds: -1) { _ in }
             let start = ContinuousClock.now
             poller.wait(milliseconds: 50) { _ in }
@@ -25,7 +25,7 @@ struct PollerTests {
         let poller = try Poller()
         let each = 20_000
         let done = Counter()
-        async let last = Self.onThread {
+        async let last = onOwnThread {
             var seen = 0
             while seen < callers * each {
                 poller.wait(milliseconds: -1) { _ in }
@@ -50,19 +50,5 @@ struct PollerTests {
 
     private final class Counter: Sendable {
         let value = Atomic(0)
-    }
-
-    /// What `body` returns on a thread of its own; nil when the test's time is over first.
-    private static func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-        let (values, value) = AsyncStream<Value>.makeStream()
-        do throws(HTTPTransportError) {
-            try LoopThread.start {
-                value.yield(body())
-                value.finish()
-            }
-        } catch {
-            Issue.record(error)
-        }
-        return await values.first { _ in true }
     }
 }

@@ -33,17 +33,23 @@ struct Setup: Sendable {
         }
     }
 
-    /// A client that trusts the test authority, with limits that only a hang reaches: on a busy machine a handshake takes
-    /// seconds. A test about a limit sets its own.
-    static func transport(
-        metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
-        configure: (inout HTTPTransportConfiguration) -> Void
-    ) throws -> HTTPTransport {
+    /// Trusts the test authority, with limits that only a hang reaches: on a busy machine a handshake takes seconds. A test
+    /// about a limit sets its own.
+    static func configuration() throws -> HTTPTransportConfiguration {
         var configuration = HTTPTransportConfiguration()
         configuration.caFile = try TestAuthority.shared.get().caFile
         configuration.totalTimeout = .seconds(120)
         configuration.connectTimeout = .seconds(60)
         configuration.minimumBytesPerSecond = 0
+        return configuration
+    }
+
+    /// A client with such a configuration.
+    static func transport(
+        metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
+        configure: (inout HTTPTransportConfiguration) -> Void
+    ) throws -> HTTPTransport {
+        var configuration = try Self.configuration()
         configure(&configuration)
         return try HTTPTransport(
             configuration: configuration, logger: Logger(label: "test"), metricsFactory: metricsFactory)
