@@ -34,9 +34,9 @@ public struct PipelineConfiguration: Sendable {
     /// Bytes of the window, unless they are set: what so many calls are about and some more. A window smaller than the
     /// receipts in flight would be the limit in their place, and in a larger one they would only wait.
     ///
-    /// 20 KiB for each call: with receipts of the usual 5 to 15 KB a reader that waits for an eighth to be free is woken
+    /// 18 KiB for each call: with receipts of the usual 5 to 15 KB a reader that waits for an eighth to be free is woken
     /// before calls are idle. 8 MiB hold a single one of any size.
-    public static func windowBytes(for maxInFlight: Int) -> Int { max(8 << 20, maxInFlight * (20 << 10)) }
+    public static func windowBytes(for maxInFlight: Int) -> Int { max(8 << 20, maxInFlight * (18 << 10)) }
 
     /// A configuration; the window holds four times what is in flight, or ``windowBytes(for:)``, so that submissions that
     /// wait for another try do not idle the slots.

@@ -37,7 +37,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     ///
     /// Once half of them are taken, librdkafka is reminded to look for more.
     public var prefetchedRecords: Int
-    /// How many KiB it may hold ready, over all partitions. Default 8192.
+    /// How many KiB it may hold ready, over all partitions. Default 4096.
     public var prefetchedKilobytes: Int
 
     /// Defaults for everything but addresses, group and topics.
@@ -45,7 +45,7 @@ public struct KafkaConsumerConfiguration: Sendable {
         client: KafkaClientConfiguration, groupID: String, topics: [String], assignor: Assignor? = nil,
         groupInstanceID: String? = nil, sessionTimeout: Duration = .seconds(45),
         autoCommitInterval: Duration = .seconds(1), revocationDeadline: Duration = .seconds(10),
-        fetchWait: Duration = .milliseconds(100), prefetchedRecords: Int = 20_000, prefetchedKilobytes: Int = 8192
+        fetchWait: Duration = .milliseconds(100), prefetchedRecords: Int = 20_000, prefetchedKilobytes: Int = 4096
     ) {
         self.client = client
         self.groupID = groupID

@@ -17,7 +17,7 @@
 /// | `ledger.url` | `sqlite:PATH`, `postgres:` URL | `sqlite:grantor.db` | |
 /// | `appsFile` | path | | required for `run` |
 /// | `maxInFlight` | 1 ... 10000 | `1000` | |
-/// | `maxWindowBytes` | 1 MiB ... 4 GiB, in bytes | 20480 for each of `maxInFlight`, `8388608` at least | |
+/// | `maxWindowBytes` | 1 MiB ... 4 GiB, in bytes | 18432 for each of `maxInFlight`, `8388608` at least | |
 /// | `notFoundWindow` | 0s ... 30d | `6h` | |
 /// | `maxSubmissionAge` | 1h ... 365d | never | |
 /// | `shutdownTimeout` | 1s ... 10m | `20s` | |

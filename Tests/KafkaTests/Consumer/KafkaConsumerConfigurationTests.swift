@@ -15,7 +15,7 @@ struct KafkaConsumerConfigurationTests {
         let values = try configuration().properties().values
         let expected = [
             "enable.auto.offset.store": "false", "enable.auto.commit": "true", "auto.commit.interval.ms": "1000",
-            "auto.offset.reset": "earliest", "queued.max.messages.kbytes": "8192", "queued.min.messages": "20000",
+            "auto.offset.reset": "earliest", "queued.max.messages.kbytes": "4096", "queued.min.messages": "20000",
             "socket.nagle.disable": "true", "socket.keepalive.enable": "true", "check.crcs": "true",
             "statistics.interval.ms": "10000", "partition.assignment.strategy": "range",
         ]
@@ -35,7 +35,7 @@ struct KafkaConsumerConfigurationTests {
     func held() {
         let defaults = configuration()
         #expect(defaults.heldRecords == 20_000)
-        #expect(defaults.heldBytes == 8 << 20)
+        #expect(defaults.heldBytes == 4 << 20)
         let set = configuration(["queued.min.messages": "10", "queued.max.messages.kbytes": "64"])
         #expect(set.heldRecords == 10)
         #expect(set.heldBytes == 64 << 10)

@@ -59,7 +59,7 @@ struct WorkerConfigurationTests {
     @Test(
         "The window holds what so many calls are about, unless it is set",
         arguments: [
-            (["GRANTOR_MAX_IN_FLIGHT": "100"], 8 << 20), (["GRANTOR_MAX_IN_FLIGHT": "4000"], 4000 * 20_480),
+            (["GRANTOR_MAX_IN_FLIGHT": "100"], 8 << 20), (["GRANTOR_MAX_IN_FLIGHT": "4000"], 4000 * 18_432),
             (["GRANTOR_MAX_IN_FLIGHT": "4000", "GRANTOR_MAX_WINDOW_BYTES": "1048576"], 1 << 20),
         ])
     func window(environment: [String: String], bytes: Int) throws {
