@@ -14,6 +14,7 @@ internal import CLibcurl
 final class ConnectionGroups {
     private let configuration: HTTPTransportConfiguration
     private let poller: Poller
+    private let resting = RestingDescriptors()
     private let now: () -> Duration
 
     /// How often it is looked whether groups are needed, at most; libcurl looks at its connections as often.
@@ -86,7 +87,7 @@ final class ConnectionGroups {
     private func group(at place: Int) throws(HTTPTransportError) -> CurlMulti {
         // All groups together have no more than may be.
         let connections = max(1, min(size, configuration.maxConnections - place * size))
-        return try CurlMulti(connections: connections, owner: UInt32(place), poller: poller, now: now)
+        return try CurlMulti(connections: connections, owner: UInt32(place), poller: poller, resting: resting, now: now)
     }
 
     private func dropUnneeded(_ now: Duration) {

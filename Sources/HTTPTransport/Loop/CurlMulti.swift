@@ -14,10 +14,7 @@ final class CurlMulti {
     private let poller: Poller
     private let now: () -> Duration
     private var transfers: [TransferID: ActiveTransfer] = [:]
-    /// Descriptors that libcurl wants to hear nothing of and the poller still watches: mostly those of connections between two
-    /// requests, which the next one has watched again. One that was closed stays until its number comes again, so there are
-    /// no more than descriptors.
-    private var resting: Set<Int32> = []
+    private let resting: RestingDescriptors
     /// When libcurl wants to be called although nothing happened.
     private(set) var deadline: Duration?
     /// Since when there is no transfer, while there is none.
@@ -26,14 +23,16 @@ final class CurlMulti {
     /// - Parameters:
     ///   - connections: Most that are open at once.
     ///   - owner: What the poller reports its descriptors with.
+    ///   - resting: Shared by all that have the same poller.
     ///   - now: Time that only goes forward.
     init(
-        connections: Int, owner: UInt32, poller: Poller, now: @escaping () -> Duration
+        connections: Int, owner: UInt32, poller: Poller, resting: RestingDescriptors, now: @escaping () -> Duration
     ) throws(HTTPTransportError) {
         guard let multi = curl_multi_init() else { throw .resourcesExhausted("curl_multi_init", errno: 0) }
         self.multi = multi
         self.owner = owner
         self.poller = poller
+        self.resting = resting
         self.now = now
         emptySince = now()
         try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections))
@@ -71,7 +70,7 @@ final class CurlMulti {
     /// Lets libcurl act on a descriptor that became ready. One that rests is watched no more: what came on it, mostly the
     /// server's end of the connection, libcurl sees when it looks for a connection to use.
     func act(on readiness: Readiness) throws(Broken) {
-        guard resting.remove(readiness.descriptor) == nil else { return poller.forget(readiness.descriptor) }
+        guard !resting.remove(readiness.descriptor) else { return poller.forget(readiness.descriptor) }
         var mask: Int32 = 0
         if readiness.canRead { mask |= CURL_CSELECT_IN }
         if readiness.canWrite { mask |= CURL_CSELECT_OUT }
@@ -121,7 +120,7 @@ final class CurlMulti {
             multi.resting.insert(descriptor)
             return 0
         }
-        multi.resting.remove(descriptor)
+        _ = multi.resting.remove(descriptor)
         // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its time limit.
         multi.poller.watch(
             descriptor, owner: multi.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)

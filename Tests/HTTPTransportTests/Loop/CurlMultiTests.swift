@@ -68,7 +68,9 @@ struct CurlMultiTests {
         init(_ configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
             let start = start
             poller = try Poller()
-            multi = try CurlMulti(connections: 1, owner: 0, poller: poller) { start.duration(to: .now) }
+            multi = try CurlMulti(connections: 1, owner: 0, poller: poller, resting: RestingDescriptors()) {
+                start.duration(to: .now)
+            }
             idle = IdleTransfers(configuration: configuration)
         }
 
