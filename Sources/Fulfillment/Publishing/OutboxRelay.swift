@@ -35,6 +35,8 @@ struct OutboxRelay: Sendable {
     private var mustRead = true
     /// The last read found something, and nothing was handed over since that continues it to ``announced``: there may be more.
     private var mayBeMore = false
+    /// Something was added that is not ``announced``, and the ledger was not read to its end since.
+    private var isMoreUnannounced = false
     /// The highest entry that was handed over, whether it could be used or not.
     private var announced: Int64 = 0
     private var isFinishing = false
@@ -73,7 +75,11 @@ struct OutboxRelay: Sendable {
 
     /// Settlement added these; nil if something that must be read.
     mutating func added(_ entries: [OutboxEntry]?) {
-        guard let entries else { return mustRead = true }
+        guard let entries else {
+            mustRead = true
+            isMoreUnannounced = true
+            return
+        }
         let known = last
         announced = entries.reduce(announced) { max($0, $1.sequence) }
         // Some may have been read meanwhile.
@@ -85,7 +91,7 @@ struct OutboxRelay: Sendable {
         dropOffered()
         waiting.append(contentsOf: new)
         // Else, while submissions settle all the time, reading would never come to an end, and all would be read that is handed over.
-        if last == announced { mayBeMore = false }
+        if last == announced, !isMoreUnannounced { mayBeMore = false }
     }
 
     /// Nothing is handed over any more. What was added and not handed over, or not in its order, no sweep will find: the ledger is
@@ -109,6 +115,7 @@ struct OutboxRelay: Sendable {
         start = 0
         mustRead = false
         mayBeMore = !entries.isEmpty
+        if entries.isEmpty { isMoreUnannounced = false }
     }
 
     /// What to do now.
