@@ -9,14 +9,15 @@ final class ClientObserver {
     private var lags: [KafkaPartition: Meter] = [:]
     private var roundTrips: [String: Meter] = [:]
     private let prefix: String
-    /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
-    private let recordsGone: Counter
+    /// A consumer's, made before the first event: Prometheus sees no rise in a counter that comes to be with it.
+    private let recordsGone: Counter?
 
     /// - Parameter client: `consumer` or `producer`, part of every metric's name.
     init(client: String, configuration: KafkaClientConfiguration, logger: Logger) {
         prefix = "kafka_\(client)"
         factory = configuration.metricsFactory ?? MetricsSystem.factory
-        recordsGone = Counter(label: "kafka_consumer_records_gone_total", factory: factory)
+        recordsGone =
+            client == "consumer" ? Counter(label: "kafka_consumer_records_gone_total", factory: factory) : nil
         self.logger = logger
     }
 
@@ -26,7 +27,7 @@ final class ClientObserver {
         switch content {
         case .log(_, "OFFSET", let text) where text.contains("Offset out of range"):
             // The one fault of a consumer that loses records for good, so it is more than librdkafka's warning.
-            recordsGone.increment()
+            recordsGone?.increment()
             logger.error(
                 "Records were deleted from the topic before they were read; reading goes on where the topic begins",
                 metadata: ["text": "\(text)"])
