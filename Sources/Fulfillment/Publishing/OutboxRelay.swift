@@ -35,9 +35,8 @@ struct OutboxRelay: Sendable {
     private var mustRead = true
     /// The last read found something, and nothing was handed over since that continues it to ``announced``: there may be more.
     private var mayBeMore = false
-    /// Something was added that is not ``announced``, and the ledger was not read to its end since.
-    private var isMoreUnannounced = false
-    /// The highest entry that was handed over, whether it could be used or not.
+    /// The highest entry that was handed over, whether it could be used or not. None is high enough once something was added
+    /// that is not handed over, until the ledger was read to its end.
     private var announced: Int64 = 0
     private var isFinishing = false
     private var retryWithheld: Bool
@@ -77,7 +76,7 @@ struct OutboxRelay: Sendable {
     mutating func added(_ entries: [OutboxEntry]?) {
         guard let entries else {
             mustRead = true
-            isMoreUnannounced = true
+            announced = .max
             return
         }
         let known = last
@@ -91,7 +90,7 @@ struct OutboxRelay: Sendable {
         dropOffered()
         waiting.append(contentsOf: new)
         // Else, while submissions settle all the time, reading would never come to an end, and all would be read that is handed over.
-        if last == announced, !isMoreUnannounced { mayBeMore = false }
+        if last == announced { mayBeMore = false }
     }
 
     /// Nothing is handed over any more. What was added and not handed over, or not in its order, no sweep will find: the ledger is
@@ -115,7 +114,7 @@ struct OutboxRelay: Sendable {
         start = 0
         mustRead = false
         mayBeMore = !entries.isEmpty
-        if entries.isEmpty { isMoreUnannounced = false }
+        if entries.isEmpty { announced = position }
     }
 
     /// What to do now.
