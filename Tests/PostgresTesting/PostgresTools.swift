@@ -56,22 +56,13 @@ struct PostgresTools: Sendable {
     /// - Returns: what it wrote to standard output, without the last line's end.
     @discardableResult
     func run(_ program: String, _ arguments: [String]) throws -> String {
-        let output = Pipe()
-        let errors = Pipe()
-        let pid = try Spawn.start(
-            // The server's user may not see the folder that this process is in, and its programs look.
-            ["/bin/sh", "-c", "cd / && exec \"$@\"", "sh", program] + arguments,
-            environment: ProcessInfo.processInfo.environment, input: nil,
-            output: output.fileHandleForWriting.fileDescriptor, errors: errors.fileHandleForWriting.fileDescriptor)
-        try output.fileHandleForWriting.close()
-        try errors.fileHandleForWriting.close()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let code = Spawn.wait(for: pid)
-        guard code == 0 else {
-            let end = code.map { "ended with \($0)" } ?? "was ended by a signal"
-            throw PostgresServer.Failure(description: "\(program) \(arguments.first ?? "") \(end): \(complaint)")
+        // The server's user may not see the folder that this process is in, and its programs look.
+        let ended = try Spawn.run(["/bin/sh", "-c", "cd / && exec \"$@\"", "sh", program] + arguments)
+        guard ended.code == 0 else {
+            let end = ended.code.map { "ended with \($0)" } ?? "was ended by a signal"
+            throw PostgresServer.Failure(description: "\(program) \(arguments.first ?? "") \(end): \(ended.errors)")
         }
+        let text = ended.output
         return text.last == "\n" ? String(text.dropLast()) : text
     }
 }

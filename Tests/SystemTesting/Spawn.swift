@@ -66,6 +66,32 @@ public enum Spawn {
         return pid
     }
 
+    /// How a program ended that was run to its end.
+    public struct Ended: Sendable {
+        /// Its exit code, or nil if a signal ended it.
+        public let code: Int32?
+        /// What it wrote to standard output.
+        public let output: String
+        /// What it wrote to standard error.
+        public let errors: String
+    }
+
+    /// Runs a program to its end, in this process's environment and with nothing to read.
+    ///
+    /// - Parameter arguments: the program's path first. It must write no more to standard error than a pipe holds.
+    public static func run(_ arguments: [String]) throws -> Ended {
+        let output = Pipe()
+        let errors = Pipe()
+        let pid = try start(
+            arguments, environment: ProcessInfo.processInfo.environment, input: nil,
+            output: output.fileHandleForWriting.fileDescriptor, errors: errors.fileHandleForWriting.fileDescriptor)
+        try output.fileHandleForWriting.close()
+        try errors.fileHandleForWriting.close()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let complaint = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return Ended(code: wait(for: pid), output: text, errors: complaint)
+    }
+
     /// Waits for the end of a program that was started; for each once.
     ///
     /// - Returns: its exit code, or nil if a signal ended it.

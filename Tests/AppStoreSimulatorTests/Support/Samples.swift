@@ -77,14 +77,8 @@ func openssl(_ arguments: String...) throws -> (status: Int32, output: String) {
 
 /// Runs a program to its end; its output is what it wrote to both streams.
 func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
-    let pipe = Pipe()
-    let writing = pipe.fileHandleForWriting
-    let pid = try Spawn.start(
-        [program] + arguments, environment: ProcessInfo.processInfo.environment, input: nil,
-        output: writing.fileDescriptor, errors: writing.fileDescriptor)
-    try writing.close()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    return (try #require(Spawn.wait(for: pid), "a signal ended it"), String(decoding: output, as: UTF8.self))
+    let ended = try Spawn.run([program] + arguments)
+    return (try #require(ended.code, "a signal ended it"), ended.output + ended.errors)
 }
 
 /// A JSON object's members.

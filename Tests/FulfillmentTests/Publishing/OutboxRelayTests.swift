@@ -27,6 +27,16 @@ struct OutboxRelayTests {
         entries.map { _ in acknowledged }
     }
 
+    /// Has the broker take what is offered, which must be these.
+    /// - Returns: what comes next.
+    private func publish(_ sequences: ClosedRange<Int64>, by relay: inout OutboxRelay) -> OutboxRelay.Step {
+        let expected = entries(sequences)
+        let offer = relay.next()
+        #expect(offer == .offer(expected))
+        relay.offered(expected, acknowledged: all(expected))
+        return relay.next()
+    }
+
     @Test("reads what was left, then rests")
     func start() {
         var relay = OutboxRelay(RelayTurn(publishedThrough: 7, withheld: []))
@@ -152,41 +162,24 @@ struct OutboxRelayTests {
         let read = entries(1...2)
         relay.read(read)
         relay.added(entries(2...4))
-        let offer = relay.next()
-        #expect(offer == .offer(entries(1...4)))
-        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
-        let rest = relay.next()
+        let rest = publish(1...4, by: &relay)
         #expect(rest == .rest)
         // Another worker's may still lie behind them.
         relay.sweep()
         relay.added(entries(5...5))
-        _ = relay.next()
-        relay.offered(entries(5...5), acknowledged: [true])
-        let sweep = relay.next()
+        let sweep = publish(5...5, by: &relay)
         #expect(sweep == .read(after: 5))
     }
 
-    @Test("reads on while something was announced beyond what is handed over")
-    func announced() {
+    @Test(
+        "reads on while something was announced beyond what is handed over, in whatever order that was",
+        arguments: [[6], [6, 7, 4]] as [[Int64]])
+    func announced(sequences: [Int64]) {
         var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
-        relay.added(entries(6...6))
+        relay.added(sequences.map { entry($0, "u\($0)") })
         relay.read(entries(1...2))
         relay.added(entries(3...4))
-        _ = relay.next()
-        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
-        let step = relay.next()
-        #expect(step == .read(after: 4))
-    }
-
-    @Test("reads on while something was announced beyond what is handed over, in whatever order that was")
-    func announcedInAnotherOrder() {
-        var relay = OutboxRelay(RelayTurn(publishedThrough: 0, withheld: []))
-        relay.added(entries(6...7) + entries(4...4))
-        relay.read(entries(1...2))
-        relay.added(entries(3...4))
-        _ = relay.next()
-        relay.offered(entries(1...4), acknowledged: all(entries(1...4)))
-        let step = relay.next()
+        let step = publish(1...4, by: &relay)
         #expect(step == .read(after: 4))
     }
 
@@ -197,14 +190,10 @@ struct OutboxRelayTests {
         relay.added(nil)
         relay.read(entries(1...3))
         relay.added(entries(4...5))
-        _ = relay.next()
-        relay.offered(entries(1...5), acknowledged: all(entries(1...5)))
-        let more = relay.next()
+        let more = publish(1...5, by: &relay)
         #expect(more == .read(after: 5))
         relay.read(entries(6...7))
-        _ = relay.next()
-        relay.offered(entries(6...7), acknowledged: [true, true])
-        let toTheEnd = relay.next()
+        let toTheEnd = publish(6...7, by: &relay)
         #expect(toTheEnd == .read(after: 7))
         relay.read([])
         let rest = relay.next()
@@ -225,11 +214,8 @@ struct OutboxRelayTests {
         #expect(first == .read(after: 4))
         relay.read(entries(5...6))
         relay.finish()
-        let second = relay.next()
-        #expect(second == .offer(entries(5...6)))
-        relay.offered(entries(5...6), acknowledged: [true, true])
-        let third = relay.next()
-        #expect(third == .read(after: 6))
+        let second = publish(5...6, by: &relay)
+        #expect(second == .read(after: 6))
         relay.read([])
         relay.finish()
         let end = relay.next()

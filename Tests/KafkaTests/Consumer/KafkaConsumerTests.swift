@@ -1,3 +1,4 @@
+import SystemTesting
 import Testing
 
 @testable import Kafka
@@ -329,12 +330,9 @@ struct KafkaConsumerTests {
         let offset = try #require(try await second.read(1, maxRecords: 1).first?.offset)
         #expect(offset > 1 && offset < 12)
         // What librdkafka says of it takes another way than the records.
-        var found: String?
-        while found == nil {
-            try await Task.sleep(for: .milliseconds(10))
-            found = log.lines.first { $0.contains("Records were deleted") }
+        let line = try await eventually("the log tells of it", within: .seconds(60)) {
+            log.lines.first { $0.contains("Records were deleted") }
         }
-        let line = try #require(found)
         #expect(metrics.last("kafka_consumer_records_gone_total") == 1)
         #expect(line.contains("(at offset 1, broker 1)") && line.contains("BEGINNING offset \(offset)"))
         await second.close(deadline: .seconds(10))
