@@ -161,7 +161,7 @@ private struct Parking {
         let claimant = granted.claimant
         let submission = Submission(
             id: claimant.submissionID, userID: claimant.userID, bundleID: claimant.bundleID,
-            evidence: .receipt(base64: evidence))
+            evidence: .receipt(base64: EvidenceText(evidence)))
         return Settlement(
             claimant: claimant, fingerprint: granted.fingerprint, origin: granted.origin,
             receivedAt: granted.receivedAt, attempts: 4,

@@ -19,8 +19,8 @@ struct StageBench {
     private let batch: Int
     private let now: Timestamp
     private let records: [SubmissionRecord]
-    private let tokens: [String]
-    private let receipts: [String]
+    private let tokens: [EvidenceText]
+    private let receipts: [EvidenceText]
     private let verifier: SignedTransactionVerifier
 
     init(count: Int, batch: Int) throws {
@@ -29,12 +29,13 @@ struct StageBench {
         self.now = now
         let authority = try SimulatorAuthority(now: Date())
         let factory = try SignedTransactionFactory(authority: authority)
-        tokens = try (0..<count).map { index in
+        let tokens = try (0..<count).map { index in
             let purchase = SimulatedPurchase(
                 transactionID: TransactionID(String(2_000_000_000 + index)), productID: "gems", purchasedAt: now)
             return try factory.signed(
                 TransactionSpecification(purchase, bundleID: Self.bundleID, environment: .production), signedAt: now)
         }
+        self.tokens = tokens.map { EvidenceText($0) }
         records = tokens.enumerated().map { index, token in
             let text =
                 #"{"submissionId":"bench-\#(index)","userId":"user-\#(index)","bundleId":"\#(Self.bundleID)","#
@@ -50,10 +51,11 @@ struct StageBench {
                     transactionID: TransactionID(String(3_000_000_000 + 1000 * receipt + index)), productID: "gems",
                     purchasedAt: now)
             }
-            return try receiptFactory.base64(
-                ReceiptSpecification(
-                    bundleID: Self.bundleID, environment: .production, purchases: purchases, creationDate: now,
-                    targetSize: Self.receiptBytes))
+            return EvidenceText(
+                try receiptFactory.base64(
+                    ReceiptSpecification(
+                        bundleID: Self.bundleID, environment: .production, purchases: purchases, creationDate: now,
+                        targetSize: Self.receiptBytes)))
         }
         verifier = SignedTransactionVerifier(roots: try TrustedRoots(pem: authority.rootsPEM))
         // So that every round finds the certificates remembered.

@@ -1,6 +1,6 @@
 /// A place in a JSON text that is known to be UTF-8, with the tokens that can stand there.
 struct JSONCursor {
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
     private(set) var position: Int
 
     init(bytes: [UInt8], position: Int) {
@@ -29,16 +29,17 @@ struct JSONCursor {
     }
 
     /// A string with its escapes resolved. A lone surrogate is an error, because Swift has no string for it.
-    mutating func string() throws(StrictJSON.Unreadable) -> String {
+    mutating func text() throws(StrictJSON.Unreadable) -> JSONString {
         guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
         let start = position
         skipPlain()
-        if take(UInt8(ascii: "\"")) {
-            // The common case, and the only one for evidence of many kilobytes: no escapes, one copy.
-            return String(decoding: bytes[start..<position - 1], as: UTF8.self)
-        }
-        return try escapedString(from: start)
+        // The common case, and the only one for evidence of many kilobytes: no escapes, and no copy.
+        if take(UInt8(ascii: "\"")) { return .plain(start..<position - 1) }
+        return .resolved(try escaped(from: start))
     }
+
+    /// The same as a string.
+    mutating func string() throws(StrictJSON.Unreadable) -> String { try text().string(in: bytes) }
 
     /// Passes over a string that is checked and not kept.
     mutating func passString() throws(StrictJSON.Unreadable) {
@@ -47,7 +48,7 @@ struct JSONCursor {
         skipPlain()
         if take(UInt8(ascii: "\"")) { return }
         // Escapes are rare where nobody wants to know, so resolving them to check them costs nothing.
-        _ = try escapedString(from: start)
+        _ = try escaped(from: start)
     }
 
     /// The bytes of a string as they stand, if it has no escapes; nil if it has, and then nothing is taken.
@@ -63,70 +64,66 @@ struct JSONCursor {
 
     /// Passes over what stands for itself in a string: all but quotes, backslashes and control characters.
     private mutating func skipPlain() {
-        position = plainWords(from: position)
+        position = plainBlocks(from: position)
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
             position += 1
         }
     }
 
-    /// Evidence has kilobytes without any of these, so eight bytes are looked at together.
+    /// Evidence has kilobytes without any of these, so sixteen bytes are looked at together.
     ///
-    /// - Returns: where the first eight bytes begin that have one, or the last bytes that are less than eight.
-    private func plainWords(from start: Int) -> Int {
-        // The load is checked against the bounds, and every pattern of bits is a number.
+    /// - Returns: where the first block begins that has one, or the last bytes that are less than a block.
+    private func plainBlocks(from start: Int) -> Int {
+        // The load is checked against the bounds, and every pattern of bits is sixteen bytes; so it is two numbers below.
         let text = bytes.span.bytes
         var end = start
-        while end <= text.byteCount - 8 {
-            let word = text.unsafeLoadUnaligned(fromByteOffset: end, as: UInt64.self)
-            guard !Self.hasSpecial(word) else { break }
-            end += 8
+        while end <= text.byteCount - 16 {
+            let block = text.unsafeLoadUnaligned(fromByteOffset: end, as: SIMD16<UInt8>.self)
+            let isSpecial = block .== Self.quotes .| block .== Self.backslashes .| block .< Self.spaces
+            let marks = unsafeBitCast(SIMD16<UInt8>().replacing(with: 1, where: isSpecial), to: SIMD2<UInt64>.self)
+            guard marks[0] | marks[1] == 0 else { break }
+            end += 16
         }
         return end
     }
 
-    /// Whether any of eight bytes is a quote, a backslash or a control character.
-    ///
-    /// A byte that is taken from another leaves a borrow in its highest bit where it was the larger one; a byte above 0x7F has
-    /// that bit itself and is none of these. A borrow can reach the next byte only from one that was found.
-    private static func hasSpecial(_ word: UInt64) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-        let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-        let borrows =
-            (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (word &- ones &* 0x20) & ~word
-        return borrows & (ones &* 0x80) != 0
-    }
+    private static var quotes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\"")) }
+    private static var backslashes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\\")) }
+    private static var spaces: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: " ")) }
 
-    private mutating func escapedString(from start: Int) throws(StrictJSON.Unreadable) -> String {
+    /// The rest of a string that has escapes; some encoders write every `/` of a receipt as one.
+    private mutating func escaped(from start: Int) throws(StrictJSON.Unreadable) -> [UInt8] {
         var text = Array(bytes[start..<position])
         while let byte = peek {
             position += 1
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-            case UInt8(ascii: "\\"): text.append(contentsOf: try escape())
-            case 0..<0x20: throw StrictJSON.Unreadable(reason: "control character in a string")
-            default: text.append(byte)
+            case UInt8(ascii: "\""): return text
+            case UInt8(ascii: "\\"): try takeEscape(into: &text)
+            default: throw StrictJSON.Unreadable(reason: "control character in a string")
             }
+            let plain = position
+            skipPlain()
+            text.append(contentsOf: bytes[plain..<position])
         }
         throw StrictJSON.Unreadable(reason: "not JSON")
     }
 
-    private mutating func escape() throws(StrictJSON.Unreadable) -> [UInt8] {
+    private mutating func takeEscape(into text: inout [UInt8]) throws(StrictJSON.Unreadable) {
         guard let byte = peek else { throw StrictJSON.Unreadable(reason: "not JSON") }
         position += 1
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
-        case UInt8(ascii: "b"): return [0x08]
-        case UInt8(ascii: "f"): return [0x0C]
-        case UInt8(ascii: "n"): return [0x0A]
-        case UInt8(ascii: "r"): return [0x0D]
-        case UInt8(ascii: "t"): return [0x09]
-        case UInt8(ascii: "u"): return try unicodeEscape()
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"): text.append(contentsOf: String(try unicodeEscape()).utf8)
         default: throw StrictJSON.Unreadable(reason: "unknown escape in a string")
         }
     }
 
-    private mutating func unicodeEscape() throws(StrictJSON.Unreadable) -> [UInt8] {
+    private mutating func unicodeEscape() throws(StrictJSON.Unreadable) -> Unicode.Scalar {
         var code = try fourHexDigits()
         if (0xD800..<0xDC00).contains(code) {
             guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
@@ -141,7 +138,7 @@ struct JSONCursor {
         guard let scalar = Unicode.Scalar(code) else {
             throw StrictJSON.Unreadable(reason: "lone surrogate in a string")
         }
-        return Array(String(scalar).utf8)
+        return scalar
     }
 
     private mutating func fourHexDigits() throws(StrictJSON.Unreadable) -> UInt32 {
@@ -157,7 +154,7 @@ struct JSONCursor {
     }
 
     /// A number, `true`, `false` or `null`.
-    mutating func literal() throws(StrictJSON.Unreadable) -> StrictJSON.Value {
+    mutating func literal() throws(StrictJSON.Unreadable) -> JSONToken {
         switch peek {
         case UInt8(ascii: "t") where takeWord("true"): return .boolean(true)
         case UInt8(ascii: "f") where takeWord("false"): return .boolean(false)
@@ -166,7 +163,7 @@ struct JSONCursor {
         }
     }
 
-    private mutating func number() throws(StrictJSON.Unreadable) -> StrictJSON.Value {
+    private mutating func number() throws(StrictJSON.Unreadable) -> JSONToken {
         let start = position
         _ = take(UInt8(ascii: "-"))
         // RFC 8259 section 6: no leading zeros, digits on both sides of the point, digits in the exponent.
@@ -176,7 +173,7 @@ struct JSONCursor {
             if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
             try digits()
         }
-        return .number(String(decoding: bytes[start..<position], as: UTF8.self))
+        return .number(start..<position)
     }
 
     private mutating func digits() throws(StrictJSON.Unreadable) {

@@ -83,10 +83,10 @@ public struct JSONWalk {
             try pass()
             return nil
         }
-        let value: StrictJSON.Value =
-            cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.string()) : try cursor.literal()
+        let token: JSONToken =
+            cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.text()) : try cursor.literal()
         cursor.skipSpace()
-        return value
+        return token.value(in: cursor.bytes)
     }
 
     /// Passes over the next value.

@@ -36,23 +36,19 @@ public struct StrictJSON: Sendable {
     }
 
     /// The top-level members that stand once.
-    public private(set) var members: [String: Value] = [:]
+    public private(set) var members: Members
     /// Rules that the text breaks, in the order found.
     public private(set) var flaws: [Flaw] = []
-
-    private var duplicates: Set<String> = []
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Reads a whole text. A byte order mark in front is passed over, as RFC 8259 allows.
     ///
-    /// - Parameter count: how many members there usually are. It changes nothing but the cost: growing step by step hashes
-    ///   the names anew.
     /// - Throws: `Unreadable` if it is not one JSON object in UTF-8, from its first byte to its last.
-    public init(_ bytes: [UInt8], expecting count: Int = 6) throws(Unreadable) {
+    public init(_ bytes: [UInt8]) throws(Unreadable) {
         guard (try? UTF8Span(validating: bytes.span)) != nil else { throw Unreadable(reason: "not UTF-8") }
         let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
-        members.reserveCapacity(min(count, Self.maxMembers))
+        members = Members(of: bytes)
         var cursor = JSONCursor(bytes: bytes, position: start)
         cursor.skipSpace()
         guard cursor.take(UInt8(ascii: "{")) else { throw Unreadable(reason: "not a JSON object") }
@@ -69,27 +65,14 @@ public struct StrictJSON: Sendable {
         if cursor.take(UInt8(ascii: "}")) { return }
         while true {
             cursor.skipSpace()
-            let name = try cursor.string()
+            let name = try cursor.text()
             cursor.skipSpace()
             guard cursor.take(UInt8(ascii: ":")) else { throw Unreadable(reason: "not JSON") }
             cursor.skipSpace()
-            record(name, try readValue(&cursor))
+            if let flaw = members.add(name, try readValue(&cursor)) { note(flaw) }
             cursor.skipSpace()
             if cursor.take(UInt8(ascii: "}")) { return }
             guard cursor.take(UInt8(ascii: ",")) else { throw Unreadable(reason: "not JSON") }
-        }
-    }
-
-    private mutating func record(_ name: String, _ value: Value) {
-        if !duplicates.isEmpty, duplicates.contains(name) { return }
-        // Put in first and taken out again in the case that hardly ever is, so that a name is looked for once.
-        if members.updateValue(value, forKey: name) != nil {
-            members[name] = nil
-            duplicates.insert(name)
-            note(.duplicateMember(name))
-        } else if members.count > Self.maxMembers {
-            members[name] = nil
-            note(.tooManyMembers)
         }
     }
 
@@ -99,9 +82,9 @@ public struct StrictJSON: Sendable {
         flaws.append(flaw)
     }
 
-    private mutating func readValue(_ cursor: inout JSONCursor) throws(Unreadable) -> Value {
+    private mutating func readValue(_ cursor: inout JSONCursor) throws(Unreadable) -> JSONToken {
         switch cursor.peek {
-        case UInt8(ascii: "\""): return .string(try cursor.string())
+        case UInt8(ascii: "\""): return .string(try cursor.text())
         case UInt8(ascii: "{"):
             try skipContainers(&cursor)
             return .object
@@ -137,7 +120,7 @@ public struct StrictJSON: Sendable {
                 cursor.skipSpace()
                 if cursor.peek == UInt8(ascii: "]") { try close(&open, &cursor) }
             } else {
-                _ = cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.string()) : try cursor.literal()
+                _ = cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.text()) : try cursor.literal()
                 try close(&open, &cursor)
             }
             if open.count >= Self.maxDepth { note(.tooDeep) }

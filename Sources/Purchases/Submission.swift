@@ -1,9 +1,9 @@
 /// What a submission carries as proof.
 public enum Evidence: Hashable, Sendable {
-    /// An App Store receipt: base64, standard alphabet, padded, no white space. The text is never an identity.
-    case receipt(base64: String)
+    /// An App Store receipt: base64, in whatever form the client wrote it. The text is never an identity.
+    case receipt(base64: EvidenceText)
     /// A StoreKit 2 signed transaction (compact JWS).
-    case signedTransaction(String)
+    case signedTransaction(EvidenceText)
     /// A bare transaction id, to be looked up.
     case transactionID(TransactionID)
 }

@@ -332,7 +332,7 @@ private enum KnownSubmissions {
             Waiting(
                 cause, detail: "It waits.",
                 submission: Submission(
-                    id: id, userID: "u-3", bundleID: bundleID, evidence: .receipt(base64: evidence),
+                    id: id, userID: "u-3", bundleID: bundleID, evidence: .receipt(base64: EvidenceText(evidence)),
                     transactionID: transaction),
                 delay: .seconds(3600)))
     }

@@ -58,20 +58,13 @@ struct StrictJSONTests {
         }
     }
 
-    @Test("what is expected of the number of members changes nothing", arguments: [0, 1, 24, 1_000_000])
-    func expectedMembers(count: Int) throws {
-        let text = Array(#"{"a":1,"b":2,"a":3,"c":{}}"#.utf8)
-        let object = try StrictJSON(text, expecting: count)
-        #expect(object.members == ["b": .number("2"), "c": .object])
-        #expect(object.flaws == [.duplicateMember("a")])
-    }
-
     @Test("keeps as many members as are allowed, and none beyond")
     func mostMembers() throws {
         let names = (0..<StrictJSON.maxMembers).map { "m\($0)" }
         let members = names.map { "\"\($0)\":1" }.joined(separator: ",")
         let full = try StrictJSON(Array("{\(members)}".utf8))
-        #expect(Set(full.members.keys) == Set(names))
+        #expect(full.members.names == names)
+        for name in names { #expect(full.members[name] == .number("1")) }
         #expect(full.flaws.isEmpty)
         let beyond = try StrictJSON(Array("{\(members),\"x\":1,\"m0\":2}".utf8))
         #expect(beyond.members["x"] == nil)
@@ -86,9 +79,55 @@ struct StrictJSONTests {
     @Test("keeps neither value of a member that stands twice, however it is spelled")
     func duplicates() throws {
         let object = try StrictJSON(Array(#"{"a":"1","b":"2","\u0061":"3","a":"4"}"#.utf8))
-        #expect(object.members == ["b": .string("2")])
+        #expect(object.members.names == ["b"])
+        #expect(object.members["a"] == nil)
+        #expect(object.members.bytes(of: "a") == nil)
+        #expect(object.members["b"] == .string("2"))
         #expect(object.flaws == [.duplicateMember("a")])
         #expect(try StrictJSON(Array(#"{"x":[{"y":1,"y":2}]}"#.utf8)).flaws == [.duplicateNestedMember])
+    }
+
+    @Test(
+        "notices one that stands twice among few and among many, wherever it stands",
+        arguments: [2, 31, 32, 33, 34, StrictJSON.maxMembers])
+    func duplicateAmong(count: Int) throws {
+        for twice in [0, count / 2, count - 1] {
+            for spelling in ["m\(twice)", "\\u006d\(twice)"] {
+                let members = (0..<count).map { "\"m\($0)\":1" } + ["\"\(spelling)\":2"]
+                let object = try StrictJSON(Array("{\(members.joined(separator: ","))}".utf8))
+                #expect(object.flaws == [.duplicateMember("m\(twice)")])
+                #expect(object.members.names == (0..<count).filter { $0 != twice }.map { "m\($0)" })
+                #expect(object.members["m\(twice)"] == nil)
+            }
+        }
+    }
+
+    @Test("resolves escapes wherever they stand, between pieces of any length", arguments: 0..<40)
+    func escapesAnywhere(length: Int) throws {
+        let piece = String(repeating: "A", count: length)
+        let escapes = [("\\/", "/"), ("\\\\", "\\"), ("\\u00e9", "é"), ("\\ud83d\\ude00", "😀"), ("\\t", "\t")]
+        for (first, firstText) in escapes {
+            for (second, secondText) in escapes {
+                let text = #"{"a":"\#(piece)\#(first)\#(second)\#(piece)\#(first)"}"#
+                let expected = piece + firstText + secondText + piece + firstText
+                let members = try StrictJSON(Array(text.utf8)).members
+                #expect(members["a"] == .string(expected))
+                #expect(members.bytes(of: "a").map { Array($0) } == Array(expected.utf8))
+            }
+        }
+    }
+
+    @Test("gives a string's bytes as they stand, or as its escapes make them")
+    func bytes() throws {
+        let text = Array(#"{"plain":"aé","escaped":"a\u00e9\n","empty":"","number":1,"none":null}"#.utf8)
+        let members = try StrictJSON(text).members
+        let plain = try #require(members.bytes(of: "plain"))
+        #expect(Array(plain) == Array("aé".utf8))
+        // A part of the text and no copy, so it stands where it stood.
+        #expect(plain.startIndex == 10)
+        #expect(members.bytes(of: "escaped").map { Array($0) } == Array("aé\n".utf8))
+        #expect(members.bytes(of: "empty").map { Array($0) } == [])
+        for name in ["number", "none", "absent"] { #expect(members.bytes(of: name) == nil) }
     }
 
     @Test("notices depth without using the stack")

@@ -100,7 +100,8 @@ extension LedgerConformance {
             for index in 0..<6 {
                 let id = SubmissionID("s\(index)")
                 let submission = Submission(
-                    id: id, userID: "alice", bundleID: Samples.bundle, evidence: .receipt(base64: evidence))
+                    id: id, userID: "alice", bundleID: Samples.bundle,
+                    evidence: .receipt(base64: EvidenceText(evidence)))
                 let waiting = Waiting(
                     .parked(.noAnswer), detail: "x", submission: submission, delay: .milliseconds(index))
                 try await subject.settle(Samples.settlement(id, .wait(waiting)))
@@ -113,7 +114,8 @@ extension LedgerConformance {
             let subject = Subject(ledger)
             let evidence = String(repeating: "A", count: DueSubmission.maxTakenBytes + 1)
             let large = Submission(
-                id: "large", userID: "alice", bundleID: Samples.bundle, evidence: .receipt(base64: evidence))
+                id: "large", userID: "alice", bundleID: Samples.bundle,
+                evidence: .receipt(base64: EvidenceText(evidence)))
             try await subject.settle(
                 Samples.settlement(
                     "large", .wait(Waiting(.parked(.noAnswer), detail: "x", submission: large, delay: .zero))),

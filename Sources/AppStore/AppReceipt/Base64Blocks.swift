@@ -10,7 +10,7 @@ enum Base64Blocks {
     /// padding and white space are not.
     ///
     /// - Returns: their bytes, and as many bytes after them as the rest of the text may stand for, and two more.
-    static func decode(_ text: [UInt8], blocks: Int) -> [UInt8]? {
+    static func decode(_ text: ArraySlice<UInt8>, blocks: Int) -> [UInt8]? {
         var decoded = [UInt8](repeating: 0, count: text.count / 4 * 3 + 2)
         var output = decoded.mutableSpan
         var bytes = output.mutableBytes

@@ -1,3 +1,5 @@
+public import Purchases
+
 /// A receipt's base64 text, brought into the one form that Apple's endpoint takes.
 ///
 /// Clients send the URL-safe alphabet, line breaks, no padding, or stray bits in the last character. All of these name
@@ -9,7 +11,7 @@ public struct ReceiptText: Hashable, Sendable {
     public static let maxTextBytes = (AppReceipt.maxBytes + 2) / 3 * 4 / 64 * 66 + 66
 
     /// Standard alphabet, padded, no white space, no stray bits; ASCII.
-    public let base64: [UInt8]
+    public let base64: ArraySlice<UInt8>
     /// What the text stands for.
     public let bytes: [UInt8]
 
@@ -17,23 +19,24 @@ public struct ReceiptText: Hashable, Sendable {
     ///
     /// ASCII white space is skipped wherever it stands; `-` and `_` count as `+` and `/`; padding may be missing.
     public init(_ text: String) throws(AppReceiptError) {
-        self = try Self.normalise(Array(text.utf8))
+        try self.init(EvidenceText(text))
     }
 
-    /// Normalises and decodes a client's text.
-    public static func normalise(_ text: [UInt8]) throws(AppReceiptError) -> ReceiptText {
-        guard text.count <= maxTextBytes else { throw .tooLarge }
-        let receipt = if let standard = standard(text) { standard } else { try anyForm(text) }
-        guard receipt.bytes.count <= AppReceipt.maxBytes else { throw .tooLarge }
-        return receipt
+    /// Normalises and decodes a client's text. One that is in the standard form, as nearly all are, is kept as the part of a
+    /// record that it is.
+    public init(_ text: EvidenceText) throws(AppReceiptError) {
+        let text = text.bytes
+        guard text.count <= Self.maxTextBytes else { throw .tooLarge }
+        self = if let standard = Self.standard(text) { standard } else { try Self.anyForm(text) }
+        guard bytes.count <= AppReceipt.maxBytes else { throw .tooLarge }
     }
 
     /// Reads a text that is in the standard form already, as nearly all are; nil for every other.
-    private static func standard(_ text: [UInt8]) -> ReceiptText? {
+    private static func standard(_ text: ArraySlice<UInt8>) -> ReceiptText? {
         guard text.count & 3 == 0, !text.isEmpty else { return nil }
         // Only the last four characters can have padding or stray bits, and they are in no block.
         let blocks = (text.count - 4) / Base64Blocks.characters
-        let end = Array(text[(blocks * Base64Blocks.characters)...])
+        let end = text.dropFirst(blocks * Base64Blocks.characters)
         // A failure means that the text is wrong, or in another form than this.
         guard let last = try? anyForm(end), last.base64 == end,
             var bytes = Base64Blocks.decode(text, blocks: blocks)
@@ -43,7 +46,7 @@ public struct ReceiptText: Hashable, Sendable {
     }
 
     /// Reads every form that is taken, character by character.
-    private static func anyForm(_ text: [UInt8]) throws(AppReceiptError) -> ReceiptText {
+    private static func anyForm(_ text: ArraySlice<UInt8>) throws(AppReceiptError) -> ReceiptText {
         let (values, alphabet) = (Self.values, Self.alphabet)
         var base64: [UInt8] = []
         var bytes: [UInt8] = []
@@ -82,10 +85,10 @@ public struct ReceiptText: Hashable, Sendable {
             base64.append(padCharacter)
         default: throw .notBase64
         }
-        return ReceiptText(base64: base64, bytes: bytes)
+        return ReceiptText(base64: base64[...], bytes: bytes)
     }
 
-    private init(base64: [UInt8], bytes: [UInt8]) {
+    private init(base64: ArraySlice<UInt8>, bytes: [UInt8]) {
         self.base64 = base64
         self.bytes = bytes
     }

@@ -1,3 +1,5 @@
+import Purchases
+
 /// The three parts of a JWS in compact form (RFC 7515, section 7.1), not looked into.
 struct CompactJWS: Sendable {
     /// As it came, encoded.
@@ -10,10 +12,9 @@ struct CompactJWS: Sendable {
     let signed: ArraySlice<UInt8>
 
     /// Takes a text apart. White space around it is passed over: people paste tokens.
-    init(_ text: String) throws(SignedTransactionError) {
-        guard text.utf8.count <= SignedTransactionVerifier.maxBytes else { throw .tooLarge }
-        let bytes = Array(text.utf8)
-        var token = bytes[...]
+    init(_ text: EvidenceText) throws(SignedTransactionError) {
+        var token = text.bytes
+        guard token.count <= SignedTransactionVerifier.maxBytes else { throw .tooLarge }
         while let last = token.last, Self.isSpace(last) { token.removeLast() }
         while let first = token.first, Self.isSpace(first) { token.removeFirst() }
         guard let first = Self.dot(in: token), let last = Self.dot(in: token[(first + 1)...]) else {

@@ -33,7 +33,7 @@ struct SignedTransactionHeader: Sendable {
         }
         guard header.flaws.isEmpty else { throw .headerUnreadable }
         guard header.members["alg"] == .string(Self.algorithm) else { throw .wrongAlgorithm }
-        guard Self.refused.isDisjoint(with: header.members.keys) else { throw .headerRefused }
+        guard Self.refused.isDisjoint(with: header.members.names) else { throw .headerRefused }
         // A decoder that fails says that there is no array of texts under this name.
         guard let chain = try? JSONDecoder().decode(Chain.self, from: Data(json)), chain.x5c.count == Self.certificates
         else { throw .wrongCertificateCount }

@@ -48,23 +48,28 @@ public final class SignedTransactionVerifier: Sendable {
     ///   - now: wall-clock time; bounds how far ahead a transaction may be signed, and nothing else. A signature holds for
     ///     ever, however long ago its certificates ran out: what counts is that they were valid when it was made.
     /// - Throws: why the text is no transaction that Apple signed; the error's `verdict` says what follows.
-    public func verify(_ text: String, now: Timestamp) throws(SignedTransactionError) -> SignedTransaction {
+    public func verify(_ text: EvidenceText, now: Timestamp) throws(SignedTransactionError) -> SignedTransaction {
         var trace = NoTrace()
         return try verify(text, now: now, &trace)
     }
 
+    /// The same for a text that is a string.
+    public func verify(_ text: String, now: Timestamp) throws(SignedTransactionError) -> SignedTransaction {
+        try verify(EvidenceText(text), now: now)
+    }
+
     /// The same checks, each with how it ended, for people.
-    public func explain(_ text: String, now: Timestamp) -> SignedTransactionReport {
+    public func explain(_ text: EvidenceText, now: Timestamp) -> SignedTransactionReport {
         var trace = StepTrace()
         let result = Result { () throws(SignedTransactionError) in try verify(text, now: now, &trace) }
         return SignedTransactionReport(passed: trace.steps, result: result)
     }
 
     private func verify(
-        _ text: String, now: Timestamp, _ trace: inout some VerificationTrace
+        _ text: EvidenceText, now: Timestamp, _ trace: inout some VerificationTrace
     ) throws(SignedTransactionError) -> SignedTransaction {
         let token = try CompactJWS(text)
-        trace.passed(.form, "A compact JWS of \(text.utf8.count) bytes.")
+        trace.passed(.form, "A compact JWS of \(text.bytes.count) bytes.")
         let known = headers.key(of: token.header)
         let key = if let known { known } else { try signingKey(token.header, &trace) }
         if known != nil { trace.passed(.header, "The header is one that was seen before.") }

@@ -5,15 +5,12 @@ import Purchases
 ///
 /// [JWSTransactionDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload)
 struct TransactionPayload: Sendable {
-    private let members: [String: StrictJSON.Value]
-
-    /// What Apple writes has some 23.
-    private static let usualMembers = 24
+    private let members: StrictJSON.Members
 
     init(json: [UInt8]) throws(SignedTransactionError) {
         let object: StrictJSON
         do throws(StrictJSON.Unreadable) {
-            object = try StrictJSON(json, expecting: Self.usualMembers)
+            object = try StrictJSON(json)
         } catch {
             throw .payloadUnreadable
         }

@@ -3,14 +3,14 @@
 /// [requestBody](https://developer.apple.com/documentation/appstorereceipts/requestbody)
 public struct VerifyReceiptRequest: Sendable {
     /// Standard base64, ASCII: goes into the body as it is, because no character of it needs an escape.
-    let base64: [UInt8]
+    let base64: ArraySlice<UInt8>
     /// Left out where there is none.
     let secret: SharedSecret?
 
     /// A request about a receipt.
     ///
     /// - Parameter base64: the receipt's text, normalised (``ReceiptText``).
-    public init(base64: [UInt8], secret: SharedSecret?) {
+    public init(base64: ArraySlice<UInt8>, secret: SharedSecret?) {
         self.base64 = base64
         self.secret = secret
     }
@@ -18,11 +18,11 @@ public struct VerifyReceiptRequest: Sendable {
     /// The JSON, in parts that follow each other; the receipt's text is one of them, and no copy.
     ///
     /// Made by hand: a receipt may have hundreds of kilobytes, which an encoder would look at one by one.
-    public var bodyParts: [[UInt8]] {
+    public var bodyParts: [ArraySlice<UInt8>] {
         guard let secret else { return [Self.beginning, base64, Self.end] }
         var password = Array(#"","password":""#.utf8)
         Self.append(escaping: secret.text, to: &password)
-        return [Self.beginning, base64, password, Self.end]
+        return [Self.beginning, base64, password[...], Self.end]
     }
 
     /// The receipt's text, found again in a body that was made of ``bodyParts``; what is none gives what is there, up to a quote.
@@ -30,9 +30,9 @@ public struct VerifyReceiptRequest: Sendable {
         Array(body.dropFirst(beginning.count).prefix { $0 != UInt8(ascii: "\"") })
     }
 
-    private static let beginning = Array(#"{"receipt-data":""#.utf8)
+    private static let beginning = Array(#"{"receipt-data":""#.utf8)[...]
     /// Every period that was paid for counts, not just the newest.
-    private static let end = Array(#"","exclude-old-transactions":false}"#.utf8)
+    private static let end = Array(#"","exclude-old-transactions":false}"#.utf8)[...]
 
     /// Escapes what RFC 8259 section 7 says must be.
     private static func append(escaping text: String, to body: inout [UInt8]) {

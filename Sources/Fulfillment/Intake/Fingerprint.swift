@@ -10,19 +10,29 @@ enum Fingerprint {
         var hash = SHA256()
         var text: [UInt8] = []
         text.reserveCapacity(longPart)
-        for part in [submissionID, userID] + decisive.map(members.text) {
-            addLength(of: part, to: &text)
-            guard var part else { continue }
-            if part.utf8.count < longPart {
-                text.append(contentsOf: part.utf8)
-            } else {
-                hash.update(data: text)
-                text.removeAll(keepingCapacity: true)
-                part.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        append(submissionID.utf8, to: &text)
+        append(userID.utf8, to: &text)
+        for name in decisive {
+            guard let part = members.bytes(name) else {
+                text.append(0)
+                continue
             }
+            guard part.count >= longPart else {
+                append(part, to: &text)
+                continue
+            }
+            addLength(of: part, to: &text)
+            hash.update(data: text)
+            text.removeAll(keepingCapacity: true)
+            part.withUnsafeBytes { hash.update(bufferPointer: $0) }
         }
         hash.update(data: text)
         return hex(hash.finalize())
+    }
+
+    private static func append(_ part: some Collection<UInt8>, to text: inout [UInt8]) {
+        addLength(of: part, to: &text)
+        text.append(contentsOf: part)
     }
 
     /// `submittedAt` and `environment` are left out: a producer may well send them differently the second time.
@@ -30,11 +40,10 @@ enum Fingerprint {
         "bundleId", "receipt", "signedTransaction", "transactionId", "productId", "orderId", "appAccountToken",
     ]
 
-    private static func addLength(of part: String?, to text: inout [UInt8]) {
-        guard let part else { return text.append(0) }
+    private static func addLength(of part: some Collection<UInt8>, to text: inout [UInt8]) {
         text.append(1)
         for shift in stride(from: 56, through: 0, by: -8) {
-            text.append(UInt8(truncatingIfNeeded: part.utf8.count >> shift))
+            text.append(UInt8(truncatingIfNeeded: part.count >> shift))
         }
     }
 

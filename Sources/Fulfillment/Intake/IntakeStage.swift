@@ -101,8 +101,10 @@ struct IntakeStage: Sendable {
         var submissions: [AdmittedSubmission] = []
         submissions.reserveCapacity(records.count)
         var settled: [Settled] = []
-        for record in records {
-            let admission = parts.progress.withProgress { $0.admit(record.offset, of: record.partition, at: elapsed) }
+        let admissions = parts.progress.withProgress { progress in
+            records.map { progress.admit($0.offset, of: $0.partition, at: elapsed) }
+        }
+        for (record, admission) in zip(records, admissions) {
             // Of a partition that went meanwhile: its next owner reads it.
             guard let admission else { continue }
             let origin = record.origin

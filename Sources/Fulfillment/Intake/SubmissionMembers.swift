@@ -15,15 +15,12 @@ struct SubmissionMembers {
     }
 
     /// The bundle id where it can be read; nil otherwise.
-    var bundleID: String? { text("bundleId").flatMap { MemberRules.isAppleID($0) ? $0 : nil } }
+    var bundleID: String? { try? optional("bundleId", MemberRules.isAppleID) }
     /// The order id where it can be read; nil otherwise.
-    var orderID: String? { text("orderId").flatMap { MemberRules.isOrderID($0) ? $0 : nil } }
+    var orderID: String? { try? optional("orderId", MemberRules.isOrderID) }
 
-    /// A member's text, unchecked; nil where it is absent or no string.
-    func text(_ name: String) -> String? {
-        guard case .string(let text) = object.members[name] else { return nil }
-        return text
-    }
+    /// A member's text, unchecked, in UTF-8; nil where it is absent or no string.
+    func bytes(_ name: String) -> ArraySlice<UInt8>? { object.members.bytes(of: name) }
 
     /// Checks every member and makes the submission.
     func submission(id: SubmissionID, userID: UserID) throws(Malformed) -> Submission {
@@ -43,12 +40,19 @@ struct SubmissionMembers {
     }
 
     private func evidence(_ transactionID: TransactionID?) throws(Malformed) -> Evidence {
-        let receipt = try optional("receipt") { _ in true }
-        let signedTransaction = try optional("signedTransaction") { _ in true }
+        let receipt = try evidenceText("receipt")
+        let signedTransaction = try evidenceText("signedTransaction")
         if let receipt { return .receipt(base64: receipt) }
         if let signedTransaction { return .signedTransaction(signedTransaction) }
         if let transactionID { return .transactionID(transactionID) }
         throw Malformed(detail: "One of receipt, signedTransaction or transactionId is needed.")
+    }
+
+    /// Any text at all: what is in it is for the verification to say.
+    private func evidenceText(_ name: String) throws(Malformed) -> EvidenceText? {
+        if let bytes = object.members.bytes(of: name) { return EvidenceText(bytes) }
+        _ = try optional(name) { _ in true }
+        return nil
     }
 
     private func required(_ name: String, _ isAllowed: (String) -> Bool) throws(Malformed) -> String {

@@ -51,13 +51,13 @@ struct Progress: Sendable {
 
     /// A record was read; nil if its partition is not ours.
     mutating func admit(_ offset: Int64, of partition: TopicPartition, at now: Duration = .zero) -> Admission? {
+        guard let place = assignments.index(forKey: partition) else { return nil }
         // Changed in place: taken out and put back, the whole list would be copied each time.
-        guard let epoch = assignments[partition]?.epoch,
-            let admission = assignments[partition]?.progress.admit(offset, at: now)
-        else { return nil }
+        let admission = assignments.values[place].progress.admit(offset, at: now)
         if admission.wentBack { moved.insert(partition) }
         return Admission(
-            ticket: Ticket(partition: partition, epoch: epoch, pass: admission.pass, offset: offset),
+            ticket: Ticket(
+                partition: partition, epoch: assignments.values[place].epoch, pass: admission.pass, offset: offset),
             wentBack: admission.wentBack)
     }
 
@@ -68,8 +68,9 @@ struct Progress: Sendable {
 
     /// A record's outcome is in the ledger.
     mutating func complete(_ ticket: Ticket) {
-        guard assignments[ticket.partition]?.epoch == ticket.epoch else { return }
-        if assignments[ticket.partition]?.progress.complete(ticket.offset, pass: ticket.pass) == true {
+        guard let place = assignments.index(forKey: ticket.partition), assignments.values[place].epoch == ticket.epoch
+        else { return }
+        if assignments.values[place].progress.complete(ticket.offset, pass: ticket.pass) {
             moved.insert(ticket.partition)
         }
     }

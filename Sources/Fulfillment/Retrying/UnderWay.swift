@@ -38,8 +38,8 @@ extension DueSubmission {
     /// Nothing of what this version cannot read.
     fileprivate var evidenceBytes: Int {
         switch submission?.evidence {
-        case .receipt(let base64): base64.utf8.count
-        case .signedTransaction(let text): text.utf8.count
+        case .receipt(let base64): base64.bytes.count
+        case .signedTransaction(let text): text.bytes.count
         case .transactionID(let id): id.rawValue.utf8.count
         case nil: 0
         }

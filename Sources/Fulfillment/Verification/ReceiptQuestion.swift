@@ -14,13 +14,13 @@ struct ReceiptQuestion: Sendable {
 
     /// What is sent with a secret.
     func body(with secret: SharedSecret?) -> RequestBody {
-        secret == self.secret ? body : Self.body(base64, secret)
+        secret == self.secret ? body : Self.body(base64[...], secret)
     }
 
     /// The receipt's text, as a copy.
     var base64: [UInt8] { VerifyReceiptRequest.base64(in: body.bytes) }
 
-    private static func body(_ base64: [UInt8], _ secret: SharedSecret?) -> RequestBody {
+    private static func body(_ base64: ArraySlice<UInt8>, _ secret: SharedSecret?) -> RequestBody {
         RequestBody(VerifyReceiptRequest(base64: base64, secret: secret).bodyParts)
     }
 }

@@ -50,9 +50,9 @@ public struct SingleVerification: Sendable {
         let trimmed = String(text.trimmingPrefix(while: \.isWhitespace).reversed())
             .trimmingPrefix(while: \.isWhitespace)
         let word = String(trimmed.reversed())
-        if word.filter({ $0 == "." }).count == 2 { return .signedTransaction(word) }
+        if word.filter({ $0 == "." }).count == 2 { return .signedTransaction(EvidenceText(word)) }
         if ServerAPIRequest.isTransactionID(word) { return .transactionID(TransactionID(word)) }
-        return .receipt(base64: word)
+        return .receipt(base64: EvidenceText(word))
     }
 
     /// What can be said about the evidence without asking anybody, step by step.
@@ -63,7 +63,7 @@ public struct SingleVerification: Sendable {
             return verifier.signatures.transactions.explain(text, now: now).checks.map {
                 EvidenceCheck(name: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
             }
-        case .receipt(let base64): return checks(onReceipt: base64)
+        case .receipt(let base64): return checks(onReceipt: base64.string)
         }
     }
 

@@ -89,7 +89,7 @@ final class Verifier: Sendable {
     }
 
     private func open(
-        receipt base64: String, _ submission: Submission, _ registered: RegisteredApp, _ receivedAt: Timestamp
+        receipt base64: EvidenceText, _ submission: Submission, _ registered: RegisteredApp, _ receivedAt: Timestamp
     ) -> Opening {
         let text: ReceiptText
         let receipt: AppReceipt
@@ -126,7 +126,7 @@ final class Verifier: Sendable {
     }
 
     private func open(
-        signed text: String, _ submission: Submission, _ registered: RegisteredApp, _ receivedAt: Timestamp
+        signed text: EvidenceText, _ submission: Submission, _ registered: RegisteredApp, _ receivedAt: Timestamp
     ) -> Opening {
         let transaction: SignedTransaction
         do throws(SignedTransactionError) {
@@ -328,7 +328,7 @@ extension Verifier.Case {
     /// The evidence, to be kept in the ledger.
     var evidence: Evidence {
         switch question {
-        case .verifyReceipt(let question): .receipt(base64: String(decoding: question.base64, as: UTF8.self))
+        case .verifyReceipt(let question): .receipt(base64: EvidenceText(question.base64[...]))
         case .lookup(_, _, let evidence), .again(let evidence): evidence
         }
     }

@@ -8,7 +8,7 @@ public final class RequestBody: @unchecked Sendable {
     public let count: Int
 
     /// A body of parts, one after another; without any it is empty, which is not the same as none.
-    public init(_ parts: [[UInt8]] = []) {
+    public init(_ parts: [some Collection<UInt8>]) {
         count = parts.reduce(0) { $0 + $1.count }
         // An address is needed for no bytes, too.
         let start = UnsafeMutableRawPointer.allocate(byteCount: max(1, count), alignment: 1)
@@ -19,6 +19,9 @@ public final class RequestBody: @unchecked Sendable {
         }
         self.start = UnsafeRawPointer(start)
     }
+
+    /// An empty one.
+    convenience init() { self.init([[UInt8]]()) }
 
     deinit { start.deallocate() }
 

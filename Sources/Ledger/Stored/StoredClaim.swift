@@ -16,8 +16,8 @@ struct StoredClaim: Codable {
         var receipt: String?
         var signedTransaction: String?
         switch submission.evidence {
-        case .receipt(let base64): receipt = base64
-        case .signedTransaction(let text): signedTransaction = text
+        case .receipt(let base64): receipt = base64.string
+        case .signedTransaction(let text): signedTransaction = text.string
         case .transactionID: break
         }
         return try JSONText.encode(
@@ -40,9 +40,9 @@ struct StoredClaim: Codable {
         let transactionID = claim.transactionId.map { TransactionID($0) }
         let evidence: Evidence
         if let receipt = claim.receipt {
-            evidence = .receipt(base64: receipt)
+            evidence = .receipt(base64: EvidenceText(receipt))
         } else if let signed = claim.signedTransaction {
-            evidence = .signedTransaction(signed)
+            evidence = .signedTransaction(EvidenceText(signed))
         } else if let transactionID {
             evidence = .transactionID(transactionID)
         } else {

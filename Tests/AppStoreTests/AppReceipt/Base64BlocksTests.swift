@@ -12,7 +12,7 @@ struct Base64BlocksTests {
         for character in UInt8.min...UInt8.max {
             var text = Array(Self.alphabet[8..<40])
             text[16 + place] = character
-            let decoded = Base64Blocks.decode(text, blocks: 2).map { Data($0.prefix(24)) }
+            let decoded = Base64Blocks.decode(text[...], blocks: 2).map { Data($0.prefix(24)) }
             let isKnown = Self.alphabet.contains(character)
             #expect(decoded == (isKnown ? Data(base64Encoded: Data(text)) : nil))
         }
@@ -20,8 +20,8 @@ struct Base64BlocksTests {
 
     @Test("leaves what stands behind the blocks alone, and room for it", arguments: 0...3)
     func rest(blocks: Int) throws {
-        let text = Self.alphabet[..<(16 * blocks)] + Array("*==*".utf8)
-        let decoded = try #require(Base64Blocks.decode(Array(text), blocks: blocks))
+        let text = (Self.alphabet[..<(16 * blocks)] + Array("*==*".utf8))[...]
+        let decoded = try #require(Base64Blocks.decode(text, blocks: blocks))
         #expect(decoded.count == 12 * blocks + 5)
         #expect(Data(decoded.prefix(12 * blocks)) == Data(base64Encoded: Data(text.dropLast(4))))
     }

@@ -1,16 +1,22 @@
 import Foundation
+import Purchases
 import Testing
 
 @testable import AppStore
 
 @Suite("Receipt text")
 struct ReceiptTextTests {
+    /// A text as it comes, with a record around it.
+    private func text(_ bytes: [UInt8]) -> EvidenceText {
+        EvidenceText((Array(#"{"receipt":""#.utf8) + bytes + Array(#""}"#.utf8))[12..<12 + bytes.count])
+    }
+
     @Test(
         "brings every spelling of the same bytes into the one that Apple takes",
         arguments: ["+/+/+w==", "-_-_-w==", "+/+/+w", "-_+/+w", " +/+/\r\n+w==\n", "+/+/\t+w=\n=", "+/+/+x=="])
     func spellings(text: String) throws {
         let receipt = try ReceiptText(text)
-        #expect(receipt.base64 == Array("+/+/+w==".utf8))
+        #expect(Array(receipt.base64) == Array("+/+/+w==".utf8))
         #expect(receipt.bytes == [0xfb, 0xff, 0xbf, 0xfb])
     }
 
@@ -31,9 +37,9 @@ struct ReceiptTextTests {
     @Test("looks at the size before anything else")
     func size() {
         let long = [UInt8](repeating: UInt8(ascii: "*"), count: ReceiptText.maxTextBytes + 1)
-        #expect(throws: AppReceiptError.tooLarge) { try ReceiptText.normalise(long) }
+        #expect(throws: AppReceiptError.tooLarge) { try ReceiptText(text(long)) }
         let full = [UInt8](repeating: UInt8(ascii: "A"), count: AppReceipt.maxBytes / 3 * 4 + 4)
-        #expect(throws: AppReceiptError.tooLarge) { try ReceiptText.normalise(full) }
+        #expect(throws: AppReceiptError.tooLarge) { try ReceiptText(text(full)) }
     }
 
     @Test("agrees with Foundation on random bytes", arguments: 0..<64)
@@ -41,11 +47,12 @@ struct ReceiptTextTests {
         var generator = SeededGenerator(seed: seed)
         let bytes = (0..<Int(seed)).map { _ in UInt8.random(in: 0...255, using: &generator) }
         guard !bytes.isEmpty else { return }
-        let text = Data(bytes).base64EncodedString()
-        let receipt = try ReceiptText(text)
+        let base64 = Array(Data(bytes).base64EncodedString().utf8)
+        let receipt = try ReceiptText(text(base64))
         #expect(receipt.bytes == bytes)
-        #expect(receipt.base64 == Array(text.utf8))
+        #expect(Array(receipt.base64) == base64)
     }
+
     @Test(
         "a text in the standard form is read as the same text with a space in it is, damaged or not", arguments: 0..<16)
     func standardForm(seed: UInt64) throws {
@@ -56,16 +63,16 @@ struct ReceiptTextTests {
             let bytes = (0..<Int.random(in: 1...80, using: &generator)).map { _ in
                 UInt8.random(in: 0...255, using: &generator)
             }
-            var text = Array(Data(bytes).base64EncodedString().utf8)
+            var base64 = Array(Data(bytes).base64EncodedString().utf8)
             for _ in 0..<Int.random(in: 0...2, using: &generator) {
-                let index = Int.random(in: 0..<text.count, using: &generator)
-                text[index] = characters.randomElement(using: &generator) ?? 0
+                let index = Int.random(in: 0..<base64.count, using: &generator)
+                base64[index] = characters.randomElement(using: &generator) ?? 0
             }
             // White space is skipped wherever it stands, and keeps a text from being read four characters at a time.
-            var spaced = text
-            spaced.insert(UInt8(ascii: " "), at: .random(in: 0...text.count, using: &generator))
-            let read = Result { () throws(AppReceiptError) in try ReceiptText.normalise(text) }
-            #expect(read == Result { () throws(AppReceiptError) in try ReceiptText.normalise(spaced) })
+            var spaced = base64
+            spaced.insert(UInt8(ascii: " "), at: .random(in: 0...base64.count, using: &generator))
+            let read = Result { () throws(AppReceiptError) in try ReceiptText(text(base64)) }
+            #expect(read == Result { () throws(AppReceiptError) in try ReceiptText(text(spaced)) })
             outcomes[read.error, default: 0] += 1
         }
         #expect(outcomes[nil, default: 0] > 50)

@@ -1,10 +1,13 @@
+import Purchases
 import Testing
 
 @testable import AppStore
 
 @Suite("Parts of a compact JWS")
 struct CompactJWSTests {
+    /// Of a text that stands among dots that are not its own.
     private func parts(_ text: String) -> [String]? {
+        let text = EvidenceText(Array("..\(text)..".utf8).dropFirst(2).dropLast(2))
         guard let token = try? CompactJWS(text) else { return nil }
         return [token.header, token.payload, token.signature, token.signed].map { String(decoding: $0, as: UTF8.self) }
     }
@@ -35,7 +38,7 @@ struct CompactJWSTests {
 
     @Test("other numbers of parts", arguments: ["", " ", "a", "a.b", "a.b.c.d", "a.b.c.d.e", "....", ".", "a. b"])
     func refused(text: String) {
-        #expect(throws: SignedTransactionError.notThreeParts) { try CompactJWS(text) }
+        #expect(throws: SignedTransactionError.notThreeParts) { try CompactJWS(EvidenceText(text)) }
     }
 
     @Test("white space of Unicode is no white space of ours")
@@ -47,6 +50,7 @@ struct CompactJWSTests {
     func size() {
         let limit = SignedTransactionVerifier.maxBytes
         #expect(parts(String(repeating: "a", count: limit - 4) + ".b.c") != nil)
-        #expect(throws: SignedTransactionError.tooLarge) { try CompactJWS(String(repeating: ".", count: limit + 1)) }
+        let beyond = EvidenceText(String(repeating: ".", count: limit + 1))
+        #expect(throws: SignedTransactionError.tooLarge) { try CompactJWS(beyond) }
     }
 }

@@ -9,7 +9,7 @@ import X509
 @Suite("Explained transactions")
 struct SignedTransactionReportTests {
     private func report(_ token: SignedToken, now: Timestamp = Fixture.now) throws -> SignedTransactionReport {
-        try SignedTransactionVerifier(roots: token.chain.roots()).explain(token.text(), now: now)
+        try SignedTransactionVerifier(roots: token.chain.roots()).explain(EvidenceText(token.text()), now: now)
     }
 
     /// The step that failed.
@@ -32,7 +32,7 @@ struct SignedTransactionReportTests {
         let token = try SignedToken()
         let verifier = SignedTransactionVerifier(roots: try token.chain.roots())
         _ = try verifier.verify(token.text(), now: Fixture.now)
-        let report = try verifier.explain(token.text(), now: Fixture.now)
+        let report = try verifier.explain(EvidenceText(token.text()), now: Fixture.now)
         #expect(report.checks.map(\.step) == VerificationStep.allCases)
         #expect(report.isPassed)
     }

@@ -7,21 +7,22 @@ import Testing
 struct VerifyReceiptRequestTests {
     @Test("has Apple's three members")
     func members() {
-        let body = VerifyReceiptRequest(base64: Array("AA+/".utf8), secret: SharedSecret("0a1b")).bodyParts.joined()
+        let body = VerifyReceiptRequest(base64: Array("AA+/".utf8)[...], secret: SharedSecret("0a1b"))
+            .bodyParts.joined()
         let expected = #"{"receipt-data":"AA+/","password":"0a1b","exclude-old-transactions":false}"#
         #expect(String(decoding: body, as: UTF8.self) == expected)
     }
 
     @Test("leaves the password out where there is none")
     func withoutSecret() {
-        let body = VerifyReceiptRequest(base64: Array("AA+/".utf8), secret: nil).bodyParts.joined()
+        let body = VerifyReceiptRequest(base64: Array("AA+/".utf8)[...], secret: nil).bodyParts.joined()
         #expect(String(decoding: body, as: UTF8.self) == #"{"receipt-data":"AA+/","exclude-old-transactions":false}"#)
     }
 
     @Test("a body's receipt is found again, whatever the secret", arguments: [nil, "0a1b", #"a"b"#])
     func receipt(secret: String?) {
         let base64 = Array("AA+/BB==".utf8)
-        let body = VerifyReceiptRequest(base64: base64, secret: secret.map { SharedSecret($0) }).bodyParts.joined()
+        let body = VerifyReceiptRequest(base64: base64[...], secret: secret.map { SharedSecret($0) }).bodyParts.joined()
         #expect(VerifyReceiptRequest.base64(in: Array(body)) == base64)
     }
 

@@ -9,7 +9,8 @@ struct UnderWayTests {
     private func due(_ id: SubmissionID, bytes: Int) -> DueSubmission {
         DueSubmission(
             submission: Submission(
-                id: id, userID: "u", bundleID: "b", evidence: .receipt(base64: String(repeating: "A", count: bytes))),
+                id: id, userID: "u", bundleID: "b",
+                evidence: .receipt(base64: EvidenceText(String(repeating: "A", count: bytes)))),
             claimant: Claimant(submissionID: id, userID: "u", bundleID: "b"), fingerprint: "f",
             origin: Origin(topic: "t", partition: 0, offset: 0), receivedAt: Timestamp(milliseconds: 0), attempts: 4,
             history: AttemptHistory(), cause: .parked(.noAnswer), doubtSince: nil)

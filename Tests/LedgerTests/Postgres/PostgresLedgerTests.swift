@@ -66,7 +66,8 @@ import Testing
         func park(_ letter: String, after delay: Duration) async throws -> String {
             let submission = Submission(
                 id: "s1", userID: "alice", bundleID: Samples.bundle,
-                evidence: .receipt(base64: String(repeating: letter, count: 40_000)), submittedAt: Samples.noon)
+                evidence: .receipt(base64: EvidenceText(String(repeating: letter, count: 40_000))),
+                submittedAt: Samples.noon)
             let parked = Samples.held("s1").waiting(
                 Waiting(
                     .held(.sharedSecretRefused), detail: "No secret fits.", submission: submission, delay: delay))
