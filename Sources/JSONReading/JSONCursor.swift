@@ -51,17 +51,6 @@ struct JSONCursor {
         _ = try escaped(from: start)
     }
 
-    /// The bytes of a string as they stand, if it has no escapes; nil if it has, and then nothing is taken.
-    mutating func plainString() throws(StrictJSON.Unreadable) -> ArraySlice<UInt8>? {
-        let before = position
-        guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
-        let start = position
-        skipPlain()
-        if take(UInt8(ascii: "\"")) { return bytes[start..<position - 1] }
-        position = before
-        return nil
-    }
-
     /// Passes over what stands for itself in a string: all but quotes, backslashes and control characters.
     private mutating func skipPlain() {
         position = plainBlocks(from: position)

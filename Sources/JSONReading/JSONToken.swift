@@ -15,10 +15,12 @@ enum JSONString: Sendable {
         }
     }
 
-    func isEqual(to other: borrowing Span<UInt8>, in text: [UInt8]) -> Bool {
+    /// The same bytes to be looked at, without a reference to be counted.
+    @inline(__always)
+    func withBytes<Result>(in text: [UInt8], _ body: (borrowing Span<UInt8>) -> Result) -> Result {
         switch self {
-        case .plain(let place): text.span.extracting(place).isEqual(to: other)
-        case .resolved(let bytes): bytes.span.isEqual(to: other)
+        case .plain(let place): body(text.span.extracting(place))
+        case .resolved(let bytes): body(bytes.span)
         }
     }
 }
@@ -44,7 +46,7 @@ enum JSONToken: Sendable {
 }
 
 extension Span<UInt8> {
-    fileprivate func isEqual(to other: borrowing Span<UInt8>) -> Bool {
+    func isEqual(to other: borrowing Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         for index in indices where self[index] != other[index] { return false }
         return true

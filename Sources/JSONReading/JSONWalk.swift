@@ -7,14 +7,9 @@ public struct JSONWalk {
     /// Nesting beyond this is not walked into: the text is refused.
     public static let maxDepth = 512
 
-    /// A member's name.
+    /// A member's name, to be asked about with ``index(of:in:)``.
     public struct Name {
-        private let bytes: ArraySlice<UInt8>
-
-        fileprivate init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
-
-        /// Whether it is this one, given in UTF-8.
-        public func isEqual(to name: [UInt8]) -> Bool { bytes.count == name.count && bytes.elementsEqual(name) }
+        fileprivate let text: JSONString
     }
 
     /// What kind of value comes next.
@@ -59,6 +54,11 @@ public struct JSONWalk {
             try visitOne { walk throws(StrictJSON.Unreadable) in try visit(&walk, name) }
         } while cursor.take(UInt8(ascii: ","))
         try close(UInt8(ascii: "}"))
+    }
+
+    /// Where a name that this walk came to stands in a list; nil if it does not.
+    public func index(of name: Name, in names: JSONNameList) -> Int? {
+        name.text.withBytes(in: cursor.bytes) { names.index(of: $0) }
     }
 
     /// Walks through an array. What the visitor does not take of an element is passed over.
@@ -144,9 +144,9 @@ public struct JSONWalk {
     }
 
     private mutating func name() throws(StrictJSON.Unreadable) -> Name {
-        let bytes = if let plain = try cursor.plainString() { plain } else { Array(try cursor.string().utf8)[...] }
+        let name = Name(text: try cursor.text())
         try passColon()
-        return Name(bytes)
+        return name
     }
 
     private mutating func passColon() throws(StrictJSON.Unreadable) {

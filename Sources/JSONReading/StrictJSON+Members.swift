@@ -44,16 +44,18 @@ extension StrictJSON {
         ///
         /// - Returns: the rule that it breaks, if any. One that stands again is reported once.
         mutating func add(_ name: JSONString, _ value: JSONToken) -> Flaw? {
-            let bytes = name.bytes(in: text)
-            if let place = places.isEmpty ? lookThrough(for: bytes.span) : places[Array(bytes)] {
+            let place =
+                places.isEmpty
+                ? name.withBytes(in: text) { lookThrough(for: $0) } : places[Array(name.bytes(in: text))]
+            if let place {
                 guard list[place].standsOnce else { return nil }
                 list[place].standsOnce = false
                 return .duplicateMember(name.string(in: text))
             }
             guard list.count < maxMembers else { return .tooManyMembers }
-            list.append(Member(name: name, nameCount: bytes.count, value: value))
+            list.append(Member(name: name, nameCount: name.withBytes(in: text) { $0.count }, value: value))
             if !places.isEmpty {
-                places[Array(bytes)] = list.count - 1
+                places[Array(name.bytes(in: text))] = list.count - 1
             } else if list.count > Self.mostLookedThrough {
                 for (place, member) in list.enumerated() { places[Array(member.name.bytes(in: text))] = place }
             }
@@ -67,9 +69,9 @@ extension StrictJSON {
         }
 
         private func lookThrough(for name: borrowing Span<UInt8>) -> Int? {
-            for index in list.indices
-            where list[index].nameCount == name.count && list[index].name.isEqual(to: name, in: text) {
-                return index
+            for index in list.indices where list[index].nameCount == name.count {
+                let isFound = list[index].name.withBytes(in: text) { $0.isEqual(to: name) }
+                if isFound { return index }
             }
             return nil
         }

@@ -5,15 +5,18 @@ import Testing
 
 @Suite("A walk through JSON")
 struct JSONWalkTests {
+    private static let names = JSONNameList(["a", "list"])
+
     /// What a walk takes of `{"a": ..., "list": [...]}` at any depth: the scalars named `a`, in order.
     private func scalars(_ json: String) throws(StrictJSON.Unreadable) -> [StrictJSON.Value?] {
         var found: [StrictJSON.Value?] = []
         var walk = try JSONWalk(Array(json.utf8))
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            if name.isEqual(to: Array("a".utf8)) {
-                found.append(try walk.scalar())
-            } else if name.isEqual(to: Array("list".utf8)), walk.kind == .array {
+            switch walk.index(of: name, in: Self.names) {
+            case 0: found.append(try walk.scalar())
+            case 1 where walk.kind == .array:
                 try walk.elements { walk throws(StrictJSON.Unreadable) in found.append(try walk.scalar()) }
+            default: break
             }
         }
         try walk.end()

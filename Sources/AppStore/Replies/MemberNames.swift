@@ -1,9 +1,12 @@
 import JSONReading
 
-/// The members that count, found by their names as bytes: no name of an answer becomes a string.
+/// The members that count, found by their names.
 struct MemberNames<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
-    private let members = Member.allCases.map { (name: Array($0.rawValue.utf8), member: $0) }
+    private let members = Array(Member.allCases)
+    private let names = JSONNameList(Member.allCases.map(\.rawValue))
 
-    /// The member of a name; nil for one that does not count.
-    subscript(name: JSONWalk.Name) -> Member? { members.first { name.isEqual(to: $0.name) }?.member }
+    /// The member of a name that the walk came to; nil for one that does not count.
+    func member(_ name: JSONWalk.Name, in walk: JSONWalk) -> Member? {
+        walk.index(of: name, in: names).map { members[$0] }
+    }
 }

@@ -8,7 +8,11 @@ struct MemberTexts<Member: Equatable & Sendable>: Sendable {
     mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
 
     /// The text of a member, if it has one. One that was set stays.
-    subscript(member: Member) -> String? { entries.first { $0.member == member }?.text }
+    subscript(member: Member) -> String? {
+        // By their places: what hands out entries counts a reference for each that is looked at.
+        for place in entries.indices where entries[place].member == member { return entries[place].text }
+        return nil
+    }
 
     /// Takes the text of a member that has none; of one that stands twice the first counts.
     mutating func add(_ text: String?, for member: Member) {

@@ -43,7 +43,7 @@ struct AttestedRecord: Sendable {
 
     /// Takes a member if it is one that counts. Of one that stands twice the first that says something does.
     mutating func take(_ name: JSONWalk.Name, _ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
-        guard let member = Self.names[name], texts[member] == nil,
+        guard let member = Self.names.member(name, in: walk), texts[member] == nil,
             let text = try walk.lenientText(), !text.isEmpty
         else { return }
         texts.add(text, for: member)
@@ -95,9 +95,12 @@ struct AttestedRecord: Sendable {
 
     /// Reads a date from its `_ms` member. iOS 6 style receipts have milliseconds in the plain member.
     private func moment(_ milliseconds: Member, or plain: Member?) -> Moment {
-        let spellings = [milliseconds, plain].compactMap { $0 }.compactMap { texts[$0] }
-        guard !spellings.isEmpty else { return .absent }
-        guard let known = spellings.lazy.compactMap(LenientNumber.moment).first else { return .unreadable }
+        let first = texts[milliseconds]
+        let second = plain.flatMap { texts[$0] }
+        guard first != nil || second != nil else { return .absent }
+        guard let known = first.flatMap(LenientNumber.moment) ?? second.flatMap(LenientNumber.moment) else {
+            return .unreadable
+        }
         return .at(Timestamp(milliseconds: known))
     }
 

@@ -79,7 +79,7 @@ private struct AnswerMembers {
     init(json body: [UInt8]) throws(StrictJSON.Unreadable) {
         var walk = try JSONWalk(body)
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names[name], !seen.contains(member) else { return }
+            guard let member = Self.names.member(name, in: walk), !seen.contains(member) else { return }
             seen.append(member)
             switch member {
             case .receipt: receipt = try ReceiptMembers(&walk)
@@ -121,7 +121,7 @@ private struct ReceiptMembers {
             return
         }
         try walk.members { walk, name throws(StrictJSON.Unreadable) in
-            guard let member = Self.names[name] else { return try record.take(name, &walk) }
+            guard let member = Self.names.member(name, in: walk) else { return try record.take(name, &walk) }
             guard !seen.contains(member) else { return }
             seen.append(member)
             if member == .inApp {

@@ -49,14 +49,14 @@ final class AppleAvailability: Sendable {
     ///
     /// The permit has to be given back with ``ended(_:_:isRetry:took:)``, whatever becomes of the call.
     func permit(for target: CallTarget, _ lane: CallLine.Lane) async -> CallAdmission.Permit? {
-        let atOnce = change { state, _ in
-            state.admission.permitAtOnce(for: target, lane, elapsed: clock.elapsed())
+        let (atOnce, id) = change { state, _ in
+            state.nextID += 1
+            return (
+                state.admission.permitAtOnce(for: target, lane, elapsed: clock.elapsed()),
+                CallerID(rawValue: state.nextID)
+            )
         }
         if let atOnce { return atOnce }
-        let id = state.withLock { state in
-            state.nextID += 1
-            return CallerID(rawValue: state.nextID)
-        }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 change { state, consequences in

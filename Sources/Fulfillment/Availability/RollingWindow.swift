@@ -18,6 +18,8 @@ struct RollingWindow: Sendable {
 
     /// Of a bucket, in milliseconds.
     private let width: Int64
+    /// When the newest bucket ends; it is asked several times for each call.
+    private var end: Duration
     private var buckets = [Count](repeating: Count(), count: bucketCount)
     /// The newest bucket's number since the clock's start.
     private var newest: Int64 = 0
@@ -26,6 +28,7 @@ struct RollingWindow: Sendable {
 
     init(length: Duration) {
         width = max(length.wholeMilliseconds / Int64(Self.bucketCount), 1)
+        end = .milliseconds(width)
     }
 
     /// Notes a call that ended.
@@ -45,8 +48,8 @@ struct RollingWindow: Sendable {
 
     /// Forgets what is older than the window.
     mutating func advance(to elapsed: Duration) {
+        guard elapsed >= end else { return }
         let current = elapsed.wholeMilliseconds / width
-        guard current > newest else { return }
         for number in (newest + 1)...min(current, newest + Int64(Self.bucketCount)) {
             let place = Int(number % Int64(Self.bucketCount))
             total.calls -= buckets[place].calls
@@ -55,6 +58,7 @@ struct RollingWindow: Sendable {
             buckets[place] = Count()
         }
         newest = current
+        end = .milliseconds((current + 1) * width)
     }
 
     /// Forgets everything.
