@@ -33,22 +33,9 @@ struct JSONCursor {
         guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
         let start = position
         skipPlain()
-        // The common case, and the only one for evidence of many kilobytes: no escapes, and no copy.
+        // The common case: no escapes, and no copy.
         if take(UInt8(ascii: "\"")) { return .plain(start..<position - 1) }
         return .resolved(try escaped(from: start))
-    }
-
-    /// The same as a string.
-    mutating func string() throws(StrictJSON.Unreadable) -> String { try text().string(in: bytes) }
-
-    /// Passes over a string that is checked and not kept.
-    mutating func passString() throws(StrictJSON.Unreadable) {
-        guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
-        let start = position
-        skipPlain()
-        if take(UInt8(ascii: "\"")) { return }
-        // Escapes are rare where nobody wants to know, so resolving them to check them costs nothing.
-        _ = try escaped(from: start)
     }
 
     /// Passes over what stands for itself in a string: all but quotes, backslashes and control characters.
@@ -142,8 +129,13 @@ struct JSONCursor {
         return code
     }
 
+    /// A string, a number, `true`, `false` or `null`.
+    mutating func scalar() throws(StrictJSON.Unreadable) -> JSONToken {
+        peek == UInt8(ascii: "\"") ? .string(try text()) : try literal()
+    }
+
     /// A number, `true`, `false` or `null`.
-    mutating func literal() throws(StrictJSON.Unreadable) -> JSONToken {
+    private mutating func literal() throws(StrictJSON.Unreadable) -> JSONToken {
         switch peek {
         case UInt8(ascii: "t") where takeWord("true"): return .boolean(true)
         case UInt8(ascii: "f") where takeWord("false"): return .boolean(false)

@@ -56,7 +56,9 @@ public struct JSONWalk {
         try close(UInt8(ascii: "}"))
     }
 
-    /// Where a name that this walk came to stands in a list; nil if it does not.
+    /// Where a name stands in a list; nil if it does not.
+    ///
+    /// - Precondition: it is this walk that came to the name.
     public func index(of name: Name, in names: JSONNameList) -> Int? {
         name.text.withBytes(in: cursor.bytes) { names.index(of: $0) }
     }
@@ -83,8 +85,7 @@ public struct JSONWalk {
             try pass()
             return nil
         }
-        let token: JSONToken =
-            cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.text()) : try cursor.literal()
+        let token = try cursor.scalar()
         cursor.skipSpace()
         return token.value(in: cursor.bytes)
     }
@@ -106,10 +107,8 @@ public struct JSONWalk {
                 ends.append(UInt8(ascii: "]"))
                 cursor.skipSpace()
                 if cursor.peek != UInt8(ascii: "]") { continue }
-            } else if cursor.peek == UInt8(ascii: "\"") {
-                try cursor.passString()
             } else {
-                _ = try cursor.literal()
+                _ = try cursor.scalar()
             }
             guard ends.count <= Self.maxDepth else { throw StrictJSON.Unreadable(reason: "nested too deep") }
             try passEnds(&ends)
@@ -139,7 +138,7 @@ public struct JSONWalk {
 
     private mutating func passName() throws(StrictJSON.Unreadable) {
         cursor.skipSpace()
-        try cursor.passString()
+        _ = try cursor.text()
         try passColon()
     }
 

@@ -1,12 +1,14 @@
 extension StrictJSON {
-    /// The members of one object that stand once, by their names. Names and values are places in the text: nothing becomes a string
-    /// before it is asked for.
+    /// The members of one object that stand once, by their names, which are compared byte by byte (RFC 8259, section 8.3). Names
+    /// and values are places in the text: nothing becomes a string before it is asked for.
     ///
-    /// A dozen or two are looked through, which costs less than hashing a name. Where there are more, which no honest text has, they
-    /// are hashed, so that looking through them is not what a hostile text costs.
+    /// A few short names are looked through, which costs less than hashing them. Where there are many, long ones, or some that
+    /// stand twice, which no honest text has, they are hashed: looking through them is not what a hostile text costs.
     public struct Members: Sendable {
         /// Most members that are looked through.
         static let mostLookedThrough = 32
+        /// Most bytes of a name that is looked at with others.
+        static let longestLookedThrough = 64
 
         private struct Member {
             let name: JSONString
@@ -18,8 +20,10 @@ extension StrictJSON {
 
         private let text: [UInt8]
         private var list: [Member] = []
-        /// Where each name is in the list, if there are more than are looked through; else empty.
-        private var places: [[UInt8]: Int] = [:]
+        /// Where each name is in the list; nil while they are looked through.
+        private var places: [[UInt8]: Int]?
+        /// Of those in the list that stand once.
+        private var count = 0
 
         init(of text: [UInt8]) {
             self.text = text
@@ -30,8 +34,8 @@ extension StrictJSON {
         /// The value of a member; nil if there is none, or more than one of that name.
         public subscript(name: String) -> Value? { member(name)?.value.value(in: text) }
 
-        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. What has no escapes is
-        /// a part of the bytes that were read, and keeps them all in memory.
+        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. What has no
+        /// escapes is a part of the bytes that were read, and keeps them all in memory.
         public func bytes(of name: String) -> ArraySlice<UInt8>? {
             guard case .string(let string) = member(name)?.value else { return nil }
             return string.bytes(in: text)
@@ -44,28 +48,40 @@ extension StrictJSON {
         ///
         /// - Returns: the rule that it breaks, if any. One that stands again is reported once.
         mutating func add(_ name: JSONString, _ value: JSONToken) -> Flaw? {
-            let place =
-                places.isEmpty
-                ? name.withBytes(in: text) { lookThrough(for: $0) } : places[Array(name.bytes(in: text))]
-            if let place {
+            if let place = place(of: name) {
+                hashNames()
                 guard list[place].standsOnce else { return nil }
                 list[place].standsOnce = false
+                count -= 1
                 return .duplicateMember(name.string(in: text))
             }
-            guard list.count < maxMembers else { return .tooManyMembers }
-            list.append(Member(name: name, nameCount: name.withBytes(in: text) { $0.count }, value: value))
-            if !places.isEmpty {
-                places[Array(name.bytes(in: text))] = list.count - 1
-            } else if list.count > Self.mostLookedThrough {
-                for (place, member) in list.enumerated() { places[Array(member.name.bytes(in: text))] = place }
+            guard count < maxMembers else { return .tooManyMembers }
+            let member = Member(name: name, nameCount: name.withBytes(in: text) { $0.count }, value: value)
+            list.append(member)
+            count += 1
+            if places != nil {
+                places?[Array(name.bytes(in: text))] = list.count - 1
+            } else if list.count > Self.mostLookedThrough || member.nameCount > Self.longestLookedThrough {
+                hashNames()
             }
             return nil
         }
 
+        private mutating func hashNames() {
+            guard places == nil else { return }
+            places = Dictionary(
+                uniqueKeysWithValues: list.enumerated().map { (Array($1.name.bytes(in: text)), $0) })
+        }
+
         private func member(_ name: String) -> Member? {
-            let place = places.isEmpty ? lookThrough(for: name.utf8Span.span) : places[Array(name.utf8)]
+            let place = if let places { places[Array(name.utf8)] } else { lookThrough(for: name.utf8Span.span) }
             guard let place, list[place].standsOnce else { return nil }
             return list[place]
+        }
+
+        private func place(of name: JSONString) -> Int? {
+            if let places { return places[Array(name.bytes(in: text))] }
+            return name.withBytes(in: text) { lookThrough(for: $0) }
         }
 
         private func lookThrough(for name: borrowing Span<UInt8>) -> Int? {

@@ -84,14 +84,13 @@ public struct StrictJSON: Sendable {
 
     private mutating func readValue(_ cursor: inout JSONCursor) throws(Unreadable) -> JSONToken {
         switch cursor.peek {
-        case UInt8(ascii: "\""): return .string(try cursor.text())
         case UInt8(ascii: "{"):
             try skipContainers(&cursor)
             return .object
         case UInt8(ascii: "["):
             try skipContainers(&cursor)
             return .array
-        default: return try cursor.literal()
+        default: return try cursor.scalar()
         }
     }
 
@@ -99,7 +98,7 @@ public struct StrictJSON: Sendable {
     private enum Container {
         case array
         /// Names seen so far; empty beyond the depth that is looked at.
-        case object(names: Set<String>)
+        case object(names: Set<[UInt8]>)
     }
 
     private mutating func skipContainers(_ cursor: inout JSONCursor) throws(Unreadable) {
@@ -120,7 +119,7 @@ public struct StrictJSON: Sendable {
                 cursor.skipSpace()
                 if cursor.peek == UInt8(ascii: "]") { try close(&open, &cursor) }
             } else {
-                _ = cursor.peek == UInt8(ascii: "\"") ? .string(try cursor.text()) : try cursor.literal()
+                _ = try cursor.scalar()
                 try close(&open, &cursor)
             }
             if open.count >= Self.maxDepth { note(.tooDeep) }
@@ -143,13 +142,13 @@ public struct StrictJSON: Sendable {
 
     private mutating func readName(_ open: inout [Container], _ cursor: inout JSONCursor) throws(Unreadable) {
         cursor.skipSpace()
-        let name = try cursor.string()
+        let name = try cursor.text()
         cursor.skipSpace()
         guard cursor.take(UInt8(ascii: ":")) else { throw Unreadable(reason: "not JSON") }
         guard open.count <= Self.maxDepth, case .object(var names) = open.popLast() else { return }
         if names.count >= Self.maxMembers {
             note(.tooManyMembers)
-        } else if !names.insert(name).inserted {
+        } else if !names.insert(Array(name.bytes(in: cursor.bytes))).inserted {
             note(.duplicateNestedMember)
         }
         open.append(.object(names: names))

@@ -7,11 +7,13 @@ public struct EvidenceText: Hashable, Sendable, ExpressibleByStringLiteral {
     /// - Parameter bytes: UTF-8.
     public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// A text of its own.
+    /// A copy of a string's bytes.
     public init(_ text: String) { self.init(Array(text.utf8)[...]) }
 
-    /// A text of its own.
     public init(stringLiteral text: String) { self.init(text) }
+
+    /// The same text as a copy, which keeps nothing else in memory.
+    public var alone: EvidenceText { EvidenceText(Array(bytes)[...]) }
 
     /// As a string, which is a copy.
     public var string: String { String(decoding: bytes, as: UTF8.self) }

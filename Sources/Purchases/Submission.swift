@@ -6,6 +6,15 @@ public enum Evidence: Hashable, Sendable {
     case signedTransaction(EvidenceText)
     /// A bare transaction id, to be looked up.
     case transactionID(TransactionID)
+
+    /// The same evidence, which keeps nothing else in memory: a text may be a part of a record.
+    public var alone: Evidence {
+        switch self {
+        case .receipt(let base64): .receipt(base64: base64.alone)
+        case .signedTransaction(let text): .signedTransaction(text.alone)
+        case .transactionID: self
+        }
+    }
 }
 
 /// One message of the input topic: somebody claims a purchase.

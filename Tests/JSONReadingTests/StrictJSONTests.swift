@@ -102,6 +102,43 @@ struct StrictJSONTests {
         }
     }
 
+    @Test("a member that stands twice takes no room from others, wherever it stands again")
+    func duplicatesAndRoom() throws {
+        let names = (0..<StrictJSON.maxMembers).map { "m\($0)" }
+        for place in [0, 1, 40, StrictJSON.maxMembers] {
+            var members = names.map { "\"\($0)\":1" }
+            members.insert(contentsOf: ["\"twice\":1", "\"twice\":2"], at: place)
+            let object = try StrictJSON(Array("{\(members.joined(separator: ","))}".utf8))
+            if place < StrictJSON.maxMembers {
+                #expect(object.flaws == [.duplicateMember("twice")])
+                #expect(object.members.names == names)
+            } else {
+                #expect(object.flaws == [.tooManyMembers])
+            }
+        }
+    }
+
+    @Test("long names are told apart by their last byte, and found again", arguments: [63, 64, 65, 2000])
+    func longNames(length: Int) throws {
+        let names = ["a", "b", "c"].map { String(repeating: "n", count: length - 1) + $0 }
+        let members = (names + [names[1]]).map { "\"\($0)\":\"\($0.suffix(1))\"" }.joined(separator: ",")
+        let object = try StrictJSON(Array("{\(members)}".utf8))
+        #expect(object.members.names == [names[0], names[2]])
+        #expect(object.members[names[0]] == .string("a"))
+        #expect(object.members[names[1]] == nil)
+        #expect(object.members[names[2]] == .string("c"))
+        #expect(object.flaws == [.duplicateMember(names[1])])
+    }
+
+    @Test("names are the same if their bytes are, at every level")
+    func namesAsBytes() throws {
+        // The same letter in two spellings of Unicode.
+        let object = try StrictJSON(Array(#"{"\u00e9":1,"e\u0301":2,"x":{"\u00e9":1,"e\u0301":2}}"#.utf8))
+        #expect(object.flaws.isEmpty)
+        #expect(object.members["\u{e9}"] == .number("1"))
+        #expect(object.members["e\u{301}"] == .number("2"))
+    }
+
     @Test("resolves escapes wherever they stand, between pieces of any length", arguments: 0..<40)
     func escapesAnywhere(length: Int) throws {
         let piece = String(repeating: "A", count: length)

@@ -74,7 +74,7 @@ final class Verifier: Sendable {
         return .ask(
             Case(
                 registered: registered, claim: submission.claim, receivedAt: receivedAt,
-                question: .again(submission.evidence)))
+                question: .again(submission.evidence.alone)))
     }
 
     private func look(at submission: Submission, _ receivedAt: Timestamp) -> Opening {
@@ -157,7 +157,7 @@ final class Verifier: Sendable {
         return .ask(
             Case(
                 registered: registered, claim: submission.claim, receivedAt: receivedAt,
-                question: .lookup(question, access, evidence: submission.evidence)))
+                question: .lookup(question, access, evidence: submission.evidence.alone)))
     }
 
     /// Where a task that brings the case before Apple had best run: where the answer comes in. What is looked at again is

@@ -22,4 +22,29 @@ struct FingerprintTests {
         let members = SubmissionMembers(try StrictJSON(Array(text.utf8)))
         #expect(Fingerprint.of(members, submissionID: "s-1", userID: "u-1") == expected)
     }
+
+    @Test(
+        "are over what members say, however it is written, and over nothing where they say nothing",
+        arguments: [
+            (
+                #","receipt":"A\/\u00e9\ud83d\ude00","productId":"\u0067ems""#,
+                "3e5d2d3e2b08b2620848c42765f16a78cc518a7271cd7f9574d471642aa6b1ab"
+            ),
+            (
+                #","receipt":"\#(String(repeating: #"AAA\/"#, count: 200))","productId":"gems""#,
+                "ff5ebc95796c5ecb9b867b363ce540be5f736293bd38447234d639b34678cc0e"
+            ),
+            (#","receipt":"""#, "d158ba9dbd23323fac32c750a5fff5c798bb9321c3864282bcc51f1d498d1d34"),
+            ("", "09ccba5d2b8c07d6647acfaabecc9875e613228f050c82bc58b69fb654229b99"),
+            (#","receipt":null,"productId":5"#, "09ccba5d2b8c07d6647acfaabecc9875e613228f050c82bc58b69fb654229b99"),
+            (
+                #","receipt":"A","receipt":"B""#,
+                "09ccba5d2b8c07d6647acfaabecc9875e613228f050c82bc58b69fb654229b99"
+            ),
+        ])
+    func spellings(more: String, expected: String) throws {
+        let text = #"{"bundleId":"com.example.game"\#(more)}"#
+        let members = SubmissionMembers(try StrictJSON(Array(text.utf8)))
+        #expect(Fingerprint.of(members, submissionID: "s-1", userID: "u-1") == expected)
+    }
 }

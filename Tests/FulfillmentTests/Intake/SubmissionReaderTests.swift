@@ -50,6 +50,9 @@ struct SubmissionReaderTests {
             (#","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
             (#","transactionId":"12"}"#, .transactionID("12")),
             (#","receipt":"AAAA","transactionId":"12"}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"AA\/\u0041","transactionId":"12"}"#, .receipt(base64: "AA/A")),
+            (#","receipt":null,"transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":null,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
         ]
         for (rest, evidence) in cases {
             guard case .submission(let read) = read(head + rest) else { return #expect(Bool(false), "\(rest)") }
@@ -92,6 +95,14 @@ struct SubmissionReaderTests {
                 "One of receipt, signedTransaction or transactionId is needed."
             ),
             (#"{"submissionId":"s","userId":"u","bundleId":[],"receipt":"A"}"#, "bundleId is not a string."),
+            (
+                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":5,"transactionId":"12"}"#,
+                "receipt is not a string."
+            ),
+            (
+                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":"A","signedTransaction":{}}"#,
+                "signedTransaction is not a string."
+            ),
         ] {
             guard case .malformed(_, _, let rejection) = read(text) else { return #expect(Bool(false), "\(text)") }
             #expect(rejection == Rejection(.malformedSubmission, detail))

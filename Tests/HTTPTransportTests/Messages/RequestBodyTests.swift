@@ -10,4 +10,10 @@ struct RequestBodyTests {
         #expect(body.bytes == Array(parts.joined()))
         #expect(body.count == parts.joined().count)
     }
+
+    @Test func `a part may be a part of something itself`() {
+        let whole: [UInt8] = [1, 2, 3, 4, 5]
+
+        #expect(RequestBody([whole[3...], whole[2..<2], whole[1..<3]]).bytes == [4, 5, 2, 3])
+    }
 }

@@ -1,0 +1,26 @@
+/// A string of a JSON text that is known to be UTF-8.
+enum JSONString: Sendable {
+    /// One without escapes: where it stands, its quotes aside.
+    case plain(Range<Int>)
+    /// What the escapes of another make of it, in UTF-8.
+    case resolved([UInt8])
+
+    func string(in text: [UInt8]) -> String { String(decoding: bytes(in: text), as: UTF8.self) }
+
+    /// UTF-8; of a plain one a part of the text, and no copy.
+    func bytes(in text: [UInt8]) -> ArraySlice<UInt8> {
+        switch self {
+        case .plain(let place): text[place]
+        case .resolved(let bytes): bytes[...]
+        }
+    }
+
+    /// The same bytes to be looked at, without a reference to be counted.
+    @inline(__always)
+    func withBytes<Result>(in text: [UInt8], _ body: (borrowing Span<UInt8>) -> Result) -> Result {
+        switch self {
+        case .plain(let place): body(text.span.extracting(place))
+        case .resolved(let bytes): body(bytes.span)
+        }
+    }
+}
