@@ -100,15 +100,24 @@ struct ClientsBench {
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<callers {
-                group.addTask(executorPreference: endpoint.executor) {
-                    for _ in 0..<each {
-                        guard
-                            case .response(200, _, _) = await endpoint.verifyReceipt(.production, body: body)
-                        else { throw BenchFailure(description: "a call was not answered") }
+                group.addTask {
+                    let isAnswered = await withCheckedContinuation { caller in
+                        call(each, body, endpoint) { caller.resume(returning: $0) }
                     }
+                    guard isAnswered else { throw BenchFailure(description: "a call was not answered") }
                 }
             }
             try await group.waitForAll()
+        }
+    }
+
+    /// So many calls, each where the answer to the one before it comes in, as a worker's calls follow each other.
+    private static func call(
+        _ count: Int, _ body: RequestBody, _ endpoint: AppleEndpoint, then: @escaping @Sendable (Bool) -> Void
+    ) {
+        endpoint.verifyReceipt(.production, body: body) { reply in
+            guard case .response(200, _, _) = reply else { return then(false) }
+            if count > 1 { call(count - 1, body, endpoint, then: then) } else { then(true) }
         }
     }
 

@@ -89,6 +89,38 @@ public final class HTTPTransport: Sendable {
         }
     }
 
+    /// Sends a request like ``send(_:)``, without a task that waits, and without a way to cancel it.
+    ///
+    /// - Parameter then: Called once, with what ``send(_:)`` would have returned or thrown, and not by this call itself. It
+    ///   runs on the transport's thread, where it must not block and should compute for microseconds; on the thread of
+    ///   whoever closes the transport; or, when the request is refused, on one that all tasks share.
+    public func send(
+        _ request: HTTPRequest, then: @escaping @Sendable (Result<HTTPResponse, HTTPTransportError>) -> Void
+    ) {
+        do throws(HTTPTransportError) {
+            try validate(request)
+        } catch {
+            return refuse(request, error, then)
+        }
+        let refusal = exchange.send(request) { [self] result in
+            switch result {
+            case .success(let response): metrics.record(response)
+            case .failure(let error): note(error, request)
+            }
+            then(result)
+        }
+        if let refusal { refuse(request, refusal, then) }
+    }
+
+    /// In a task: who sends another request when one failed would call itself here, ever deeper.
+    private func refuse(
+        _ request: HTTPRequest, _ error: HTTPTransportError,
+        _ then: @escaping @Sendable (Result<HTTPResponse, HTTPTransportError>) -> Void
+    ) {
+        note(error, request)
+        Task { then(.failure(error)) }
+    }
+
     private func validate(_ request: HTTPRequest) throws(HTTPTransportError) {
         try request.validateBody()
         let isKnown = lastFine.withLock { last in last.map(request.differsInBodyAlone(from:)) ?? false }

@@ -28,9 +28,13 @@ struct PipelineTests {
     @Test("waits for Apple's answers where Apple's endpoint wants that")
     func executor() async throws {
         let executor = CountingExecutor()
-        let bench = try await PipelineBench(executor: executor)
+        let bench = try await PipelineBench(executor: executor) { try .withKey($0) }
+        let purchases = try (0..<20).map { _ in try bench.appStore.signedTransaction() }
+        for purchase in purchases { bench.appStore.answer(about: purchase.transactionID, with: purchase.text) }
         bench.source.write(
-            try (0..<20).map { PipelineBench.message("s-\($0)", receipt: try bench.appStore.receipt().base64) })
+            purchases.map {
+                PipelineBench.message("\($0.transactionID)", evidence: #""transactionId":"\#($0.transactionID)""#)
+            })
         try await bench.run(untilSettled: 20)
         #expect(try await bench.ledger.counts().grants == 20)
         #expect(executor.steps >= 20)

@@ -4,10 +4,12 @@ import Synchronization
 
 /// ``CallAdmission`` as the tasks of the pipeline share it: every call to Apple asks here first.
 final class AppleAvailability: Sendable {
+    /// Called once: with the permit, or with nil if there will be none.
+    typealias Waiter = @Sendable (CallAdmission.Permit?) -> Void
+
     private struct State {
         var admission: CallAdmission
-        var waiters: [CallerID: CheckedContinuation<CallAdmission.Permit?, Never>] = [:]
-        var nextID: UInt64 = 0
+        var waiters: [CallerID: Waiter] = [:]
         /// Who lets time pass, and until when it sleeps; nil for a sleep without end.
         var keeper: (until: Duration?, task: CheckedContinuation<Void, Never>)?
         var holdsIntake = false
@@ -15,12 +17,14 @@ final class AppleAvailability: Sendable {
 
     /// What is done once the lock is given back.
     private struct Consequences {
-        var released: [(CheckedContinuation<CallAdmission.Permit?, Never>, CallAdmission.Permit?)] = []
+        var released: [(Waiter, CallAdmission.Permit?)] = []
         var keeper: CheckedContinuation<Void, Never>?
         var changes: [CallAdmission.Change] = []
     }
 
     private let state: Mutex<State>
+    /// Names that were given out.
+    private let callers = Atomic<UInt64>(0)
     private let clock: any WorkerClock
     private let randomness: any Randomness
     private let metrics: AvailabilityMetrics
@@ -49,30 +53,47 @@ final class AppleAvailability: Sendable {
     ///
     /// The permit has to be given back with ``ended(_:_:isRetry:took:)``, whatever becomes of the call.
     func permit(for target: CallTarget, _ lane: CallLine.Lane) async -> CallAdmission.Permit? {
-        let (atOnce, id) = change { state, _ in
-            state.nextID += 1
-            return (
-                state.admission.permitAtOnce(for: target, lane, elapsed: clock.elapsed()),
-                CallerID(rawValue: state.nextID)
-            )
-        }
-        if let atOnce { return atOnce }
+        let caller = newCaller()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                change { state, consequences in
-                    guard !Task.isCancelled,
-                        let admitted = state.admission.wait(id, for: target, lane, elapsed: clock.elapsed())
-                    else { return consequences.released.append((continuation, nil)) }
-                    state.waiters[id] = continuation
-                    Self.release(admitted, &state, &consequences)
-                }
+                permit(caller, for: target, lane) { continuation.resume(returning: $0) }
             }
         } onCancel: {
-            change { state, consequences in
-                guard let waiter = state.waiters.removeValue(forKey: id) else { return }
-                state.admission.withdraw(id, from: target, lane)
-                consequences.released.append((waiter, nil))
+            withdraw(caller, from: target, lane)
+        }
+    }
+
+    /// A name for one wait, which ends it when that is not wanted any more.
+    func newCaller() -> CallerID {
+        CallerID(rawValue: callers.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// Has `then` called once a call may be made: at once, or by whoever ends another call or lets time pass. With nil if
+    /// nothing begins any more, or the task that asks is cancelled.
+    ///
+    /// The permit has to be given back with ``ended(_:_:isRetry:took:)``, whatever becomes of the call.
+    func permit(
+        _ caller: CallerID, for target: CallTarget, _ lane: CallLine.Lane, then: @escaping Waiter
+    ) {
+        change { state, consequences in
+            let elapsed = clock.elapsed()
+            if let permit = state.admission.permitAtOnce(for: target, lane, elapsed: elapsed) {
+                return consequences.released.append((then, permit))
             }
+            // Under the lock, so that either this or who is told of the cancellation sees it.
+            guard !Task.isCancelled, let admitted = state.admission.wait(caller, for: target, lane, elapsed: elapsed)
+            else { return consequences.released.append((then, nil)) }
+            state.waiters[caller] = then
+            Self.release(admitted, &state, &consequences)
+        }
+    }
+
+    /// Ends a wait, with nil. Harmless when it is over.
+    func withdraw(_ caller: CallerID, from target: CallTarget, _ lane: CallLine.Lane) {
+        change { state, consequences in
+            guard let waiter = state.waiters.removeValue(forKey: caller) else { return }
+            state.admission.withdraw(caller, from: target, lane)
+            consequences.released.append((waiter, nil))
         }
     }
 
@@ -199,9 +220,9 @@ final class AppleAvailability: Sendable {
             }
             return result
         }
-        for (waiter, permit) in consequences.released { waiter.resume(returning: permit) }
         consequences.keeper?.resume()
         for change in consequences.changes { tell(change) }
+        for (waiter, permit) in consequences.released { waiter(permit) }
         return result
     }
 

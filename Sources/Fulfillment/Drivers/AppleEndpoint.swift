@@ -34,20 +34,25 @@ public struct AppleEndpoint: AppStoreEndpoint {
 
     public var executor: (any TaskExecutor)? { transport.executor }
 
-    public func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
-        await send(
-            HTTPRequest(
-                method: .post, url: hosts(environment).verifyReceipt,
-                headers: Self.json, body: body))
+    public func verifyReceipt(
+        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+    ) {
+        let request = HTTPRequest(
+            method: .post, url: hosts(environment).verifyReceipt, headers: Self.json, body: body)
+        transport.send(request) { then(AppStoreReply($0)) }
     }
 
     public func serverAPI(
         _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
     ) async -> AppStoreReply {
-        await send(
-            HTTPRequest(
-                method: .get, url: hosts(environment).serverAPI + request.path,
-                headers: [HTTPHeader(name: "authorization", value: "Bearer \(token.text)")]))
+        let request = HTTPRequest(
+            method: .get, url: hosts(environment).serverAPI + request.path,
+            headers: [HTTPHeader(name: "authorization", value: "Bearer \(token.text)")])
+        do throws(HTTPTransportError) {
+            return AppStoreReply(.success(try await transport.send(request)))
+        } catch {
+            return AppStoreReply(.failure(error))
+        }
     }
 
     private static let json = [HTTPHeader(name: "content-type", value: "application/json")]
@@ -58,14 +63,15 @@ public struct AppleEndpoint: AppStoreEndpoint {
         case .sandbox: sandbox
         }
     }
+}
 
-    private func send(_ request: HTTPRequest) async -> AppStoreReply {
-        do {
-            let response = try await transport.send(request)
-            return .response(
+extension AppStoreReply {
+    fileprivate init(_ result: Result<HTTPResponse, HTTPTransportError>) {
+        switch result {
+        case .success(let response):
+            self = .response(
                 httpStatus: response.status, retryAfter: response.header("retry-after"), body: response.body)
-        } catch {
-            return .failed(TransportFailure(error))
+        case .failure(let error): self = .failed(TransportFailure(error))
         }
     }
 }

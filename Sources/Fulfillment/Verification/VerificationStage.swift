@@ -48,32 +48,60 @@ struct VerificationStage: Sendable {
     }
 
     private func verifyAll() async {
+        let tries = FirstTries(openers: parts.configuration.openers)
         await withDiscardingTaskGroup { group in
-            for _ in 0..<parts.configuration.openers { group.addTask { await openAll() } }
+            for _ in 0..<parts.configuration.openers { group.addTask { await openAll(tries) } }
+            while let unsettled = await tries.takeUnsettled() {
+                for again in unsettled {
+                    group.addTask(executorPreference: verifier.executor(for: again.opened)) {
+                        guard await pause(for: again.delay) else { return }
+                        await verify(again.claim, again.opened, again.state, isRetry: true)
+                    }
+                }
+            }
         }
     }
 
-    /// Opens submissions, batch by batch, for as long as some are admitted; what has to be asked goes on in a task of its
-    /// own.
-    private func openAll() async {
+    /// Opens submissions, batch by batch, for as long as some are admitted; what has to be asked goes on by itself, or in a
+    /// task of its own.
+    private func openAll(_ tries: FirstTries) async {
         await withDiscardingTaskGroup { group in
             while let batch = await parts.admitted.take(atMost: Self.batch) {
                 var concluded: [Settled] = []
                 concluded.reserveCapacity(batch.count)
                 for submission in batch {
-                    // Opened here and not in the task, so that the evidence as it came is not kept while the task waits.
+                    // Opened here and not where it is asked, so that the evidence as it came is not kept while it waits.
                     switch verifier.open(submission.read.submission, receivedAt: submission.receivedAt) {
                     case .concluded(let verdict): concluded += settled(verdict, submission)
                     case .ask(let opened):
                         let claim = submission.withoutEvidence
+                        guard !tryFirst(claim, opened, tries) else { continue }
                         group.addTask(executorPreference: verifier.executor(for: opened)) {
-                            await verify(claim, opened)
+                            await verify(claim, opened, RetryState(), isRetry: false)
                         }
                     }
                 }
                 parts.settled.put(concluded)
             }
         }
+        tries.end()
+    }
+
+    /// Begins the first try of what can be tried without a task.
+    ///
+    /// - Returns: false if it cannot, and nothing is begun.
+    private func tryFirst(_ claim: AdmittedSubmission, _ opened: Verifier.Case, _ tries: FirstTries) -> Bool {
+        guard !parts.stopping.isRaised else { return true }
+        tries.begin()
+        let isBegun = verifier.begin(opened, isRetry: false) { verdict in
+            var state = RetryState()
+            if let verdict, let delay = follow(verdict, claim, opened, &state) {
+                tries.put(FirstTries.Unsettled(claim: claim, opened: opened, state: state, delay: delay))
+            }
+            tries.end()
+        }
+        if !isBegun { tries.end() }
+        return isBegun
     }
 
     /// A conclusion without a call never asks to be tried again, so one step settles it.
@@ -103,7 +131,8 @@ struct VerificationStage: Sendable {
         case .concluded(let verdict): parts.settled.put(settled(verdict, admitted, RetryState(due)))
         case .ask(let opened):
             await withTaskExecutorPreference(verifier.executor(for: opened)) {
-                await verify(admitted.withoutEvidence, opened, RetryState(due))
+                let state = RetryState(due)
+                await verify(admitted.withoutEvidence, opened, state, isRetry: state.attempts > 0)
             }
         }
     }
@@ -131,10 +160,10 @@ struct VerificationStage: Sendable {
     }
 
     private func verify(
-        _ admitted: AdmittedSubmission, _ opened: Verifier.Case, _ start: RetryState = RetryState()
+        _ admitted: AdmittedSubmission, _ opened: Verifier.Case, _ start: RetryState, isRetry: Bool
     ) async {
         var state = start
-        var isRetry = start.attempts > 0
+        var isRetry = isRetry
         // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
         // stop cuts short, or that was never made, is not counted.
         while !parts.stopping.isRaised, let verdict = await verifier.verify(opened, isRetry: isRetry),

@@ -35,10 +35,10 @@ final class Verifier: Sendable {
     /// nothing else of any size: thousands of cases wait at a time. A class, because each task that waits would hold several
     /// copies of a value.
     final class Case: Sendable {
-        fileprivate let registered: RegisteredApp
+        let registered: RegisteredApp
         /// What is claimed, without the evidence.
-        fileprivate let claim: Submission
-        fileprivate let receivedAt: Timestamp
+        let claim: Submission
+        let receivedAt: Timestamp
         fileprivate let question: Question
 
         fileprivate init(
@@ -199,38 +199,27 @@ final class Verifier: Sendable {
         }
     }
 
-    private func verifyReceipt(_ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool) async -> Verdict? {
-        var lane: CallLine.Lane = isRetry ? .again : .first
-        var exchange = VerifyReceiptExchange(
-            app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt,
-            sharedSecrets: opened.registered.sharedSecrets)
-        var step = exchange.start()
-        while true {
-            switch step {
-            case .conclude(let verdict): return verdict
-            case .call(let environment, let secret):
-                guard let permit = await apple.permit(for: .verifyReceipt(environment), lane) else { return nil }
-                lane = .goingOn
-                let started = clock.elapsed()
-                let reply = await endpoint.verifyReceipt(environment, body: question.body(with: secret))
-                let took = called(environment, reply, since: started)
-                step = answered(reply, took, permit, isRetry, &exchange)
-            }
-        }
+    /// Begins to bring a case before Apple once, without a task that waits.
+    ///
+    /// - Parameters:
+    ///   - isRetry: whether the case was brought before Apple already.
+    ///   - then: called once with what ``verify(_:isRetry:)`` would return, where the answer comes in. It must not block.
+    /// - Returns: false if the case needs a task; nothing is begun then.
+    func begin(_ opened: Case, isRetry: Bool, then: @escaping VerifyReceiptTry.Ending) -> Bool {
+        guard case .verifyReceipt(let question) = opened.question else { return false }
+        VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry).begin(then)
+        return true
     }
 
-    /// Not inlined: what is, lives in the frame of the task, of which there are thousands.
-    @inline(never)
-    private func answered(
-        _ reply: AppStoreReply, _ took: Duration, _ permit: CallAdmission.Permit, _ isRetry: Bool,
-        _ exchange: inout VerifyReceiptExchange
-    ) -> VerifyReceiptExchange.Step {
-        let now = clock.now()
-        let step = exchange.answered(reply, now: now)
-        apple.ended(
-            permit, CallOutcome(reply, from: .verifyReceipt, concluded: step.verdict, now: now), isRetry: isRetry,
-            took: took)
-        return step
+    private func verifyReceipt(_ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool) async -> Verdict? {
+        let receiptTry = VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                receiptTry.begin { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            receiptTry.giveUp()
+        }
     }
 
     private func lookUp(
@@ -307,7 +296,7 @@ final class Verifier: Sendable {
     /// Notes that a call is over.
     ///
     /// - Returns: how long it took.
-    private func called(_ environment: Environment, _ reply: AppStoreReply, since started: Duration) -> Duration {
+    func called(_ environment: Environment, _ reply: AppStoreReply, since started: Duration) -> Duration {
         let took = clock.elapsed() - started
         metrics.called(environment, reply, took: took)
         if case .failed(let failure) = reply { warn(environment, failure) }
@@ -341,14 +330,6 @@ extension Verdict {
         case .verified, .rejected: true
         case .retry, .hold: false
         }
-    }
-}
-
-extension VerifyReceiptExchange.Step {
-    /// What the try ended with, if it ended.
-    fileprivate var verdict: Verdict? {
-        guard case .conclude(let verdict) = self else { return nil }
-        return verdict
     }
 }
 

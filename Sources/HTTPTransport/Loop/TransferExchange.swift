@@ -2,7 +2,8 @@ import Synchronization
 
 /// Where callers and the loop's thread meet: one lock, and one wake-up for all that comes before the loop's next turn.
 final class TransferExchange: Sendable {
-    typealias Ticket = CheckedContinuation<Result<HTTPResponse, HTTPTransportError>, Never>
+    /// Called once with what became of a request, by whoever finds it out: the loop's thread, or who cancels or closes.
+    typealias Ticket = @Sendable (Result<HTTPResponse, HTTPTransportError>) -> Void
     typealias Table = TransferTable<HTTPRequest, Ticket>
 
     private let table: Mutex<Table>
@@ -17,12 +18,28 @@ final class TransferExchange: Sendable {
     func answer(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPTransportError> {
         let id = table.withLock { $0.announce() }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { submit(id, request, $0) }
+            await withCheckedContinuation { continuation in
+                let submission = table.withLock { table in
+                    table.submit(id, order: request, ticket: { continuation.resume(returning: $0) })
+                }
+                if let error = refusal(of: submission) { continuation.resume(returning: .failure(error)) }
+            }
         } onCancel: {
             let (ticket, wake) = table.withLock { $0.cancel(id) }
             if wake { poller.wake() }
-            ticket?.resume(returning: .failure(.cancelled))
+            ticket?(.failure(.cancelled))
         }
+    }
+
+    /// Has the ticket called once the request is answered or the transport closed, whatever comes first.
+    ///
+    /// - Returns: why the request is refused, and the ticket not called; nil if it is not.
+    func send(_ request: HTTPRequest, _ ticket: @escaping Ticket) -> HTTPTransportError? {
+        refusal(
+            of: table.withLock { table in
+                let id = table.announce()
+                return table.submit(id, order: request, ticket: ticket)
+            })
     }
 
     /// For the loop: tells what ended, and asks what to do now.
@@ -35,16 +52,17 @@ final class TransferExchange: Sendable {
         let (tickets, wake) = table.withLock { $0.close() }
         if wake { poller.wake() }
         for ticket in tickets {
-            ticket.resume(returning: .failure(.closed))
+            ticket(.failure(.closed))
         }
     }
 
-    private func submit(_ id: TransferID, _ request: HTTPRequest, _ ticket: Ticket) {
-        switch table.withLock({ $0.submit(id, order: request, ticket: ticket) }) {
+    /// Does what follows from a submission; the error if it was refused.
+    private func refusal(of submission: Table.Submission) -> HTTPTransportError? {
+        switch submission {
         case .accepted(let wake):
             if wake { poller.wake() }
-        case .refused(let ticket, let refusal):
-            ticket.resume(returning: .failure(HTTPTransportError(refusal)))
+            return nil
+        case .refused(_, let refusal): return HTTPTransportError(refusal)
         }
     }
 }

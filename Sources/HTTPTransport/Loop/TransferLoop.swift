@@ -81,7 +81,7 @@ final class TransferLoop {
     private func takeTurn() -> Bool {
         let (turn, running, waiting) = exchange.turn(ended: ended.map(\.id))
         for (ticket, transfer) in zip(turn.ended, ended) {
-            ticket?.resume(returning: transfer.result)
+            ticket?(transfer.result)
         }
         ended.removeAll(keepingCapacity: true)
         metrics.set(running: running, waiting: waiting)

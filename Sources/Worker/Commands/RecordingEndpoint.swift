@@ -24,10 +24,13 @@ final class RecordingEndpoint: AppStoreEndpoint {
     /// What was asked, in order. One verification asks a bounded number of times.
     var calls: [Call] { recorded.withLock { $0 } }
 
-    func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
-        let reply = await endpoint.verifyReceipt(environment, body: body)
-        record(environment, "verifyReceipt", reply)
-        return reply
+    func verifyReceipt(
+        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+    ) {
+        endpoint.verifyReceipt(environment, body: body) { [self] reply in
+            record(environment, "verifyReceipt", reply)
+            then(reply)
+        }
     }
 
     func serverAPI(

@@ -145,11 +145,7 @@ struct OutageTests {
         "one app's refused key, limit or outage at the App Store Server API does not hold another app's purchases up",
         arguments: [reply(401), reply(429), reply(500), .failed(.timedOut)])
     func oneApp(reply: AppStoreReply) async throws {
-        let key = ServerAPIKey()
-        let other = RegisteredApp(
-            app: App(bundleID: "com.example.other"), sharedSecrets: [],
-            serverAPI: try ServerAPICredentials(
-                issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: key.privateKeyPEM))
+        let other = try RegisteredApp.withKey(App(bundleID: "com.example.other"))
         let clock = VirtualClock()
         let bench = try await PipelineBench(
             configuration: PipelineConfiguration(maxInFlight: 16), clock: clock,

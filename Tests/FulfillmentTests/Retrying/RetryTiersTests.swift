@@ -99,15 +99,9 @@ struct RetryTiersTests {
         "a transaction that Apple does not know yet waits in the ledger, and is asked for again until it does"
     )
     func notFoundYet() async throws {
-        let key = ServerAPIKey()
         let appears = Duration.seconds(900)
         let outage = try await OutageBench(
-            app: {
-                RegisteredApp(
-                    app: $0, sharedSecrets: [],
-                    serverAPI: try ServerAPICredentials(
-                        issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: key.privateKeyPEM))
-            },
+            app: { try .withKey($0) },
             lookup: { elapsed in
                 elapsed < appears
                     ? .response(httpStatus: 404, retryAfter: nil, body: Array(#"{"errorCode":4040010}"#.utf8)) : nil

@@ -25,7 +25,9 @@ struct PipelineBench {
         inventory: (any InventoryEndpoint)? = nil,
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
-        appStore = try ScriptedAppStore(gate: gate, weather: weather, executor: executor)
+        // Whoever lives in a time of its own answers in it, too.
+        appStore = try ScriptedAppStore(
+            gate: gate, weather: weather, executor: executor ?? (clock as? VirtualClock)?.executor)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         if let existing {

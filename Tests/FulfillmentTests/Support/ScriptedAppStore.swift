@@ -118,7 +118,13 @@ final class ScriptedAppStore: AppStoreEndpoint {
         state.withLock { $0.everyone = replies }
     }
 
-    func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
+    func verifyReceipt(
+        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+    ) {
+        Task(executorPreference: executor) { then(await self.reply(to: body)) }
+    }
+
+    private func reply(to body: RequestBody) async -> AppStoreReply {
         state.withLock { state in
             state.calls += 1
             state.inFlight += 1

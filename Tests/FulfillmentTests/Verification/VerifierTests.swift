@@ -11,18 +11,6 @@ import Testing
 struct VerifierTests {
     private static let start = Timestamp(milliseconds: 1_795_255_200_000)
 
-    /// An app with a key for the App Store Server API.
-    private func withKey(
-        _ app: App, receipts: ReceiptMethod = .verifyReceipt, confirmsOlderThan: Duration? = nil
-    ) throws -> RegisteredApp {
-        let key = ServerAPIKey()
-        return RegisteredApp(
-            app: app, sharedSecrets: [],
-            serverAPI: try ServerAPICredentials(
-                issuerID: key.issuerID, keyID: key.keyID, privateKeyPEM: key.privateKeyPEM),
-            receipts: receipts, confirmsOlderThan: confirmsOlderThan)
-    }
-
     private func signed(_ text: String) -> String { #""signedTransaction":"\#(text)""# }
 
     private func proofs(_ bench: PipelineBench) -> [String] {
@@ -63,7 +51,7 @@ struct VerifierTests {
 
     @Test("one signed long ago is looked up before it is granted, and what Apple took back since is seen")
     func confirmation() async throws {
-        let bench = try await PipelineBench { try withKey($0, confirmsOlderThan: .seconds(3600)) }
+        let bench = try await PipelineBench { try .withKey($0, confirmsOlderThan: .seconds(3600)) }
         let longAgo = Self.start.advanced(by: .seconds(-7200))
         let stands = try bench.appStore.signedTransaction(signedAt: longAgo)
         bench.appStore.answer(
@@ -86,7 +74,7 @@ struct VerifierTests {
 
     @Test("a bare transaction id is looked up, and found late if need be")
     func bareID() async throws {
-        let bench = try await PipelineBench { try withKey($0) }
+        let bench = try await PipelineBench { try .withKey($0) }
         let purchase = try bench.appStore.signedTransaction()
         bench.appStore.answer(about: purchase.transactionID, with: purchase.text)
         let missing = AppStoreReply.response(
@@ -114,7 +102,7 @@ struct VerifierTests {
 
     @Test("a receipt's ids are looked up only if Apple signed the receipt")
     func receiptLookedUp() async throws {
-        let bench = try await PipelineBench { try withKey($0, receipts: .serverAPI) }
+        let bench = try await PipelineBench { try .withKey($0, receipts: .serverAPI) }
         let (genuine, id) = try bench.appStore.receipt()
         bench.appStore.answer(about: id, with: try bench.appStore.signedTransaction(id: id).text)
         let forged = try ScriptedAppStore().receipt()

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTransport
 import Testing
 
@@ -8,9 +7,9 @@ struct LoopExecutorTests {
     @Test func `a task begins on the transport's thread, and goes on there when its answer has come`() async throws {
         try await Setup.run { setup in
             let task = Task(executorPreference: setup.transport.executor) {
-                let before = Self.thread()
+                let before = threadName()
                 let status = try await setup.get().status
-                return (before, status, Self.thread())
+                return (before, status, threadName())
             }
 
             let (before, status, after) = try await task.value
@@ -58,9 +57,9 @@ struct LoopExecutorTests {
             let executor = setup.transport.executor
             let task = Task(executorPreference: executor) {
                 begins.finish()
-                let before = Self.thread()
+                let before = threadName()
                 for await _ in wakes {}
-                return (before, Self.thread())
+                return (before, threadName())
             }
             for await _ in begun {}
             return (executor, task)
@@ -71,7 +70,7 @@ struct LoopExecutorTests {
         let (before, after) = await task.value
         #expect(before == "http-transport")
         #expect(after != "http-transport")
-        let late = await Task(executorPreference: executor) { Self.thread() }.value
+        let late = await Task(executorPreference: executor) { threadName() }.value
         #expect(late != "http-transport")
     }
 
@@ -84,11 +83,5 @@ struct LoopExecutorTests {
 
         let error = try await task.value
         #expect(error == .closed)
-    }
-
-    /// The name of the thread that asks; a failure to read it is no thread's name.
-    private static func thread() -> String {
-        let name = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
-        return String(decoding: name, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import HTTPTransport
@@ -15,4 +16,10 @@ func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async
         value.finish()
     }
     return await values.first { _ in true }
+}
+
+/// The name of the thread that asks; a failure to read it is no thread's name.
+func threadName() -> String {
+    let name = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
+    return String(decoding: name, as: UTF8.self).trimmingCharacters(in: .newlines)
 }

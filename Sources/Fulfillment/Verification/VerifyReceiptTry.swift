@@ -1,0 +1,115 @@
+import AppStore
+import Purchases
+import Synchronization
+
+/// One try of one receipt at verifyReceipt: makes the calls that ``VerifyReceiptExchange`` asks for, each once Apple may be
+/// asked, and tells what they amount to.
+///
+/// No task waits for it. Thousands of tries wait at a time, and each goes on within whoever brings its permit or its answer:
+/// a task would be woken three times for a call that is done in a few microseconds.
+final class VerifyReceiptTry: Sendable {
+    /// Hears the verdict; nil if the try was given up, or the worker stops and it was not made.
+    typealias Ending = @Sendable (Verdict?) -> Void
+
+    /// A place in the line for Apple.
+    private struct Wait {
+        let caller: CallerID
+        let target: CallTarget
+        let lane: CallLine.Lane
+    }
+
+    private struct State {
+        var exchange: VerifyReceiptExchange
+        /// A call of this try was made: the next is a part of it, and comes before those of others.
+        var isGoingOn = false
+        var wait: Wait?
+        /// Nil before it begins, and once it has heard: what still comes then is of no more use.
+        var ending: Ending?
+    }
+
+    private let verifier: Verifier
+    private let question: ReceiptQuestion
+    private let isRetry: Bool
+    private let state: Mutex<State>
+
+    /// - Parameter isRetry: whether the case was brought before Apple already.
+    init(_ question: ReceiptQuestion, of opened: Verifier.Case, by verifier: Verifier, isRetry: Bool) {
+        self.verifier = verifier
+        self.question = question
+        self.isRetry = isRetry
+        let exchange = VerifyReceiptExchange(
+            app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt,
+            sharedSecrets: opened.registered.sharedSecrets)
+        state = Mutex(State(exchange: exchange))
+    }
+
+    /// Begins, once.
+    ///
+    /// - Parameter ending: called once, on the thread of whoever ends the try. It must not block.
+    func begin(_ ending: @escaping Ending) {
+        let step = state.withLock { state in
+            state.ending = ending
+            return state.exchange.start()
+        }
+        follow(step)
+    }
+
+    /// Ends the try at once, without a verdict. A call that is under way ends by itself, and its answer is not looked at.
+    func giveUp() {
+        let wait = state.withLock { $0.wait.take() }
+        end(with: nil)
+        if let wait { verifier.apple.withdraw(wait.caller, from: wait.target, wait.lane) }
+    }
+
+    private func follow(_ step: VerifyReceiptExchange.Step) {
+        switch step {
+        case .conclude(let verdict): end(with: verdict)
+        case .call(let environment, let secret): standInLine(environment, secret)
+        }
+    }
+
+    private func end(with verdict: Verdict?) {
+        state.withLock { $0.ending.take() }?(verdict)
+    }
+
+    private func standInLine(_ environment: Environment, _ secret: SharedSecret?) {
+        let target = CallTarget.verifyReceipt(environment)
+        let caller = verifier.apple.newCaller()
+        let lane = state.withLock { state in
+            let lane: CallLine.Lane = state.isGoingOn ? .goingOn : isRetry ? .again : .first
+            state.wait = Wait(caller: caller, target: target, lane: lane)
+            return lane
+        }
+        verifier.apple.permit(caller, for: target, lane) { [self] permit in
+            guard let permit else { return end(with: nil) }
+            call(environment, secret, permit)
+        }
+    }
+
+    private func call(_ environment: Environment, _ secret: SharedSecret?, _ permit: CallAdmission.Permit) {
+        let isWanted = state.withLock { state in
+            state.wait = nil
+            state.isGoingOn = true
+            return state.ending != nil
+        }
+        guard isWanted else { return verifier.apple.ended(permit, .unknown, isRetry: isRetry, took: .zero) }
+        let started = verifier.clock.elapsed()
+        verifier.endpoint.verifyReceipt(environment, body: question.body(with: secret)) { [self] reply in
+            let took = verifier.called(environment, reply, since: started)
+            answered(reply, took, permit)
+        }
+    }
+
+    private func answered(_ reply: AppStoreReply, _ took: Duration, _ permit: CallAdmission.Permit) {
+        let now = verifier.clock.now()
+        let step = state.withLock { state in
+            state.ending == nil ? nil : state.exchange.answered(reply, now: now)
+        }
+        var verdict: Verdict?
+        if case .conclude(let concluded) = step { verdict = concluded }
+        verifier.apple.ended(
+            permit, CallOutcome(reply, from: .verifyReceipt, concluded: verdict, now: now), isRetry: isRetry, took: took
+        )
+        if let step { follow(step) }
+    }
+}

@@ -1,0 +1,38 @@
+import AppStore
+import Fulfillment
+import HTTPTransport
+import Purchases
+import Synchronization
+
+/// Apple, whose answers come when the test says so.
+final class HeldAppStore: AppStoreEndpoint {
+    private typealias Call = (environment: Environment, then: @Sendable (AppStoreReply) -> Void)
+
+    private let state = Mutex((asked: [Environment](), open: [Call]()))
+
+    /// Where each call went, in order.
+    var asked: [Environment] { state.withLock { $0.asked } }
+    /// Calls that wait for their answers.
+    var open: Int { state.withLock { $0.open.count } }
+
+    func verifyReceipt(
+        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+    ) {
+        state.withLock {
+            $0.asked.append(environment)
+            $0.open.append((environment, then))
+        }
+    }
+
+    func serverAPI(
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+    ) async -> AppStoreReply {
+        .failed(.unreachable)
+    }
+
+    /// Answers the oldest call that waits.
+    func answer(_ json: String) {
+        let call = state.withLock { $0.open.isEmpty ? nil : $0.open.removeFirst() }
+        call?.then(.response(httpStatus: 200, retryAfter: nil, body: Array(json.utf8)))
+    }
+}

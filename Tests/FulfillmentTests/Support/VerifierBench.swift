@@ -1,0 +1,52 @@
+import AppStore
+import Logging
+import Purchases
+
+@testable import Fulfillment
+
+/// A verifier, one receipt that Apple has to be asked about, and room for one call at once.
+struct VerifierBench {
+    let appStore = HeldAppStore()
+    let apple: AppleAvailability
+    let verifier: Verifier
+    let question: ReceiptQuestion
+    let opened: Verifier.Case
+    let transactionID: TransactionID
+
+    private struct NothingToAsk: Error {}
+
+    init() throws {
+        let issuer = try ScriptedAppStore()
+        let (base64, id) = try issuer.receipt()
+        let registered = RegisteredApp(app: App(bundleID: "com.example.game"), sharedSecrets: [])
+        let apps = AppRegistry([registered])
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        apple = AppleAvailability(
+            targets: CallTarget.all(for: apps), policy: AvailabilityPolicy(), mostCalls: 1, clock: FastClock(),
+            randomness: FixedRandomness(), metrics: AvailabilityMetrics(), logger: logger)
+        verifier = Verifier(
+            apps: apps, signatures: SignatureVerifiers(roots: issuer.roots), endpoint: appStore, apple: apple,
+            clock: FastClock(), metrics: PipelineMetrics(), alerts: AlertThrottle(), logger: logger)
+        let submission = Submission(
+            id: "s", userID: "u", bundleID: "com.example.game", evidence: .receipt(base64: EvidenceText(base64)))
+        guard case .ask(let opened) = verifier.open(submission, receivedAt: Timestamp(milliseconds: 1_795_255_200_000))
+        else { throw NothingToAsk() }
+        self.opened = opened
+        question = ReceiptQuestion(try ReceiptText(EvidenceText(base64)), secret: nil)
+        transactionID = id
+    }
+
+    /// A try of the receipt.
+    func makeTry() -> VerifyReceiptTry {
+        VerifyReceiptTry(question, of: opened, by: verifier, isRetry: false)
+    }
+
+    /// The submission without its evidence, as it waits.
+    var claim: AdmittedSubmission {
+        AdmittedSubmission(
+            read: ReadSubmission(
+                submission: opened.claim,
+                claimant: Claimant(submissionID: "s", userID: "u", bundleID: "com.example.game"), fingerprint: "f"),
+            origin: Origin(topic: "t", partition: 0, offset: 0), receivedAt: opened.receivedAt, ticket: nil, weight: 0)
+    }
+}
