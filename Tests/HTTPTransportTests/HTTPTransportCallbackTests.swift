@@ -44,11 +44,11 @@ struct HTTPTransportCallbackTests {
 
     @Test func `who sends another request whenever one is refused does not run out of stack`() async throws {
         let transport = try Setup.transport { _ in }
-        let refused = await withCheckedContinuation { done in
-            Self.sendRefused(200_000, by: transport) { done.resume(returning: $0) }
-        }
+        let refused = await Self.refusal(of: "http://example.invalid", after: 100_000, by: transport)
         #expect(refused == .notHTTPS)
         await transport.shutdown()
+        let closed = await Self.refusal(of: "https://example.invalid", after: 100_000, by: transport)
+        #expect(closed == .closed)
     }
 
     @Test func `a request under way and one that comes after the end both hear that it is closed`() async throws {
@@ -89,11 +89,21 @@ struct HTTPTransportCallbackTests {
         #expect(failures.totalValue == 1)
     }
 
-    private static func sendRefused(
-        _ count: Int, by transport: HTTPTransport, then: @escaping @Sendable (HTTPTransportError?) -> Void
+    /// What the last of so many requests hears, each sent where the one before was refused.
+    private static func refusal(of url: String, after count: Int, by transport: HTTPTransport) async
+        -> HTTPTransportError?
+    {
+        await withCheckedContinuation { done in
+            send(count, HTTPRequest(method: .get, url: url), by: transport) { done.resume(returning: $0) }
+        }
+    }
+
+    private static func send(
+        _ count: Int, _ request: HTTPRequest, by transport: HTTPTransport,
+        then: @escaping @Sendable (HTTPTransportError?) -> Void
     ) {
-        transport.send(HTTPRequest(method: .get, url: "http://example.invalid")) { result in
-            if count > 1 { sendRefused(count - 1, by: transport, then: then) } else { then(error(result)) }
+        transport.send(request) { result in
+            if count > 1 { send(count - 1, request, by: transport, then: then) } else { then(error(result)) }
         }
     }
 

@@ -38,7 +38,8 @@ public struct VerifyReceiptExchange: Sendable {
     private let receivedAt: Timestamp
     private let sharedSecrets: [SharedSecret]
     private var state = State.ready
-    private var made: Set<Call> = []
+    /// At most one for each endpoint and secret: looked through sooner than hashed.
+    private var made: [Call] = []
 
     /// A try.
     ///
@@ -117,7 +118,7 @@ public struct VerifyReceiptExchange: Sendable {
     }
 
     private mutating func call(_ call: Call) -> Step {
-        made.insert(call)
+        made.append(call)
         state = .asked(call)
         return step(for: call)
     }

@@ -76,13 +76,15 @@ final class AppleAvailability: Sendable {
         _ caller: CallerID, for target: CallTarget, _ lane: CallLine.Lane, then: @escaping Waiter
     ) {
         change { state, consequences in
+            // Under the lock, so that either this or who is told of the cancellation sees it.
+            guard !Task.isCancelled else { return consequences.released.append((then, nil)) }
             let elapsed = clock.elapsed()
             if let permit = state.admission.permitAtOnce(for: target, lane, elapsed: elapsed) {
                 return consequences.released.append((then, permit))
             }
-            // Under the lock, so that either this or who is told of the cancellation sees it.
-            guard !Task.isCancelled, let admitted = state.admission.wait(caller, for: target, lane, elapsed: elapsed)
-            else { return consequences.released.append((then, nil)) }
+            guard let admitted = state.admission.wait(caller, for: target, lane, elapsed: elapsed) else {
+                return consequences.released.append((then, nil))
+            }
             state.waiters[caller] = then
             Self.release(admitted, &state, &consequences)
         }

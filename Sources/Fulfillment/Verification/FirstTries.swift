@@ -17,6 +17,7 @@ final class FirstTries: Sendable {
     private let unsettled = BatchChannel<Unsettled>()
     /// Tries that have not ended, and tasks that may begin some.
     private let open: Atomic<Int>
+    private let abandoned = Atomic(false)
 
     /// - Parameter openers: tasks that begin tries; each of them ends once, like a try.
     init(openers: Int) {
@@ -33,6 +34,12 @@ final class FirstTries: Sendable {
     func end() {
         if open.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { unsettled.finish() }
     }
+
+    /// Nobody settles anything any more: what a try still hears is of no use, and is not counted.
+    func abandon() { abandoned.store(true, ordering: .relaxed) }
+
+    /// Whether they were abandoned.
+    var areAbandoned: Bool { abandoned.load(ordering: .relaxed) }
 
     /// Waits for what needs another try; nil once all tries have ended and no more can begin, or the task is cancelled.
     func takeUnsettled() async -> [Unsettled]? { await unsettled.take(atMost: VerificationStage.batch) }

@@ -59,6 +59,7 @@ struct VerificationStage: Sendable {
                     }
                 }
             }
+            if Task.isCancelled { tries.abandon() }
         }
     }
 
@@ -95,7 +96,7 @@ struct VerificationStage: Sendable {
         tries.begin()
         let isBegun = verifier.begin(opened, isRetry: false) { verdict in
             var state = RetryState()
-            if let verdict, let delay = follow(verdict, claim, opened, &state) {
+            if let verdict, !tries.areAbandoned, let delay = follow(verdict, claim, opened, &state) {
                 tries.put(FirstTries.Unsettled(claim: claim, opened: opened, state: state, delay: delay))
             }
             tries.end()

@@ -84,6 +84,8 @@ final class VerifyReceiptTry: Sendable {
             guard let permit else { return end(with: nil) }
             call(environment, secret, permit)
         }
+        // Given up before it stood in line: nobody else takes it out again.
+        if state.withLock({ $0.ending == nil }) { verifier.apple.withdraw(caller, from: target, lane) }
     }
 
     private func call(_ environment: Environment, _ secret: SharedSecret?, _ permit: CallAdmission.Permit) {

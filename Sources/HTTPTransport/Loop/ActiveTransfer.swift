@@ -110,7 +110,7 @@ final class ActiveTransfer {
         guard code == CURLE_OK else { return .failure(outcome(code).error) }
         return .success(
             HTTPResponse(
-                status: grantor_easy_get_long(easy, CURLINFO_RESPONSE_CODE), headers: collector.headers,
+                status: grantor_easy_get_long(easy, CURLINFO_RESPONSE_CODE), lines: collector.headers,
                 body: collector.body, timings: timings))
     }
 

@@ -2,8 +2,7 @@
 public struct HTTPResponse: Sendable {
     /// The status code, 100-999. Every status is a response, redirects and errors too; none is followed or thrown.
     public var status: Int
-    /// In the order they came, repeats kept; trailers are left out.
-    public var headers: [HTTPHeader]
+    private let lines: HeaderLines
     /// Decompressed where the server compressed it.
     public var body: [UInt8]
     /// How long the parts of the exchange took.
@@ -11,15 +10,23 @@ public struct HTTPResponse: Sendable {
 
     /// A response, as tests make one.
     public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = [], timings: HTTPTimings = HTTPTimings()) {
+        self.init(status: status, lines: HeaderLines(headers), body: body, timings: timings)
+    }
+
+    init(status: Int, lines: HeaderLines, body: [UInt8], timings: HTTPTimings) {
         self.status = status
-        self.headers = headers
+        self.lines = lines
         self.body = body
         self.timings = timings
     }
 
+    /// In the order they came, repeats kept; trailers are left out. Read anew at each call.
+    public var headers: [HTTPHeader] { lines.fields }
+
     /// The first value of the header of this name, in whatever case.
     public func header(_ name: String) -> String? {
-        headers.first { $0.isNamed(name) }?.value
+        guard lines.mayHave(name) else { return nil }
+        return headers.first { $0.isNamed(name) }?.value
     }
 
     /// All values of the header of this name, in whatever case, in the order they came.

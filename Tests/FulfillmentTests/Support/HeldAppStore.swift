@@ -9,6 +9,10 @@ final class HeldAppStore: AppStoreEndpoint {
     private typealias Call = (environment: Environment, then: @Sendable (AppStoreReply) -> Void)
 
     private let state = Mutex((asked: [Environment](), open: [Call]()))
+    private let onCall = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// What happens at the next call, on its thread.
+    func atNextCall(_ body: @escaping @Sendable () -> Void) { onCall.withLock { $0 = body } }
 
     /// Where each call went, in order.
     var asked: [Environment] { state.withLock { $0.asked } }
@@ -22,6 +26,7 @@ final class HeldAppStore: AppStoreEndpoint {
             $0.asked.append(environment)
             $0.open.append((environment, then))
         }
+        onCall.withLock { $0.take() }?()
     }
 
     func serverAPI(

@@ -10,6 +10,7 @@ struct VerifierBench {
     let apple: AppleAvailability
     let verifier: Verifier
     let question: ReceiptQuestion
+    private let submission: Submission
     let opened: Verifier.Case
     let transactionID: TransactionID
 
@@ -27,7 +28,7 @@ struct VerifierBench {
         verifier = Verifier(
             apps: apps, signatures: SignatureVerifiers(roots: issuer.roots), endpoint: appStore, apple: apple,
             clock: FastClock(), metrics: PipelineMetrics(), alerts: AlertThrottle(), logger: logger)
-        let submission = Submission(
+        submission = Submission(
             id: "s", userID: "u", bundleID: "com.example.game", evidence: .receipt(base64: EvidenceText(base64)))
         guard case .ask(let opened) = verifier.open(submission, receivedAt: Timestamp(milliseconds: 1_795_255_200_000))
         else { throw NothingToAsk() }
@@ -41,12 +42,21 @@ struct VerifierBench {
         VerifyReceiptTry(question, of: opened, by: verifier, isRetry: false)
     }
 
-    /// The submission without its evidence, as it waits.
-    var claim: AdmittedSubmission {
+    /// The submission as it comes from intake.
+    var admitted: AdmittedSubmission {
         AdmittedSubmission(
             read: ReadSubmission(
-                submission: opened.claim,
+                submission: submission,
                 claimant: Claimant(submissionID: "s", userID: "u", bundleID: "com.example.game"), fingerprint: "f"),
             origin: Origin(topic: "t", partition: 0, offset: 0), receivedAt: opened.receivedAt, ticket: nil, weight: 0)
+    }
+
+    /// An answer of Apple's that the receipt's purchase was made.
+    var isAuthentic: String {
+        """
+        {"status":0,"environment":"Sandbox","receipt":{"bundle_id":"com.example.game","in_app":[{
+        "quantity":"1","product_id":"gems","transaction_id":"\(transactionID)",
+        "original_transaction_id":"\(transactionID)","purchase_date_ms":"1795255000000"}]}}
+        """
     }
 }

@@ -9,7 +9,8 @@ struct FirstTriesTests {
     init() throws { bench = try VerifierBench() }
 
     private func unsettled(_ seconds: Int) -> FirstTries.Unsettled {
-        FirstTries.Unsettled(claim: bench.claim, opened: bench.opened, state: RetryState(), delay: .seconds(seconds))
+        FirstTries.Unsettled(
+            claim: bench.admitted.withoutEvidence, opened: bench.opened, state: RetryState(), delay: .seconds(seconds))
     }
 
     @Test("what they did not settle is handed on, until the last of them and of those who begin some has ended")

@@ -18,14 +18,6 @@ struct VerifyReceiptTryTests {
     /// A try, and what it ended with so far.
     private func makeTry() -> (VerifyReceiptTry, Shared<[Verdict?]>) { (bench.makeTry(), Shared([])) }
 
-    private var isAuthentic: String {
-        """
-        {"status":0,"environment":"Sandbox","receipt":{"bundle_id":"com.example.game","in_app":[{
-        "quantity":"1","product_id":"gems","transaction_id":"\(bench.transactionID)",
-        "original_transaction_id":"\(bench.transactionID)","purchase_date_ms":"1795255000000"}]}}
-        """
-    }
-
     @Test("goes on within each answer, until there is a verdict")
     func untilVerdict() {
         let (receiptTry, ends) = makeTry()
@@ -34,7 +26,7 @@ struct VerifyReceiptTryTests {
         appStore.answer(Self.isOfTheSandbox)
         #expect(appStore.asked == [.production, .sandbox])
         #expect(ends.value.isEmpty)
-        appStore.answer(isAuthentic)
+        appStore.answer(bench.isAuthentic)
         guard case .verified(let purchases, by: _)?? = ends.value.first else {
             Issue.record("no purchase, but \(ends.value)")
             return
@@ -87,6 +79,19 @@ struct VerifyReceiptTryTests {
         #expect(apple.status.inFlight == 0)
     }
 
+    @Test("given up just before its next call, it does not stay in line")
+    func givenUpBetweenCalls() {
+        let (receiptTry, ends) = makeTry()
+        receiptTry.begin { verdict in ends.change { $0.append(verdict) } }
+        makeTry().0.begin { _ in }
+        // The end of its first call lets the other one go, before it asks for its second.
+        appStore.atNextCall { receiptTry.giveUp() }
+        appStore.answer(Self.isOfTheSandbox)
+        #expect(ends.value == [nil])
+        #expect(appStore.asked == [.production, .production])
+        #expect(apple.status.waiting == 0)
+    }
+
     @Test("nothing is asked, and no verdict given, once nothing begins any more")
     func closed() {
         apple.close()
@@ -106,5 +111,28 @@ struct VerifyReceiptTryTests {
         #expect(apple.status.waiting == 0)
         appStore.answer(Self.isMalformed)
         #expect(appStore.asked == [.production])
+    }
+
+    @Test("a task that is cancelled already asks nothing, though there is room")
+    func cancelledBefore() async {
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await bench.verifier.verify(bench.opened, isRetry: false)
+        }
+        task.cancel()
+        #expect(await task.value == nil)
+        #expect(appStore.asked.isEmpty)
+        #expect(apple.status.inFlight == 0)
+    }
+
+    @Test("a task that is cancelled while its call is under way does not wait for the answer")
+    func cancelledInCall() async {
+        let task = Task { await bench.verifier.verify(bench.opened, isRetry: false) }
+        while appStore.open == 0 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value == nil)
+        #expect(apple.status.inFlight == 1)
+        appStore.answer(Self.isMalformed)
+        #expect(apple.status.inFlight == 0)
     }
 }

@@ -6,7 +6,7 @@ struct ResponseCollectorTests {
     private func collected(_ lines: [String]) -> [HTTPHeader] {
         var collector = ResponseCollector(maxHeaderBytes: 1000, maxBodyBytes: 10)
         #expect(lines.allSatisfy { collector.receive(headerLine: Array(($0 + "\r\n").utf8)) })
-        return collector.headers
+        return collector.headers.fields
     }
 
     @Test func `fields keep their order and repeats, without surrounding blanks`() {
