@@ -7,6 +7,9 @@ public struct AuditReport: Hashable, Sendable {
         public internal(set) var published = 0
         /// Rows of the ledger.
         public internal(set) var submissions = 0
+        /// Those of them that have no final outcome: Apple cannot tell yet, or our own side is to be mended.
+        public internal(set) var parked = 0
+        public internal(set) var held = 0
         public internal(set) var grants = 0
         public internal(set) var quarantined = 0
         public internal(set) var events = 0

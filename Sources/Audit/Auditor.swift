@@ -63,6 +63,8 @@ public struct Auditor: Sendable {
             quarantine.take(row, at: place)
         case .submission(let row):
             read.submissions += 1
+            if row.outcome == .parked { read.parked += 1 }
+            if row.outcome == .held { read.held += 1 }
             let id = Identity(
                 SubmissionKey(bundleID: row.claimant.bundleID, submissionID: row.claimant.submissionID))
             let place = place(of: row.origin)

@@ -39,6 +39,14 @@ public struct Finding: Hashable, Sendable {
     }
 }
 
+extension Finding {
+    /// There is nothing that the statement speaks of.
+    init(notApplicable invariant: Invariant, note: String? = nil) {
+        self.init(
+            invariant: invariant, verdict: .notApplicable, checked: 0, gone: 0, violations: 0, examples: [], note: note)
+    }
+}
+
 /// Counts what becomes a ``Finding``.
 struct Tally: Sendable {
     private(set) var checked = 0

@@ -44,7 +44,7 @@ public enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
         case .orderPerKey: "First copies of events with the same key came out in ledger order."
         case .quantitiesMatch: "Per product, the ledger granted as many as the topic tells."
         case .nothingParkedIsForgotten:
-            "Every parked submission comes due by itself, and nothing that has its outcome does."
+            "Every parked submission comes due by itself, nothing that has its outcome does, and in the end none waits."
         case .quarantineIsUntouched:
             "A quarantined record is, byte for byte, what came in, and nothing else became of it."
         case .deliveredFirst:

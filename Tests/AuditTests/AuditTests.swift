@@ -89,6 +89,41 @@ struct AuditTests {
         #expect(!drained.violated.contains(.outboxMatches))
     }
 
+    @Test("counts what waits, and finds it once all is said to be settled", arguments: [true, false])
+    func waiting(isParked: Bool) async throws {
+        let deployment = try await Deployment()
+        try await deployment.play()
+        let settlement = isParked ? Samples.parked("waits") : Samples.held("waits")
+        _ = try await deployment.ledger.settle([settlement], quarantines: [], now: Deployment.now)
+        let running = try await deployment.audit(drained: false)
+        #expect(running.violated == [], "\(running.findings.flatMap(\.examples))")
+        #expect(running.read.parked == (isParked ? 1 : 0))
+        #expect(running.read.held == (isParked ? 0 : 1))
+        let drained = try await deployment.audit(drained: true)
+        #expect(drained.violated == [.nothingParkedIsForgotten])
+        #expect(
+            try finding(drained, .nothingParkedIsForgotten).examples == [
+                "submission waits of \(Samples.bundle) is \(isParked ? "parked" : "held"), and not settled yet"
+            ])
+    }
+
+    @Test("does not say that offsets are right of a group that has none, though there are records")
+    func strangersGroup() async throws {
+        let deployment = try await Deployment()
+        deployment.loseOffsets()
+        #expect(try finding(try await deployment.audit(drained: true), .committedHasFate).verdict == .holds)
+        try await deployment.play()
+        deployment.loseOffsets()
+        let report = try await deployment.audit(drained: true)
+        #expect(report.violated == [])
+        for invariant in [Invariant.committedHasFate, .committedIsContiguous] {
+            #expect(try finding(report, invariant).verdict == .notApplicable)
+        }
+        #expect(
+            try finding(report, .committedHasFate).note
+                == "the group has no committed offset on receipts.submitted; is it the workers' group?")
+    }
+
     @Test("does not expect withheld events on their topics before all is done")
     func withheld() async throws {
         let deployment = try await Deployment()

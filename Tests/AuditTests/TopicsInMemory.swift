@@ -18,7 +18,8 @@ final class Deployment: AuditedTopics {
     private struct State {
         var records: [String: [TopicRecord]] = [:]
         var retained: [String: Int64] = [:]
-        var committed: Int64 = 0
+        /// Nil for a group that never committed.
+        var committed: Int64? = 0
         var count = 0
     }
 
@@ -84,12 +85,16 @@ final class Deployment: AuditedTopics {
         state.withLock { $0.retained[topic] = offset }
     }
 
+    /// Lets the group have no offset, as one has that nobody ever was in.
+    func loseOffsets() { state.withLock { $0.committed = nil } }
+
     func audit(drained: Bool) async throws -> AuditReport {
         try await Audit(ledger: ledger, topics: self, names: Self.names).run(drained: drained)
     }
 
     func committed() async throws(KafkaError) -> [TopicPartition: Int64] {
-        let committed = [TopicPartition(topic: Self.names.submitted, partition: 0): state.withLock(\.committed)]
+        let partition = TopicPartition(topic: Self.names.submitted, partition: 0)
+        let committed = state.withLock(\.committed).map { [partition: $0] } ?? [:]
         await lookAway()
         return committed
     }

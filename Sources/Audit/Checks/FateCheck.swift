@@ -10,6 +10,7 @@ import Purchases
 /// Keeps 32 bytes for each submission id on the input topic until its row comes.
 struct FateCheck: Sendable {
     private let bounds: AuditBounds
+    private let topic: String
     private let places: Places
     private var below = Tally()
     private var contiguous = Tally()
@@ -19,11 +20,14 @@ struct FateCheck: Sendable {
     /// The same for what cannot be read.
     private var unreadable: Set<Place> = []
     private var quarantined: Set<Place> = []
+    /// Whether the ledger has anything that came from the input topic.
+    private var hasSettled = false
     /// The last record of each partition.
     private var last: [Int32: Int64] = [:]
 
     init(_ bounds: AuditBounds, _ topic: String, _ places: Places) {
         self.bounds = bounds
+        self.topic = topic
         self.places = places
         for (partition, offsets) in bounds.offsets where partition.topic == topic {
             guard let committed = bounds.committed[partition] else { continue }
@@ -50,6 +54,7 @@ struct FateCheck: Sendable {
 
     mutating func quarantined(_ place: Place?) {
         guard let place else { return }
+        saw(place)
         quarantined.insert(place)
         unreadable.remove(place)
     }
@@ -57,8 +62,21 @@ struct FateCheck: Sendable {
     /// - Parameter place: where the row's own record is.
     mutating func settled(_ submission: Identity, _ place: Place?) {
         waiting[submission] = nil
+        guard let place else { return }
+        saw(place)
         // An earlier version of the program may have read what this one cannot, and the other way round.
-        if let place { unreadable.remove(place) }
+        unreadable.remove(place)
+    }
+
+    private mutating func saw(_ place: Place) {
+        if places.partition(of: place).topic == topic { hasSettled = true }
+    }
+
+    /// Whether there is something to have committed, and no offset: a group that no worker was in, most likely. Nothing can
+    /// be said of its offsets then, least of all that they are right.
+    private var hasNoOffsets: Bool {
+        bounds.committed.isEmpty
+            && (hasSettled || bounds.offsets.contains { $0.key.topic == topic && $0.value.upperBound > 0 })
     }
 
     /// Once all rows were taken.
@@ -81,12 +99,22 @@ struct FateCheck: Sendable {
                 contiguous.violate("\(name): committed \(committed), and the partition ends at \(end)")
             }
         }
-        return [
-            below.finding(on: .committedHasFate, drained: drained),
-            contiguous.finding(on: .committedIsContiguous, drained: drained),
+        let ofOffsets =
+            hasNoOffsets
+            ? [
+                Finding(
+                    notApplicable: .committedHasFate,
+                    note: "the group has no committed offset on \(topic); is it the workers' group?"),
+                Finding(notApplicable: .committedIsContiguous),
+            ]
+            : [
+                below.finding(on: .committedHasFate, drained: drained),
+                contiguous.finding(on: .committedIsContiguous, drained: drained),
+            ]
+        return ofOffsets + [
             all.finding(
                 on: .everyRecordHasFate, drained: drained,
-                note: drained || missing.isEmpty ? nil : "\(missing.count) records wait for their fate"),
+                note: drained || missing.isEmpty ? nil : "\(missing.count) records wait for their fate")
         ]
     }
 }

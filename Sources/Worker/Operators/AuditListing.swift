@@ -30,13 +30,18 @@ struct AuditListing: Sendable {
     private var readLine: String {
         let read = report.read
         return
-            "Read \(read.submitted) submitted and \(read.published) published records, \(read.submissions) submissions, "
-            + "\(read.grants) grants, \(read.quarantined) quarantined records and \(read.events) events."
+            "Read \(read.submitted) submitted and \(read.published) published records, \(read.submissions) submissions "
+            + "(\(read.parked) parked, \(read.held) held), \(read.grants) grants, "
+            + "\(read.quarantined) quarantined records and \(read.events) events."
     }
 
     private var summary: String {
         let violated = report.violated.map(\.rawValue)
         guard violated.isEmpty else { return "NOT EVERYTHING HOLDS: \(violated.joined(separator: ", "))" }
+        let silent = report.findings.filter { $0.verdict == .notApplicable }.map(\.invariant.rawValue)
+        guard silent.isEmpty else {
+            return "Nothing is violated, but nothing can be said of \(silent.joined(separator: ", ")): see above."
+        }
         return report.drained
             ? "Everything holds." : "Everything holds that must hold while workers run; --drained asks for the rest."
     }
@@ -52,7 +57,7 @@ struct AuditListing: Sendable {
         }
 
         struct ReadJSON: Encodable {
-            let submittedRecords, publishedRecords, submissions, grants, quarantined, events: Int
+            let submittedRecords, publishedRecords, submissions, parked, held, grants, quarantined, events: Int
         }
 
         let drained, passed: Bool
@@ -64,8 +69,9 @@ struct AuditListing: Sendable {
             passed = report.passed
             read = ReadJSON(
                 submittedRecords: report.read.submitted, publishedRecords: report.read.published,
-                submissions: report.read.submissions, grants: report.read.grants,
-                quarantined: report.read.quarantined, events: report.read.events)
+                submissions: report.read.submissions, parked: report.read.parked,
+                held: report.read.held, grants: report.read.grants, quarantined: report.read.quarantined,
+                events: report.read.events)
             findings = report.findings.map {
                 FindingJSON(
                     invariant: $0.invariant.rawValue, statement: $0.invariant.statement, result: $0.verdict.rawValue,

@@ -35,6 +35,22 @@ struct AuditListingTests {
                 "--drained asks for the rest.\n"))
     }
 
+    @Test("does not say that all holds where nothing can be said, and says why")
+    func notApplicable() {
+        let silent = Finding(
+            invariant: .committedHasFate, verdict: .notApplicable, checked: 0, gone: 0, violations: 0, examples: [],
+            note: "the group has no offset")
+        let text = AuditListing(report: report([silent, .init(holds: .oneOwner)])).text(width: nil)
+        #expect(text.contains("\nI1: the group has no offset\n"))
+        #expect(text.hasSuffix("\nNothing is violated, but nothing can be said of I1: see above.\n"))
+    }
+
+    @Test("says how many submissions wait")
+    func waiting() {
+        let text = AuditListing(report: report([.init(holds: .oneOwner)])).text(width: nil)
+        #expect(text.contains(" 0 submissions (0 parked, 0 held), "))
+    }
+
     @Test("is one JSON object for programs")
     func json() {
         let json = AnswerFormat.json.render(json: AuditListing(report: report([violated])).json) { _ in "" }
