@@ -48,6 +48,8 @@ public struct SubmissionRow: Hashable, Sendable {
     public let history: AttemptHistory
     /// When it is tried next, or until when it is being tried; nil if nothing will try it by itself.
     public let dueAt: Timestamp?
+    /// The transaction that it claims or was refused for, where one is known; nil for a granted one, whose grants tell.
+    public let transactionID: TransactionID?
     /// The events that answer it.
     public let eventIDs: [EventID]
 
@@ -55,7 +57,8 @@ public struct SubmissionRow: Hashable, Sendable {
     public init(
         sequence: Int64, claimant: Claimant, outcome: RecordedOutcome, reason: String?, detail: String?,
         origin: Origin, receivedAt: Timestamp, settledAt: Timestamp, attempts: Int,
-        history: AttemptHistory = AttemptHistory(), dueAt: Timestamp? = nil, eventIDs: [EventID]
+        history: AttemptHistory = AttemptHistory(), dueAt: Timestamp? = nil,
+        transactionID: TransactionID? = nil, eventIDs: [EventID]
     ) {
         self.sequence = sequence
         self.claimant = claimant
@@ -68,6 +71,7 @@ public struct SubmissionRow: Hashable, Sendable {
         self.attempts = attempts
         self.history = history
         self.dueAt = dueAt
+        self.transactionID = transactionID
         self.eventIDs = eventIDs
     }
 }

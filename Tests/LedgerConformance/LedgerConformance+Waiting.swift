@@ -238,6 +238,9 @@ extension LedgerConformance {
             try expect(row?.reason, FailureReason.abandonedByOperator.rawValue, "reason")
             try expect(row?.detail, note.reason, "detail")
             try expect(row?.attempts, 3, "tries")
+            try expect(row?.transactionID, "77", "transaction")
+            let found = try await ledger.submissions(SubmissionFilter(transactionID: "77"), before: nil, limit: 10)
+            try expect(found.map(\.claimant.submissionID), ["s1"], "found by its transaction")
             try expect(try await subject.copies(), [event: 1], "event")
             try expect(try await due(subject, "first", at: 900), [], "nothing waits")
             try expect(try await ledger.actions(on: key).map(\.kind), [.abandon], "action")
@@ -252,6 +255,7 @@ extension LedgerConformance {
                 Samples.parked("s3"), Samples.failure("s4"))
             let found = try await ledger.submissions(SubmissionFilter(transactionID: "77"), before: nil, limit: 10)
             try expect(found.map(\.claimant.submissionID), ["s3", "s2", "s1"], "transaction")
+            try expect(found.map(\.transactionID), ["77", "77", nil], "what rows tell")
             let old = SubmissionFilter(receivedUntil: Timestamp(milliseconds: 1_793_999_999_999))
             try expect(try await ledger.submissions(old, before: nil, limit: 10), [], "age")
         },

@@ -122,6 +122,16 @@ struct RetryState: Sendable {
     }
 }
 
+extension Decision {
+    /// The same decision; one that gives a submission up then names the transaction that it claims, which no verdict has named.
+    func about(_ transactionID: TransactionID?) -> Decision {
+        guard let transactionID, case .fail(let rejection) = self, rejection.reason == .abandonedByOperator else {
+            return self
+        }
+        return .fail(Rejection(rejection.reason, rejection.detail, transactionID: transactionID))
+    }
+}
+
 extension RetryCause {
     /// Whether it says something about Apple and nothing about the submission, so that an outage explains it.
     fileprivate var isAboutApple: Bool {

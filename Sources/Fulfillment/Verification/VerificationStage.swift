@@ -186,6 +186,7 @@ struct VerificationStage: Sendable {
     ) -> Duration? {
         switch step(&state, verdict, admitted, isAway: verifier.isAway(opened)) {
         case .settle(let decision):
+            let decision = decision.about(admitted.read.submission.transactionID)
             parts.settled.put([admitted.settled(decision, attempts: state.attempts, history: state.history)])
             return nil
         case .tryAgain(let delay):

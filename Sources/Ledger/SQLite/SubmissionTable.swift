@@ -205,7 +205,7 @@ struct SubmissionTable {
     private static let rowColumns = """
         sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail, origin_topic,
         origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history,
-        (SELECT due_at FROM waiting WHERE waiting.sequence = submissions.sequence)
+        (SELECT due_at FROM waiting WHERE waiting.sequence = submissions.sequence), transaction_id
         """
 
     private static func row(_ row: Columns) throws -> SubmissionRow {
@@ -219,6 +219,7 @@ struct SubmissionTable {
                 topic: row.text(9), partition: Int32(truncatingIfNeeded: row.integer(10)), offset: row.integer(11)),
             receivedAt: row.time(12), settledAt: row.time(13), attempts: Int(row.integer(14)),
             history: try StoredHistory.history(row.optionalText(16)), dueAt: row.optionalTime(17),
+            transactionID: row.optionalText(18).map { TransactionID($0) },
             eventIDs: events(row, 15))
     }
 

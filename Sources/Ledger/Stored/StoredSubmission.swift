@@ -10,6 +10,6 @@ struct StoredSubmission {
         Settlement(
             claimant: row.claimant, fingerprint: fingerprint, origin: row.origin, receivedAt: row.receivedAt,
             attempts: row.attempts, history: row.history,
-            decision: .fail(Rejection(.abandonedByOperator, note.reason)))
+            decision: .fail(Rejection(.abandonedByOperator, note.reason, transactionID: row.transactionID)))
     }
 }

@@ -33,7 +33,7 @@ struct SubmissionJSON: Encodable {
     let submissionId, bundleId, userId: String
     let orderId, traceparent: String?
     let outcome: String
-    let reason, detail: String?
+    let transactionId, reason, detail: String?
     let attempts: Int
     let receivedAt, settledAt: String
     let topic: String
@@ -49,6 +49,7 @@ struct SubmissionJSON: Encodable {
         orderId = row.claimant.orderID?.rawValue
         traceparent = row.claimant.traceparent
         outcome = row.outcome.rawValue
+        transactionId = row.transactionID?.rawValue
         reason = row.reason
         detail = row.detail
         attempts = row.attempts

@@ -77,7 +77,10 @@ struct SubmissionStory: Sendable {
     private var claim: [(name: String, value: String)] {
         let claimant = row.claimant
         let origin = row.origin
-        let optional = [("reason", row.reason), ("detail", row.detail), ("trace", claimant.traceparent)]
+        let optional = [
+            ("transaction", row.transactionID?.rawValue), ("reason", row.reason), ("detail", row.detail),
+            ("trace", claimant.traceparent),
+        ]
         return [
             ("app", claimant.bundleID.rawValue), ("user", claimant.userID.rawValue),
             ("order", claimant.orderID?.rawValue ?? "-"), ("received", row.receivedAt.rfc3339),

@@ -173,7 +173,9 @@ struct RetryTiersTests {
     func maxAge() async throws {
         let outage = try await OutageBench(retry: RetryPolicy(maxAge: .seconds(3600)))
         let always = try outage.bench.appStore.receipt(first: Array(repeating: Trouble.status(21009), count: 1000))
-        outage.bench.source.write([PipelineBench.message("old", receipt: always.base64)])
+        outage.bench.source.write([
+            PipelineBench.message("old", receipt: always.base64, more: #","transactionId":"77""#)
+        ])
         try outage.submit(20)
         let end = try await outage.run(untilDecided: 21)
         #expect(end >= .seconds(3600) && end < .seconds(3600 + 900))
@@ -183,6 +185,7 @@ struct RetryTiersTests {
         #expect(row.outcome == .failed)
         #expect(row.reason == FailureReason.abandonedByOperator.rawValue)
         #expect(row.detail?.hasPrefix("Older than the configured maximum age.") == true)
+        #expect(row.transactionID == "77", "it is found by the transaction that it claims")
         #expect(row.history.attempts.count == row.attempts && row.attempts > 8)
         #expect(try await outage.bench.ledger.counts().grants == 20)
     }

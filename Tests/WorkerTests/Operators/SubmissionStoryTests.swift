@@ -68,6 +68,19 @@ struct SubmissionStoryTests {
         #expect(story.text().contains("done at 2023-11-14T22:13:20.000Z, after 1 call\n"))
     }
 
+    @Test("One that waits or failed names the transaction that it is about")
+    func transaction() {
+        let told = ledger.submissionRows[1]
+        let story = SubmissionStory(
+            row: SubmissionRow(
+                sequence: 1, claimant: told.claimant, outcome: .failed, reason: told.reason, detail: nil,
+                origin: told.origin, receivedAt: told.receivedAt, settledAt: told.settledAt, attempts: 1,
+                transactionID: "1000001", eventIDs: []),
+            grants: [], events: [])
+        #expect(story.text().contains("\n  transaction  1000001\n"))
+        #expect(story.json.submission.transactionId == "1000001")
+    }
+
     @Test("No text of a client steers the terminal")
     func control() {
         let row = ledger.submissionRows[0]

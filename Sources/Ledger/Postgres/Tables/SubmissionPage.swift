@@ -29,7 +29,7 @@ enum SubmissionPage {
     private static let columns = """
         sequence, submission_id, user_id, bundle_id, order_id, traceparent, outcome, reason, detail, origin_topic,
         origin_partition, origin_offset, received_at, settled_at, attempts, event_ids, history,
-        (SELECT due_at FROM waiting WHERE waiting.sequence = submissions.sequence)
+        (SELECT due_at FROM waiting WHERE waiting.sequence = submissions.sequence), transaction_id
         """
 
     /// All rows in ledger order.
@@ -55,7 +55,7 @@ enum SubmissionPage {
                 offset: try row.integer(11)),
             receivedAt: try row.time(12), settledAt: try row.time(13), attempts: Int(try row.integer(14)),
             history: try stored { () throws(LedgerError) in try StoredHistory.history(row.optionalText(16)) },
-            dueAt: try row.optionalTime(17),
+            dueAt: try row.optionalTime(17), transactionID: row.optionalText(18).map { TransactionID($0) },
             eventIDs: EventIDBytes.decode(row.optionalBytes(15) ?? []))
     }
 }
