@@ -61,7 +61,9 @@ struct CommandTests {
             CommandLineCase("submissions show", .usage),
             CommandLineCase("grants show", .usage),
             CommandLineCase("grants show --user u-1", .done),
-            CommandLineCase("grants show none", .failed),
+            CommandLineCase("grants show order-10002:1", .usage),
+            CommandLineCase("grants show 0b7d9a52-0000-5000-8000-00000000000g", .usage),
+            CommandLineCase("grants show 0b7d9a52-0000-5000-8000-00000000000f", .failed),
             CommandLineCase("grants show 0b7d9a52-0000-5000-8000-000000000001", .done),
             CommandLineCase("grants show 1000001", .done),
             CommandLineCase("grants show 1000002", .failed),
@@ -83,6 +85,15 @@ struct CommandTests {
             arguments = line.split(separator: " ").map(String.init)
             self.expected = expected
         }
+    }
+
+    @Test("What is neither a grant's id nor a transaction's is said to be so")
+    func neither() throws {
+        let error = try #require(throws: (any Error).self) {
+            try Commands.parseAsRoot(["grants", "show", "order-10002:1"])
+        }
+        let words = Commands.message(for: error)
+        #expect(words == #""order-10002:1" is neither the id of a grant (a UUID) nor of a transaction (digits)"#)
     }
 
     @Test("A command is bad usage without the file that --config is to name")
