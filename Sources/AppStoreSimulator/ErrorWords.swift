@@ -17,6 +17,8 @@ extension AuthorityError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .certificateRefused(let cause): "a certificate could not be made: \(cause)"
+        case .noFolder(let folder):
+            "there is no folder \(folder); simulate-app-store --authority-folder makes one"
         case .unreadable(let file):
             "\(file) of its folder is missing or cannot be read; delete the folder, and a new authority is made"
         case .withoutSignedData(let folder): "\(folder) is of an older version; delete it, and a new authority is made"

@@ -111,6 +111,8 @@ struct SigningChain: Sendable {
 public enum AuthorityError: Error, Hashable {
     /// A key or certificate could not be made or written as text: a fault of the cryptographic library; report it.
     case certificateRefused(String)
+    /// There is no such folder: name the one that a simulator keeps its authority in.
+    case noFolder(String)
     /// A file of the folder is missing or unreadable: delete the folder and let a new authority be made.
     case unreadable(file: String)
     /// The folder was written before authorities signed data, not only receipts, and has none of its files: delete the

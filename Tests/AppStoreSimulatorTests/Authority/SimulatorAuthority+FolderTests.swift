@@ -54,6 +54,15 @@ struct SimulatorAuthorityFolderTests {
         }
     }
 
+    @Test func aFolderThatIsNotThereIsSaidToBeSo() throws {
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "nowhere")
+            let error = try #require(throws: AuthorityError.self) { try SimulatorAuthority(folder: folder) }
+            #expect(error == .noFolder(folder.path))
+            #expect(!error.description.contains("delete"))
+        }
+    }
+
     @Test(arguments: ["receipt.key", "signed-data-leaf.pem"])
     func aMissingFileIsNamed(file: String) throws {
         try withTemporaryFolder { parent in
