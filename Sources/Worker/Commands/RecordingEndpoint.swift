@@ -10,7 +10,7 @@ final class RecordingEndpoint: AppStoreEndpoint {
     struct Call: Encodable {
         let environment: String
         let request: String
-        /// The HTTP status, or why there is none.
+        /// The HTTP status, and what the body is if it is no JSON; or why there is none.
         let answer: String
     }
 
@@ -41,10 +41,20 @@ final class RecordingEndpoint: AppStoreEndpoint {
         return reply
     }
 
+    /// What gives an answer away that a proxy gave in Apple's place. Nothing of the body is shown: it may repeat what was sent.
+    private static func oddity(of body: [UInt8]) -> String {
+        switch body.first(where: { !" \t\r\n".utf8.contains($0) }) {
+        case nil: ", an empty body"
+        case UInt8(ascii: "{"): ""
+        case UInt8(ascii: "<"): ", a body of HTML or XML"
+        default: ", a body that is no JSON"
+        }
+    }
+
     private func record(_ environment: Environment, _ request: String, _ reply: AppStoreReply) {
         let answer =
             switch reply {
-            case .response(let status, _, _): "HTTP \(status)"
+            case .response(let status, _, let body): "HTTP \(status)\(Self.oddity(of: body))"
             case .failed(let failure): failure.rawValue
             }
         recorded.withLock { $0.append(Call(environment: environment.rawValue, request: request, answer: answer)) }
