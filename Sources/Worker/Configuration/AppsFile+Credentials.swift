@@ -8,8 +8,8 @@ extension AppsFile {
             throw .invalidMember(entry.place("sharedSecretFiles"), requirement: requirement)
         }
         var secrets: [SecretText] = []
-        for path in paths {
-            let secret = try secret(path, besides: file, namedBy: entry.place("sharedSecretFiles"))
+        for (index, path) in paths.enumerated() {
+            let secret = try secret(path, besides: file, namedBy: entry.place("sharedSecretFiles", at: index))
             guard !secret.contains(where: { $0.isWhitespace || $0.isNewline }) else {
                 let requirement = "files that hold one shared secret each, on one line without spaces"
                 throw .invalidMember(entry.place("sharedSecretFiles"), requirement: requirement)
@@ -61,6 +61,15 @@ extension AppsFile {
     static func secret(
         _ path: String, besides file: String, namedBy place: ConfigurationError.Place
     ) throws(ConfigurationError) -> String {
-        try SecretFile.read(TextFile.resolve(path, besides: file), namedBy: .member(place))
+        do throws(ConfigurationError) {
+            return try SecretFile.read(TextFile.resolve(path, besides: file), namedBy: .member(place))
+        } catch {
+            // Somebody may have written the secret itself where its path belongs, so that what names no file is shown only if
+            // it begins with a folder that is there.
+            guard case .file(_, .notThere, _) = error, !TextFile.beginsWithFolder(path, besides: file) else {
+                throw error
+            }
+            throw .invalidMember(place, requirement: "the path of a file, and there is no such file")
+        }
     }
 }

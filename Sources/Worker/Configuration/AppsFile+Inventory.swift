@@ -50,8 +50,8 @@ extension AppsFile {
         guard let paths = try service.texts("secretFiles"), (1...InventoryService.maxSecrets).contains(paths.count)
         else { throw .invalidMember(place, requirement: "a list of 1 or \(InventoryService.maxSecrets) files") }
         var secrets: [SigningSecret] = []
-        for path in paths {
-            let text = try secret(path, besides: file, namedBy: place)
+        for (index, path) in paths.enumerated() {
+            let text = try secret(path, besides: file, namedBy: service.place("secretFiles", at: index))
             guard text.utf8.count >= leastSigningSecretBytes, !text.contains(where: \.isNewline) else {
                 let requirement =
                     "files that hold one secret each, on one line of \(leastSigningSecretBytes) bytes or more"

@@ -46,10 +46,21 @@ enum TextFile {
         return (folder as NSString).appendingPathComponent(path)
     }
 
+    /// Whether the first name of a path is that of a folder.
+    static func beginsWithFolder(_ path: String, besides file: String) -> Bool {
+        let root = path.prefix { $0 == "/" }
+        let rest = path.dropFirst(root.count)
+        guard let slash = rest.firstIndex(of: "/") else { return false }
+        var isFolder: ObjCBool = false
+        let first = resolve("\(root)\(rest[..<slash])", besides: file)
+        return FileManager.default.fileExists(atPath: first, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
     private static func problem(_ code: Int32) -> ConfigurationError.FileProblem {
         switch code {
         case EACCES, EPERM: .forbidden
-        case ENOENT, ENOTDIR: .notThere
+        // A name that is too long is no file's.
+        case ENOENT, ENOTDIR, ENAMETOOLONG: .notThere
         // A socket, or a device without a driver.
         case ENXIO, ENODEV: .special
         default: .unreadable

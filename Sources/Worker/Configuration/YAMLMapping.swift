@@ -48,6 +48,13 @@ struct YAMLMapping {
             file: file, line: node(name)?.mark?.line ?? line, member: path.isEmpty ? name : "\(path).\(name)")
     }
 
+    /// Where an element of a member's list is.
+    func place(_ name: String, at index: Int) -> ConfigurationError.Place {
+        let list = place(name)
+        guard case .sequence(let sequence) = node(name), sequence.indices.contains(index) else { return list }
+        return element(name, index, sequence[index])
+    }
+
     /// Refuses members of any other name.
     func allow(_ known: [String]) throws(ConfigurationError) {
         for name in names where !known.contains(name) {

@@ -260,16 +260,43 @@ struct AppsFileTests {
     func secretFiles() throws {
         let entry = "apps: [{bundleId: a, sharedSecretFiles: [secret]}]"
         let member = "apps.yaml:1: apps[0].sharedSecretFiles"
-        #expect(try refusal(entry) == "\(member): secret: there is no such file")
         _ = try folder.write("\n", to: "secret")
-        #expect(try refusal(entry) == "\(member): secret: the file holds nothing but white space")
+        #expect(try refusal(entry) == "\(member)[0]: secret: the file holds nothing but white space")
         _ = try folder.write("canary one\n", to: "secret")
         #expect(
             try refusal(entry)
                 == "\(member) must be files that hold one shared secret each, "
                 + "on one line without spaces")
         _ = try folder.write(String(repeating: "x", count: SecretFile.maxBytes + 1), to: "secret")
-        #expect(try refusal(entry) == "\(member): secret: the file is larger than 4096 bytes")
+        #expect(try refusal(entry) == "\(member)[0]: secret: the file is larger than 4096 bytes")
+    }
+
+    @Test(
+        "A secret in the place of its path is not shown",
+        arguments: ["canary", "canary/with/slashes==", "/canary/absolute", String(repeating: "canary", count: 99)])
+    func secretForPath(secret: String) throws {
+        let requirement = "must be the path of a file, and there is no such file"
+        _ = try folder.write("one", to: "one")
+        #expect(
+            try refusal("apps:\n  - bundleId: a\n    sharedSecretFiles: [one,\n      \(secret)]\n")
+                == "apps.yaml:4: apps[0].sharedSecretFiles[1] \(requirement)")
+        #expect(
+            try refusal("apps: [{bundleId: a, serverAPI: {issuerId: i, keyId: k, privateKeyFile: \(secret)}}]")
+                == "apps.yaml:1: apps[0].serverAPI.privateKeyFile \(requirement)")
+        #expect(
+            try refusal("apps: [{bundleId: a, fulfillment: {url: 'https://a', secretFiles: [\(secret)]}}]")
+                == "apps.yaml:1: apps[0].fulfillment.secretFiles[0] \(requirement)")
+    }
+
+    @Test("A path of which the first folder is there is shown, though its file is not")
+    func missingSecretFile() throws {
+        _ = try folder.write("one", to: "secrets/one")
+        let member = "apps.yaml:1: apps[0].sharedSecretFiles[0]"
+        for path in ["secrets/two", "secrets/deep/two", "/tmp/nowhere/two"] {
+            #expect(
+                try refusal("apps: [{bundleId: a, sharedSecretFiles: [\(path)]}]")
+                    == "\(member): \(path): there is no such file")
+        }
     }
 
     @Test("A private key that is none is refused without its text")
