@@ -50,6 +50,14 @@ public enum KafkaError: Error, Sendable, Hashable {
         }
     }
 
+    /// The property that the configuration is refused for, where it is one.
+    public var property: String? {
+        switch self {
+        case .unknownProperty(let key), .invalidPropertyValue(let key), .refusedProperty(let key, _): key
+        default: nil
+        }
+    }
+
     /// What librdkafka or the broker said, where it was one of them that failed.
     public var failure: KafkaFailure? {
         switch self {

@@ -37,12 +37,12 @@ struct TopicsCommand: AsyncParsableCommand {
             let admin = KafkaAdmin(
                 configuration: KafkaClientConfiguration(
                     bootstrapServers: servers, clientID: "grantor",
-                    properties: kafka.properties.mapValues { $0.revealed() }), logger: logger)
+                    properties: kafka.revealedProperties), logger: logger)
             let created: (said: String, failure: KafkaError?)
             do throws(KafkaError) {
                 created = try await create(kafka.topics, admin)
             } catch {
-                throw ExitStatus.failed.saying("the topics cannot be created at \(servers): \(error)")
+                throw ExitStatus.failed.saying("the topics cannot be created at \(servers): \(kafka.words(error))")
             }
             try StandardOutput.write(created.said)
             if let failure = created.failure {

@@ -37,7 +37,7 @@ struct WorkerPlan: Sendable {
             bootstrapServers: try configuration.kafka.requiredBootstrapServers(),
             groupID: configuration.kafka.groupID, groupInstanceID: configuration.kafka.groupInstanceID,
             assignmentStrategy: configuration.kafka.assignmentStrategy,
-            properties: configuration.kafka.properties.mapValues { $0.revealed() }, topics: configuration.kafka.topics)
+            properties: configuration.kafka.revealedProperties, topics: configuration.kafka.topics)
         apple = configuration.apple
         roots = try configuration.apple.trustedRoots()
         apps = AppRegistry(try AppsFile.load(try configuration.requiredAppsFile()))

@@ -1,6 +1,7 @@
 /// Why the configuration cannot be used. The remedy is always the operator's: mend what is named, start again.
 ///
-/// The description is one line that names the place and never a value, because a value may be a secret.
+/// The description is one line that names the place and never a value, because a value may be a secret. Files are named by
+/// their paths.
 enum ConfigurationError: Error, Hashable, Sendable {
     /// A variable that begins with `GRANTOR_` and means nothing: most likely a misspelt one.
     case unknownVariable(String, suggestion: String?)
@@ -8,6 +9,8 @@ enum ConfigurationError: Error, Hashable, Sendable {
     case unknownMember(Place, suggestion: String?)
     /// Needed for the command, and not set.
     case missing(ConfigurationKey)
+    /// Set, and to nothing: its value was lost on the way here, most likely.
+    case empty(ConfigurationKey)
     /// Set to something else than the key takes.
     case invalid(ConfigurationKey, requirement: String)
     /// Two keys that contradict each other.
@@ -70,6 +73,8 @@ extension ConfigurationError: CustomStringConvertible {
             "\(place): unknown\(Self.hint(suggestion))"
         case .missing(let key):
             "\(key.places) must be set"
+        case .empty(let key):
+            "\(key.places) is empty; give it a value, or do not set it"
         case .invalid(let key, let requirement):
             "\(key.places) must be \(requirement)"
         case .contradiction(let one, let other, let requirement):

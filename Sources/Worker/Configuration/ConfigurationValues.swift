@@ -42,12 +42,38 @@ struct ConfigurationValues: Sendable {
         return file?.values[key] == nil ? .default : .file
     }
 
+    /// Runs a step that reads values; its error about one that the file sets names file and line.
+    func locating<Part>(_ step: () throws(ConfigurationError) -> Part) throws(ConfigurationError) -> Part {
+        do throws(ConfigurationError) {
+            return try step()
+        } catch {
+            throw located(error)
+        }
+    }
+
+    private func located(_ error: ConfigurationError) -> ConfigurationError {
+        func place(_ key: ConfigurationKey) -> ConfigurationError.Place? {
+            source(key) == .file ? file?.places[key] : nil
+        }
+        switch error {
+        case .invalid(let key, let requirement):
+            return place(key).map { .invalidMember($0, requirement: requirement) } ?? error
+        case .file(let path, let problem, .key(let key)):
+            return place(key).map { .file(path, problem, namedBy: .member($0)) } ?? error
+        case .contradiction(let one, let other, _):
+            guard let place = place(other) ?? place(one) else { return error }
+            return .syntax(file: place.file, line: place.line, problem: error.description)
+        default: return error
+        }
+    }
+
     /// The key's text; nil if it is not set. Set but empty is an error, so that a lost value is noticed.
     func text(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         // Marked as secret, so that no access reporter of the library shows a value.
         guard let text = reader.string(forKey: ConfigKey(key.rawValue), isSecret: true) else { return nil }
-        guard !text.isEmpty, text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            throw .invalid(key, requirement: "a text without control characters, or not set at all")
+        guard !text.isEmpty else { throw .empty(key) }
+        guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            throw .invalid(key, requirement: "a text without control characters")
         }
         // What bytes that are not UTF-8 were turned into: the value would name something else than was meant.
         guard !text.unicodeScalars.contains("\u{FFFD}") else { throw .invalid(key, requirement: "UTF-8 text") }

@@ -19,7 +19,7 @@ struct KafkaSettings: Hashable, Sendable {
     var assignmentStrategy: KafkaConsumerConfiguration.Assignor?
     var propertiesFile: String?
     /// What ``propertiesFile`` holds.
-    var properties: [String: SecretText] = [:]
+    var properties: [String: KafkaProperty] = [:]
     var topics = TopicNames()
 
     /// The defaults.
@@ -30,6 +30,15 @@ struct KafkaSettings: Hashable, Sendable {
         if let assignmentStrategy { return assignmentStrategy.rawValue }
         let isProperty = properties["partition.assignment.strategy"] != nil
         return isProperty ? "as in \(ConfigurationKey.kafkaPropertiesFile.rawValue)" : "range"
+    }
+
+    /// The properties as librdkafka takes them; values may be secret.
+    var revealedProperties: [String: String] { properties.mapValues { $0.value.revealed() } }
+
+    /// An error in words; one about a property begins with the file and line that set it.
+    func words(_ error: KafkaError) -> String {
+        guard let key = error.property, let propertiesFile, let property = properties[key] else { return "\(error)" }
+        return "\(propertiesFile):\(property.line): \(error)"
     }
 
     /// The bootstrap servers, for a command that cannot do without.

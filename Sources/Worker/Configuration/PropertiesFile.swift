@@ -1,3 +1,9 @@
+/// A librdkafka property of a file.
+struct KafkaProperty: Hashable, Sendable {
+    let value: SecretText
+    let line: Int
+}
+
 /// librdkafka properties in a file: `key=value` lines; empty lines and lines that begin with `#` mean nothing.
 ///
 /// Everything after the first `=` is the value, without white space around it. Values are secret: a message names the
@@ -13,13 +19,13 @@ enum PropertiesFile {
     ]
 
     /// Reads a file of properties.
-    static func load(_ path: String) throws(ConfigurationError) -> [String: SecretText] {
+    static func load(_ path: String) throws(ConfigurationError) -> [String: KafkaProperty] {
         // There are passwords among them, and librdkafka would read a value up to a NUL byte.
         try parse(TextFile.readPlain(path, maxBytes: maxBytes, namedBy: .key(.kafkaPropertiesFile)), file: path)
     }
 
-    static func parse(_ text: String, file: String) throws(ConfigurationError) -> [String: SecretText] {
-        var properties: [String: SecretText] = [:]
+    static func parse(_ text: String, file: String) throws(ConfigurationError) -> [String: KafkaProperty] {
+        var properties: [String: KafkaProperty] = [:]
         for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let line = trimmed(raw)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
@@ -33,7 +39,8 @@ enum PropertiesFile {
             if let owner = owned[key] { throw refused("\(key) is set by \(owner.places)") }
             guard properties[key] == nil else { throw refused("\(key) is set twice") }
             guard properties.count < maxProperties else { throw refused("more than \(maxProperties) properties") }
-            properties[key] = SecretText(String(trimmed(line[line.index(after: equals)...])))
+            let value = SecretText(String(trimmed(line[line.index(after: equals)...])))
+            properties[key] = KafkaProperty(value: value, line: index + 1)
         }
         return properties
     }

@@ -18,7 +18,8 @@ struct WorkerConfiguration: Sendable {
     static func load(
         file: String?, environment: [String: String]
     ) throws(ConfigurationError) -> WorkerConfiguration {
-        try WorkerConfiguration(try ConfigurationValues.load(file: file, environment: environment))
+        let values = try ConfigurationValues.load(file: file, environment: environment)
+        return try values.locating { () throws(ConfigurationError) in try WorkerConfiguration(values) }
     }
 
     init(_ values: ConfigurationValues) throws(ConfigurationError) {
@@ -36,6 +37,11 @@ struct WorkerConfiguration: Sendable {
     func requiredAppsFile() throws(ConfigurationError) -> String {
         guard let appsFile else { throw .missing(.appsFile) }
         return appsFile
+    }
+
+    /// Runs a step that uses values; its error about one that the file sets names file and line.
+    func locating<Part>(_ step: () throws(ConfigurationError) -> Part) throws(ConfigurationError) -> Part {
+        try values.locating(step)
     }
 
     /// Where a key's value comes from.

@@ -40,7 +40,7 @@ struct AuditCommand: AsyncParsableCommand {
             switch error {
             case .ledger(let error): throw error.exitStatus.saying("\(error)")
             case .kafka(let error):
-                throw error.exitStatus.saying("the topics cannot be read at \(servers): \(error)")
+                throw error.exitStatus.saying("the topics cannot be read at \(servers): \(kafka.words(error))")
             }
         }
         let listing = AuditListing(report: report)
@@ -61,7 +61,7 @@ struct AuditCommand: AsyncParsableCommand {
         let names = kafka.topics.audited
         let client = KafkaClientConfiguration(
             bootstrapServers: servers, clientID: "grantor-audit",
-            properties: kafka.properties.mapValues { $0.revealed() })
+            properties: kafka.revealedProperties)
         var logger = Logger(label: "audit")
         logger.logLevel = .critical
         let topics = TopicsOpener.current.open(client, kafka.groupID, names, logger)

@@ -21,8 +21,9 @@ struct ConfigurationOptions: ParsableArguments {
     /// does not need keeps nobody from looking into a ledger at night.
     func load<Part>(_ part: (ConfigurationValues) throws(ConfigurationError) -> Part) throws -> Part {
         try Self.reporting { () throws(ConfigurationError) in
-            try part(
-                try ConfigurationValues.load(file: config, environment: ProcessInfo.processInfo.environment))
+            let values = try ConfigurationValues.load(
+                file: config, environment: ProcessInfo.processInfo.environment)
+            return try values.locating { () throws(ConfigurationError) in try part(values) }
         }
     }
 
@@ -30,11 +31,13 @@ struct ConfigurationOptions: ParsableArguments {
     /// or says what is wrong with it and ends with 78.
     func loadPlan() async throws -> (settings: WorkerConfiguration, plan: WorkerPlan) {
         let settings = try load()
-        let plan = try Self.reporting { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        let plan = try Self.reporting { () throws(ConfigurationError) in
+            try settings.locating { () throws(ConfigurationError) in try WorkerPlan(settings) }
+        }
         do throws(KafkaError) {
             try await plan.kafka.check()
         } catch {
-            throw error.exitStatus.saying("Kafka: \(error)")
+            throw error.exitStatus.saying("Kafka: \(settings.kafka.words(error))")
         }
         return (settings, plan)
     }

@@ -21,6 +21,7 @@ struct ConfigurationErrorTests {
             ),
             (.unknownMember(place, suggestion: "users"), "apps.yaml:4: apps[0].sandbox: unknown; did you mean users?"),
             (.missing(.maxInFlight), "\(key) must be set"),
+            (.empty(.maxInFlight), "\(key) is empty; give it a value, or do not set it"),
             (.invalid(.maxInFlight, requirement: "small"), "\(key) must be small"),
             (.contradiction(.maxInFlight, .logLevel, requirement: "contradict"), "\(key) and \(other) contradict"),
             (.invalidMember(place, requirement: "small"), "apps.yaml:4: apps[0].sandbox must be small"),

@@ -1,3 +1,4 @@
+import Kafka
 import Testing
 
 @testable import Worker
@@ -9,9 +10,24 @@ struct PropertiesFileTests {
         let text = "# TLS\r\n\r\nsecurity.protocol = SASL_SSL\n  sasl.password=a=b #c \nssl.key.location=\n"
         let properties = try PropertiesFile.parse(text, file: "kafka.properties")
         #expect(
-            properties.mapValues { $0.revealed() } == [
+            properties.mapValues { $0.value.revealed() } == [
                 "security.protocol": "SASL_SSL", "sasl.password": "a=b #c", "ssl.key.location": "",
             ])
+        #expect(properties["sasl.password"]?.line == 4)
+    }
+
+    @Test("What librdkafka does not take is told with file and line, and nothing of a value")
+    func refusedByLibrary() throws {
+        let folder = try TemporaryFolder()
+        var settings = KafkaSettings()
+        settings.propertiesFile = try folder.write("# SASL\nsasl.passwort=canary\n", to: "kafka.properties")
+        settings.properties = try PropertiesFile.load(folder.path + "/kafka.properties")
+        let place = "\(folder.path)/kafka.properties:2"
+        #expect(
+            settings.words(.unknownProperty(key: "sasl.passwort"))
+                == "\(place): librdkafka knows no property sasl.passwort")
+        #expect(settings.words(.invalidPropertyValue(key: "sasl.passwort")).hasPrefix("\(place): "))
+        #expect(settings.words(.closed) == "the client is closed")
     }
 
     @Test(

@@ -43,7 +43,7 @@ struct WorkerConfigurationDescriptionTests {
         ]
         #expect(configuration.describe().contains("sasl.password, ssl.key.password"))
         for text in all { #expect(!text.contains("canary")) }
-        #expect(configuration.kafka.properties["sasl.password"]?.revealed() == "canary-1")
+        #expect(configuration.kafka.properties["sasl.password"]?.value.revealed() == "canary-1")
     }
 
     @Test("The log line of a start has what differs from the defaults")

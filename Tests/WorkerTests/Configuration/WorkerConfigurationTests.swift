@@ -183,6 +183,27 @@ struct WorkerConfigurationTests {
         #expect(!line.contains("secret"))
     }
 
+    @Test(
+        "A value of the file that its key does not take is refused by file and line",
+        arguments: [
+            ("log:\n  level: info\nmaxInFlight: secret\n", ":3: maxInFlight must be a whole number from 1 to 10000"),
+            (
+                "kafka:\n  groupId: a\n  propertiesFile: /nowhere\n",
+                ":3: kafka.propertiesFile: /nowhere: there is no such file"
+            ),
+            (
+                "topic:\n  failed: purchases.granted\n",
+                ":2: GRANTOR_TOPIC_GRANTED (topic.granted in the file) and GRANTOR_TOPIC_FAILED (topic.failed in the file) "
+                    + "must name different topics"
+            ),
+        ])
+    func place(text: String, line: String) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(text, to: "grantor.yaml")
+        #expect(refusal([:], file: file) == file + line)
+        #expect(refusal(["GRANTOR_MAX_IN_FLIGHT": "0"])?.hasPrefix("GRANTOR_MAX_IN_FLIGHT (maxInFlight") == true)
+    }
+
     @Test("An empty file sets nothing")
     func emptyFile() throws {
         let folder = try TemporaryFolder()
