@@ -29,6 +29,15 @@ struct ClientProperties: Sendable {
         values.merge(configuration.properties) { _, new in new }
     }
 
+    /// Values that may be seen nowhere: passwords, private keys and tokens, by the names that librdkafka gives them.
+    var secrets: [String] {
+        values.filter { key, value in
+            !value.isEmpty
+                && ["password", "secret", "key.pem", "oauthbearer.config"].contains { key.contains($0) }
+        }
+        .map(\.value)
+    }
+
     /// Sets what holds whatever the operator set: for clients that an operator's file was not written for.
     mutating func force(_ forced: [String: String]) {
         values.merge(forced) { _, new in new }

@@ -58,7 +58,11 @@ public struct KafkaAdmin: Sendable {
                 let handle = try KafkaHandle(
                     group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties, events: 0)
                 defer { handle.destroy(leavingGroup: false) }
-                return .success(try body(handle))
+                do throws(KafkaError) {
+                    return .success(try body(handle))
+                } catch {
+                    throw error.explained(by: ClientComplaint.last(of: handle), hiding: properties.secrets)
+                }
             } catch {
                 logger.debug("Kafka administration failed", metadata: ["error": "\(error)"])
                 return .failure(error)

@@ -32,6 +32,38 @@ struct KafkaAdminTests {
         } throws: { ($0 as? KafkaError)?.disposition == .retry }
     }
 
+    @Test(
+        "A failure says what librdkafka says of it in its log, and no password",
+        arguments: [
+            (["bootstrap.servers": "refused"], "Connection refused"),
+            (["security.protocol": "SSL"], "SSL handshake failed"),
+            (["security.protocol": "SASL_PLAINTEXT", "sasl.password": "canary"], "SASL"),
+        ])
+    func reason(properties: [String: String], reason: String) async throws {
+        let bench = try Bench()
+        var client = bench.client
+        client.properties = properties
+        if client.properties.removeValue(forKey: "bootstrap.servers") != nil { try bench.setDown(broker: 1) }
+        if properties["sasl.password"] != nil {
+            client.properties.merge(["sasl.mechanism": "PLAIN", "sasl.username": "user"]) { $1 }
+        }
+        let admin = KafkaAdmin(configuration: client, logger: bench.logger)
+        let error = try await #require(throws: KafkaError.self) {
+            try await admin.describe(timeout: .seconds(2))
+        }
+        #expect("\(error)".contains(reason), "\(error)")
+        #expect(!"\(error)".contains("[thrd:"))
+        #expect(!"\(error)".contains("canary"))
+    }
+
+    @Test("A reason in which a secret occurs is not shown")
+    func secret() {
+        let error = KafkaError.transient(KafkaFailure(code: -195, name: "_TRANSPORT", text: "failure"))
+        #expect(error.explained(by: "canary is wrong", hiding: ["canary"]) == error)
+        #expect("\(error.explained(by: "it is wrong", hiding: ["canary"]))" == "_TRANSPORT: failure: it is wrong")
+        #expect(KafkaError.closed.explained(by: "it is wrong", hiding: []) == .closed)
+    }
+
     @Test("A cluster that cannot create topics says so, in time")
     func createTopicsRefused() async throws {
         let bench = try Bench()
