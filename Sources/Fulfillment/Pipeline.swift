@@ -94,7 +94,18 @@ public final class Pipeline: Sendable {
 
     /// Asks the pipeline to end; ``run()`` returns when it has. Harmless when called again.
     public func stop() {
-        stopAskedAt.withLock { $0 = $0 ?? parts.clock.elapsed() }
+        let isFirst = stopAskedAt.withLock { asked in
+            defer { asked = asked ?? parts.clock.elapsed() }
+            return asked == nil
+        }
+        if isFirst {
+            parts.logger.notice(
+                "Stopping: nothing new is begun, and what is under way has its time",
+                metadata: [
+                    "held": "\(parts.window.held.count)", "callsUnderWay": "\(parts.apple.status.inFlight)",
+                    "seconds": "\(parts.configuration.stopLimit.components.seconds)",
+                ])
+        }
         parts.stopping.raise()
     }
 

@@ -54,8 +54,8 @@ final class PipelineParts: Sendable {
         self.progress = progress
     }
 
-    /// Brings the gauges up to date. Called where submissions come in and where they go out, so that they are right
-    /// when nothing moves any more.
+    /// Brings the gauges up to date. Called where submissions come in and where they go out, and every few seconds: during an
+    /// outage calls end though nothing comes in or goes out.
     func reportHeld() {
         let held = window.held
         metrics.holds(held.count, bytes: held.bytes, of: configuration)

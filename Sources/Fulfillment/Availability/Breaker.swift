@@ -37,8 +37,9 @@ struct Breaker: Sendable {
     /// All calls that ended lately, and those of them that were no retries.
     private var all: RollingWindow
     private var fresh: RollingWindow
-    /// First tries that failed since the last answer.
+    /// First tries that failed since the last answer, and calls that began since then.
     private var failuresInARow = 0
+    private var begunInARow = 0
     /// Pauses since the last calm.
     private var pauses = 0
     private var closedSince: Duration = .zero
@@ -94,7 +95,12 @@ struct Breaker: Sendable {
     }
 
     /// A call is made.
-    mutating func began() -> Pass {
+    ///
+    /// - Parameter isRetry: whether it is made for a submission whose try before failed.
+    mutating func began(isRetry: Bool, elapsed: Duration) -> Pass {
+        all.begin(elapsed: elapsed)
+        if !isRetry { fresh.begin(elapsed: elapsed) }
+        begunInARow += 1
         if case .halfOpen(let underWay, let answered) = state {
             state = .halfOpen(underWay: underWay + 1, answered: answered)
         }
@@ -179,6 +185,7 @@ struct Breaker: Sendable {
         if !isRetry { fresh.add(isFailure: hasFailed, isSlow: isSlow, elapsed: elapsed) }
         if !hasFailed {
             failuresInARow = 0
+            begunInARow = 0
         } else if !isRetry {
             failuresInARow += 1
         }
@@ -188,7 +195,9 @@ struct Breaker: Sendable {
     /// First tries are the judges while there are any: what is tried again failed before, perhaps for a reason of its own,
     /// and a crowd of such submissions must not stop everybody's calls.
     private func isFailing(leastFresh: Int) -> Bool {
-        if failuresInARow >= policy.failuresInARow { return true }
+        // Unless most of what began meanwhile is still under way: it may be answered yet.
+        let ended = Double(begunInARow) * policy.failureShare
+        if failuresInARow >= policy.failuresInARow, Double(failuresInARow) >= ended { return true }
         if fresh.total.calls >= leastFresh { return fresh.total.failureShare >= policy.failureShare }
         return all.total.calls >= policy.leastCalls && all.total.failureShare >= policy.failureShare
     }
@@ -221,5 +230,6 @@ struct Breaker: Sendable {
         all.clear()
         fresh.clear()
         failuresInARow = 0
+        begunInARow = 0
     }
 }

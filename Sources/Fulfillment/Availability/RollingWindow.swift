@@ -1,14 +1,20 @@
-/// What came of the calls of the last seconds, in buckets that are forgotten one by one.
+/// What was begun and what ended in the last seconds, in buckets that are forgotten one by one.
 struct RollingWindow: Sendable {
     /// Calls that ended, and what is told apart among them.
     struct Count: Hashable, Sendable {
         var calls = 0
+        /// Calls that began, ended or not.
+        var begun = 0
         var failures = 0
         /// Answered, and slowly.
         var slow = 0
 
-        /// Failed calls among all; 0 without calls.
-        var failureShare: Double { calls == 0 ? 0 : Double(failures) / Double(calls) }
+        /// Failed calls among all, those included that have only begun: where failures come at once and answers take a while,
+        /// the first calls to end are failures, however few they are among those that began with them. 0 without calls.
+        var failureShare: Double {
+            let all = max(calls, begun)
+            return all == 0 ? 0 : Double(failures) / Double(all)
+        }
         /// Slow answers among all answers; 0 without answers.
         var slowShare: Double { calls == failures ? 0 : Double(slow) / Double(calls - failures) }
     }
@@ -26,6 +32,13 @@ struct RollingWindow: Sendable {
 
     init(length: Duration) {
         width = max(length.wholeMilliseconds / Int64(Self.bucketCount), 1)
+    }
+
+    /// Notes a call that began.
+    mutating func begin(elapsed: Duration) {
+        advance(to: elapsed)
+        buckets[Int(newest % Int64(Self.bucketCount))].begun += 1
+        total.begun += 1
     }
 
     /// Notes a call that ended.
@@ -51,6 +64,7 @@ struct RollingWindow: Sendable {
         for number in (newest + 1)...min(current, newest + Int64(Self.bucketCount)) {
             let place = Int(number % Int64(Self.bucketCount))
             total.calls -= buckets[place].calls
+            total.begun -= buckets[place].begun
             total.failures -= buckets[place].failures
             total.slow -= buckets[place].slow
             buckets[place] = Count()

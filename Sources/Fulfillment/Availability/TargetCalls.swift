@@ -61,7 +61,7 @@ struct TargetCalls: Sendable {
         guard breaker.admits(inFlight: inFlight, limit: limit.value),
             let lane = nextLane(elapsed: elapsed, beginsTries: beginsTries), let id = line.popFirst(lane)
         else { return nil }
-        return (id, lane, begin(lane))
+        return (id, lane, begin(lane, elapsed))
     }
 
     /// Lets a call be made at once that nobody is ahead of.
@@ -69,13 +69,13 @@ struct TargetCalls: Sendable {
         breaker.advance(to: elapsed)
         guard line.isEmpty, breaker.admits(inFlight: inFlight, limit: limit.value) else { return nil }
         guard lane != .again || breaker.phase == .halfOpen || retries.take(elapsed: elapsed) else { return nil }
-        return begin(lane)
+        return begin(lane, elapsed)
     }
 
-    private mutating func begin(_ lane: CallLine.Lane) -> Breaker.Pass {
+    private mutating func begin(_ lane: CallLine.Lane, _ elapsed: Duration) -> Breaker.Pass {
         if lane == .first { retries.earn() }
         inFlight += 1
-        return breaker.began()
+        return breaker.began(isRetry: lane == .again, elapsed: elapsed)
     }
 
     private mutating func nextLane(elapsed: Duration, beginsTries: Bool) -> CallLine.Lane? {

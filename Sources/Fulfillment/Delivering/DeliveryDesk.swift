@@ -110,9 +110,11 @@ struct DeliveryDesk: Sendable {
     /// The next call to make now, of each service in turn.
     mutating func next(elapsed: Duration) -> Call? {
         guard !isClosed else { return nil }
+        let all = all
         for _ in lines.indices {
             cursor = (cursor + 1) % lines.count
-            guard let (id, pass) = lines[cursor].next(elapsed: elapsed), let held = all[id] else { continue }
+            let next = lines[cursor].next(elapsed: elapsed) { (all[$0]?.state.attempts ?? 0) > 0 }
+            guard let (id, pass) = next, let held = all[id] else { continue }
             return Call(delivery: held.delivery, pass: pass)
         }
         return nil

@@ -68,14 +68,16 @@ struct DeliveryLine: Sendable {
     }
 
     /// The next delivery to call for, if a call may be made.
-    mutating func next(elapsed: Duration) -> (id: EventID, pass: Breaker.Pass)? {
+    ///
+    /// - Parameter isRetry: whether the call before it for a delivery failed.
+    mutating func next(elapsed: Duration, isRetry: (EventID) -> Bool) -> (id: EventID, pass: Breaker.Pass)? {
         guard !ready.isEmpty || !waiting.isEmpty else { return nil }
         advance(to: elapsed)
         // Probes are made whatever is still under way from before; the service's own bound holds all the same.
         guard inFlight < maxInFlight, breaker.admits(inFlight: inFlight, limit: limit.value), let id = ready.popFirst()
         else { return nil }
         inFlight += 1
-        return (id, breaker.began())
+        return (id, breaker.began(isRetry: isRetry(id), elapsed: elapsed))
     }
 
     /// A call ended.

@@ -28,6 +28,7 @@ struct WatchStage: Sendable {
             show(standings, now, in: &gauges)
             for finding in stalls.tick(standings, now: now) { note(finding) }
             parts.metrics.stalledPartitions.record(stalls.stalled)
+            parts.reportHeld()
             judge(pulse.tick(source.signsOfLife))
             show(signatures.transactions.statistics, since: &signed)
         }

@@ -63,7 +63,7 @@ private struct BreakerModel {
         case .ramping: try #require(underWay.count < ceiling / 2)
         case .closed: try #require(underWay.count < ceiling)
         }
-        underWay.append((breaker.began(), phase, era))
+        underWay.append((breaker.began(isRetry: false, elapsed: elapsed), phase, era))
     }
 
     mutating func end() throws {
@@ -111,7 +111,7 @@ private struct BreakerModel {
             underWay = underWay.filter { _ in false }
             breaker.advance(to: elapsed)
             if breaker.admits(inFlight: 0, limit: ceiling) {
-                let pass = breaker.began()
+                let pass = breaker.began(isRetry: false, elapsed: elapsed)
                 breaker.ended(
                     pass, .answered, isRetry: false, took: .milliseconds(250), elapsed: elapsed, unit: { 0.5 })
             } else if breaker.phase == .halfOpen {

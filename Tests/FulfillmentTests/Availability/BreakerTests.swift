@@ -14,7 +14,7 @@ struct BreakerTests {
     ) -> Bool {
         breaker.advance(to: elapsed)
         guard breaker.admits(inFlight: 0, limit: 64) else { return false }
-        let pass = breaker.began()
+        let pass = breaker.began(isRetry: isRetry, elapsed: elapsed)
         breaker.ended(pass, outcome, isRetry: isRetry, took: took, elapsed: elapsed, unit: { unit })
         return true
     }
@@ -120,9 +120,9 @@ struct BreakerTests {
         #expect(!breaker.admits(inFlight: 0, limit: 64))
         wait(.milliseconds(501))
         #expect(breaker.phase == .halfOpen)
-        _ = breaker.began()
+        _ = breaker.began(isRetry: false, elapsed: elapsed)
         #expect(breaker.admits(inFlight: 1, limit: 64))
-        _ = breaker.began()
+        _ = breaker.began(isRetry: false, elapsed: elapsed)
         #expect(!breaker.admits(inFlight: 2, limit: 64))
     }
 
@@ -200,7 +200,7 @@ struct BreakerTests {
 
     @Test("what began before the pause counts no more, but for a longer pause that it asks for")
     mutating func late() {
-        let early = (0..<50).map { _ in breaker.began() }
+        let early = (0..<50).map { _ in breaker.began(isRetry: false, elapsed: elapsed) }
         open()
         let until = breaker.nextMoment
         for pass in early[..<49] {
@@ -210,5 +210,36 @@ struct BreakerTests {
         breaker.ended(
             early[49], .limited(wait: .seconds(30)), isRetry: false, took: .zero, elapsed: elapsed, unit: { 0.5 })
         #expect(breaker.nextMoment == elapsed + .seconds(30))
+    }
+
+    @Test("failures that come at once are held against all calls that began with them, not against the few that ended")
+    mutating func hastyFailures() {
+        breaker = Breaker(policy: BreakerPolicy(), ceiling: 1000)
+        let passes = (0..<1000).map { _ in breaker.began(isRetry: false, elapsed: elapsed) }
+        for pass in passes[..<499] {
+            breaker.ended(pass, .failed, isRetry: false, took: .zero, elapsed: elapsed, unit: { 0.5 })
+        }
+        #expect(breaker.phase == .closed)
+        breaker.ended(passes[499], .failed, isRetry: false, took: .zero, elapsed: elapsed, unit: { 0.5 })
+        #expect(breaker.phase == .open, "half of them")
+    }
+
+    @Test("what began before the last answer does not outvote failures that follow one another")
+    mutating func begunBefore() {
+        for _ in 0..<1000 { call(.answered) }
+        for _ in 0..<200 { _ = breaker.began(isRetry: false, elapsed: elapsed) }
+        call(.answered)
+        for _ in 0..<49 { call(.failed) }
+        #expect(breaker.phase == .closed)
+        call(.failed)
+        #expect(breaker.phase == .open)
+    }
+
+    @Test("calls that hang do not hide for longer than the window that those after them fail")
+    mutating func hanging() {
+        for _ in 0..<1000 { _ = breaker.began(isRetry: false, elapsed: elapsed) }
+        wait(.seconds(11))
+        for _ in 0..<20 { call(.failed) }
+        #expect(breaker.phase == .open)
     }
 }

@@ -72,6 +72,17 @@ struct OutageSimulationTests {
         #expect(play.settled.values.reduce(0, +) > 100 * 600)
     }
 
+    @Test("a part of the calls that fails at once does not stop those that would be answered", arguments: [5, 15, 30])
+    func hastyBrownOut(percent: Int) {
+        var random = SeededGenerator(seed: 4)
+        var play = CallSimulation { _, _, _ in
+            Int.random(in: 0..<100, using: &random) < percent ? Self.refusal : Self.answer
+        }
+        play.run(until: .seconds(600))
+        #expect(play.calls.allSatisfy { $0.phase == .closed })
+        #expect(play.settled.values.reduce(0, +) > 100 * 600)
+    }
+
     @Test("an endpoint that flaps every two seconds is not followed up and down")
     func flapping() {
         var play = CallSimulation { elapsed, _, _ in

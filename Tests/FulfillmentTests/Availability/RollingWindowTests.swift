@@ -9,6 +9,7 @@ struct RollingWindowTests {
         var random = SeededGenerator(seed: 7)
         var window = RollingWindow(length: .seconds(10))
         var past: [(second: Int64, isFailure: Bool, isSlow: Bool)] = []
+        var begun: [Int64] = []
         var elapsed = Duration.zero
         for _ in 0..<200_000 {
             elapsed += .milliseconds(Int.random(in: 0...400, using: &random))
@@ -17,6 +18,11 @@ struct RollingWindowTests {
             }
             let second = elapsed.components.seconds
             past.removeAll { $0.second <= second - 10 }
+            begun.removeAll { $0 <= second - 10 }
+            if Bool.random(using: &random) {
+                begun.append(second)
+                window.begin(elapsed: elapsed)
+            }
             if Bool.random(using: &random) {
                 let call = (second, Bool.random(using: &random), Bool.random(using: &random))
                 past.append(call)
@@ -25,13 +31,24 @@ struct RollingWindowTests {
                 window.advance(to: elapsed)
             }
             let expected = RollingWindow.Count(
-                calls: past.count, failures: past.count { $0.isFailure },
+                calls: past.count, begun: begun.count, failures: past.count { $0.isFailure },
                 slow: past.count { !$0.isFailure && $0.isSlow })
             guard window.total == expected else {
                 #expect(window.total == expected, "at \(elapsed)")
                 return
             }
         }
+    }
+
+    @Test("a call that has only begun is none that failed")
+    func begun() {
+        var window = RollingWindow(length: .seconds(10))
+        for _ in 0..<4 { window.begin(elapsed: .zero) }
+        window.add(isFailure: true, isSlow: false, elapsed: .zero)
+        #expect(window.total.failureShare == 0.25)
+        window.clear()
+        window.add(isFailure: true, isSlow: false, elapsed: .zero)
+        #expect(window.total.failureShare == 1, "those that began before it was cleared count when they end")
     }
 
     @Test("has no share of nothing")
