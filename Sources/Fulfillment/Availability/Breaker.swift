@@ -16,6 +16,8 @@ struct Breaker: Sendable {
     struct Pass: Hashable, Sendable {
         /// Only what was let through in the present phase counts for it.
         fileprivate let era: UInt64
+        fileprivate let isRetry: Bool
+        fileprivate let began: Duration
     }
 
     private enum State: Sendable {
@@ -37,7 +39,7 @@ struct Breaker: Sendable {
     /// All calls that ended lately, and those of them that were no retries.
     private var all: RollingWindow
     private var fresh: RollingWindow
-    /// First tries that failed since the last answer, and calls that began since then.
+    /// First tries that failed since the last answer, and those that began since then.
     private var failuresInARow = 0
     private var begunInARow = 0
     /// Pauses since the last calm.
@@ -96,15 +98,17 @@ struct Breaker: Sendable {
 
     /// A call is made.
     ///
-    /// - Parameter isRetry: whether it is made for a submission whose try before failed.
+    /// - Parameter isRetry: whether it is, or may be, made for a submission whose try before failed.
     mutating func began(isRetry: Bool, elapsed: Duration) -> Pass {
         all.begin(elapsed: elapsed)
-        if !isRetry { fresh.begin(elapsed: elapsed) }
-        begunInARow += 1
+        if !isRetry {
+            fresh.begin(elapsed: elapsed)
+            begunInARow += 1
+        }
         if case .halfOpen(let underWay, let answered) = state {
             state = .halfOpen(underWay: underWay + 1, answered: answered)
         }
-        return Pass(era: era)
+        return Pass(era: era, isRetry: isRetry, began: elapsed)
     }
 
     /// Lets time pass. Called before every question about the present.
@@ -122,11 +126,14 @@ struct Breaker: Sendable {
         }
     }
 
-    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is.
+    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is, and so do
+    /// failures that came late: each doubling brings as many new calls as would outvote them.
     private mutating func climb(from step: Int, since: Duration, to elapsed: Duration) {
-        let isSlow = isSlow(least: policy.leastRampCalls)
+        let isDoubtful =
+            isSlow(least: policy.leastRampCalls)
+            || all.total.calls >= policy.leastRampCalls && all.total.endedFailureShare >= policy.failureShare
         forget()
-        guard !isSlow else { return state = .ramping(step: step, since: elapsed) }
+        guard !isDoubtful else { return state = .ramping(step: step, since: elapsed) }
         let intervals = Int(min((elapsed - since) / policy.rampInterval, Double(policy.rampSteps)))
         guard step + intervals < policy.rampSteps else {
             state = .closed
@@ -152,6 +159,7 @@ struct Breaker: Sendable {
             return open(for: max(wait, policy.shortestPause), counts: pass.era == era, elapsed)
         }
         guard pass.era == era else { return }
+        if outcome == .unknown { takeBack(pass) }
         let hasFailed = outcome == .failed || outcome == .overloaded
         switch state {
         case .open: break
@@ -173,6 +181,13 @@ struct Breaker: Sendable {
             guard note(outcome, hasFailed, isRetry: isRetry, took, elapsed) else { return }
             if isFailing(leastFresh: policy.leastRampCalls) { open(elapsed, unit) }
         }
+    }
+
+    private mutating func takeBack(_ pass: Pass) {
+        all.takeBack(begunAt: pass.began)
+        guard !pass.isRetry else { return }
+        fresh.takeBack(begunAt: pass.began)
+        begunInARow = max(0, begunInARow - 1)
     }
 
     /// - Returns: whether anything was learnt.

@@ -15,6 +15,8 @@ struct RollingWindow: Sendable {
             let all = max(calls, begun)
             return all == 0 ? 0 : Double(failures) / Double(all)
         }
+        /// Failed calls among those that ended; 0 without calls.
+        var endedFailureShare: Double { calls == 0 ? 0 : Double(failures) / Double(calls) }
         /// Slow answers among all answers; 0 without answers.
         var slowShare: Double { calls == failures ? 0 : Double(slow) / Double(calls - failures) }
     }
@@ -39,6 +41,15 @@ struct RollingWindow: Sendable {
         advance(to: elapsed)
         buckets[Int(newest % Int64(Self.bucketCount))].begun += 1
         total.begun += 1
+    }
+
+    /// A call that began was not made after all. Harmless if its beginning is forgotten.
+    mutating func takeBack(begunAt moment: Duration) {
+        let number = moment.wholeMilliseconds / width
+        let place = Int(number % Int64(Self.bucketCount))
+        guard newest - number < Int64(Self.bucketCount), buckets[place].begun > 0 else { return }
+        buckets[place].begun -= 1
+        total.begun -= 1
     }
 
     /// Notes a call that ended.

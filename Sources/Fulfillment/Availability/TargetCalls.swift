@@ -75,7 +75,7 @@ struct TargetCalls: Sendable {
     private mutating func begin(_ lane: CallLine.Lane, _ elapsed: Duration) -> Breaker.Pass {
         if lane == .first { retries.earn() }
         inFlight += 1
-        return breaker.began(isRetry: lane == .again, elapsed: elapsed)
+        return breaker.began(isRetry: lane != .first, elapsed: elapsed)
     }
 
     private mutating func nextLane(elapsed: Duration, beginsTries: Bool) -> CallLine.Lane? {

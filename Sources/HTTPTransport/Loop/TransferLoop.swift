@@ -14,8 +14,6 @@ final class TransferLoop {
     private let metrics: TransportMetrics
     private let logger: Logger
     private var ended: [(id: TransferID, result: Result<HTTPResponse, HTTPTransportError>)] = []
-    /// Those of this turn, empty between turns.
-    private var told: [(id: TransferID, result: Result<HTTPResponse, HTTPTransportError>)] = []
     private var unwatchedReported = 0
     private var idle: IdleTransfers
 
@@ -82,7 +80,10 @@ final class TransferLoop {
     /// True when there will be nothing more to do.
     private func takeTurn() -> Bool {
         let (turn, running, waiting) = exchange.turn(ended: ended.map(\.id))
-        swap(&ended, &told)
+        for (ticket, transfer) in zip(turn.ended, ended) {
+            ticket?(transfer.result)
+        }
+        ended.removeAll(keepingCapacity: true)
         metrics.set(running: running, waiting: waiting)
         for (id, request) in turn.starts {
             start(id, request)
@@ -92,11 +93,6 @@ final class TransferLoop {
             // If it did not start, it is in the list already; told twice, the table takes the first.
             ended.append((id, .failure(.cancelled)))
         }
-        // Last, so that no request waits for what others make of their answers.
-        for (ticket, transfer) in zip(turn.ended, told) {
-            ticket?(transfer.result)
-        }
-        told.removeAll(keepingCapacity: true)
         return turn.isFinished
     }
 

@@ -23,8 +23,9 @@ struct HeaderLines: Sendable {
         var fields: [HTTPHeader] = []
         for line in bytes.split(separator: Self.lineFeed) {
             let text = Self.trimmed(line)
-            if let first = line.first, Self.isBlank(first), let last = fields.indices.last {
-                // A folded line (RFC 9112, 5.2) goes on with the value before it.
+            if let first = line.first, Self.isBlank(first) {
+                // A folded line (RFC 9112, 5.2) goes on with the value before it; the first of all goes on with nothing.
+                guard let last = fields.indices.last else { continue }
                 fields[last].value += " " + String(decoding: text, as: UTF8.self)
             } else if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
                 fields.append(

@@ -3,6 +3,10 @@
 enum ClientComplaint {
     /// Most log lines that are looked at.
     static let maxEvents = 1000
+    /// The errors of a connection, which alone its log explains: a broker that answers says itself what is wrong.
+    static let explained: Set<String> = [
+        "_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "_SSL", "_AUTHENTICATION",
+    ]
     /// syslog's number for errors; what is worse has a smaller one.
     private static let errorLevel: Int32 = 3
 
@@ -36,7 +40,8 @@ extension KafkaError {
     func explained(by reason: String?, hiding secrets: [String]) -> KafkaError {
         guard let reason, !secrets.contains(where: { reason.contains($0) }) else { return self }
         func explained(_ failure: KafkaFailure) -> KafkaFailure {
-            KafkaFailure(code: failure.code, name: failure.name, text: "\(failure.text): \(reason)")
+            guard ClientComplaint.explained.contains(failure.name) else { return failure }
+            return KafkaFailure(code: failure.code, name: failure.name, text: "\(failure.text): \(reason)")
         }
         return switch self {
         case .transient(let failure): .transient(explained(failure))

@@ -242,4 +242,43 @@ struct BreakerTests {
         for _ in 0..<20 { call(.failed) }
         #expect(breaker.phase == .open)
     }
+
+    @Test("calls that were not made after all do not outvote those that failed")
+    mutating func notMade() {
+        for _ in 0..<20 {
+            for _ in 0..<10 { call(.unknown) }
+            call(.failed)
+        }
+        #expect(breaker.phase == .open)
+    }
+
+    @Test("retries and what goes on do not outvote first tries that fail one after the other")
+    mutating func retriesUnderWay() {
+        for _ in 0..<1000 { call(.answered) }
+        for _ in 0..<200 { _ = breaker.began(isRetry: true, elapsed: elapsed) }
+        for _ in 0..<50 { call(.failed) }
+        #expect(breaker.phase == .open)
+    }
+
+    @Test("failures that come late hold the ramp where it is, and then stop it")
+    mutating func lateFailures() {
+        breaker = Breaker(policy: BreakerPolicy(), ceiling: 1000)
+        recover()
+        var underWay: [(pass: Breaker.Pass, at: Duration)] = []
+        var most = 0
+        for _ in 0..<100 where breaker.phase == .ramping {
+            while breaker.admits(inFlight: underWay.count, limit: 1000) {
+                underWay.append((breaker.began(isRetry: false, elapsed: elapsed), elapsed))
+            }
+            most = max(most, underWay.count)
+            wait(.milliseconds(100))
+            while let call = underWay.first, call.at + .seconds(2) <= elapsed {
+                underWay.removeFirst()
+                breaker.ended(
+                    call.pass, .failed, isRetry: false, took: .seconds(2), elapsed: elapsed, unit: { 0.5 })
+            }
+        }
+        #expect(breaker.phase == .open)
+        #expect(most < 250, "\(most) calls at once, and none was answered")
+    }
 }

@@ -51,6 +51,21 @@ struct RollingWindowTests {
         #expect(window.total.failureShare == 1, "those that began before it was cleared count when they end")
     }
 
+    @Test("a call that was not made is taken back, unless it is forgotten already")
+    func takenBack() {
+        var window = RollingWindow(length: .seconds(10))
+        window.begin(elapsed: .seconds(1))
+        window.begin(elapsed: .seconds(2))
+        window.takeBack(begunAt: .seconds(1))
+        #expect(window.total.begun == 1)
+        window.takeBack(begunAt: .seconds(1))
+        #expect(window.total.begun == 1)
+        window.advance(to: .seconds(12))
+        window.begin(elapsed: .seconds(12))
+        window.takeBack(begunAt: .seconds(2))
+        #expect(window.total.begun == 1, "the bucket is another second's by now")
+    }
+
     @Test("has no share of nothing")
     func empty() {
         var window = RollingWindow(length: .seconds(10))

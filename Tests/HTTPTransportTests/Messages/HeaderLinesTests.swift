@@ -10,7 +10,7 @@ struct HeaderLinesTests {
     }
 
     @Test func `fields are read when they are asked for, whatever ends their lines`() {
-        let lines = lines("A: 1\r\n", "b:2\n", "nonsense\r\n", "C:\r\n", "D: 4")
+        let lines = lines(" folded: onto nothing\r\n", "A: 1\r\n", "b:2\n", "nonsense\r\n", "C:\r\n", "D: 4")
         #expect(lines.fields.map(\.name) == ["A", "b", "C", "D"])
         #expect(lines.fields.map(\.value) == ["1", "2", "", "4"])
     }

@@ -61,6 +61,8 @@ struct KafkaAdminTests {
         let error = KafkaError.transient(KafkaFailure(code: -195, name: "_TRANSPORT", text: "failure"))
         #expect(error.explained(by: "canary is wrong", hiding: ["canary"]) == error)
         #expect("\(error.explained(by: "it is wrong", hiding: ["canary"]))" == "_TRANSPORT: failure: it is wrong")
+        let denied = KafkaError.denied(KafkaFailure(code: 29, name: "TOPIC_AUTHORIZATION_FAILED", text: "no"))
+        #expect(denied.explained(by: "Connection refused", hiding: []) == denied, "the broker said why")
         #expect(KafkaError.closed.explained(by: "it is wrong", hiding: []) == .closed)
     }
 
