@@ -46,8 +46,8 @@ extension SimulatorAuthority {
     }
 
     /// Reads an authority that ``save(in:)`` wrote.
-    /// - Throws: ``AuthorityError/noFolder(_:)``; ``AuthorityError/unreadable(file:)`` for the first file that is missing or is not what its name says;
-    ///   ``AuthorityError/withoutSignedData(folder:)``.
+    /// - Throws: ``AuthorityError/noFolder(_:)``; ``AuthorityError/unreadable(file:)`` for the first file that is missing or is
+    ///   not what its name says; ``AuthorityError/withoutSignedData(folder:)``.
     public init(folder: URL) throws(AuthorityError) {
         guard FileManager.default.fileExists(atPath: folder.path) else { throw .noFolder(folder.path) }
         let serverRoot = try Self.certificate(.serverRoot, in: folder)

@@ -1,7 +1,8 @@
 /// What was begun and what ended in the last seconds, in buckets that are forgotten one by one.
 struct RollingWindow: Sendable {
-    /// Calls that ended, and what is told apart among them.
+    /// Calls, and what is told apart among them.
     struct Count: Hashable, Sendable {
+        /// Calls that ended.
         var calls = 0
         /// Calls that began, ended or not.
         var begun = 0

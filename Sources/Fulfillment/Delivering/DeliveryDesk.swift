@@ -110,6 +110,7 @@ struct DeliveryDesk: Sendable {
     /// The next call to make now, of each service in turn.
     mutating func next(elapsed: Duration) -> Call? {
         guard !isClosed else { return nil }
+        // Asked about while a line is changed, which is a part of the same value.
         let all = all
         for _ in lines.indices {
             cursor = (cursor + 1) % lines.count

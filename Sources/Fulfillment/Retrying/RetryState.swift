@@ -55,9 +55,10 @@ struct RetryState: Sendable {
     ///   - unit: a random number in `0..<1`; drawn only where something waits.
     ///   - isAway: whether what was asked is in trouble with everybody's calls; then the try says nothing about this
     ///     submission.
+    ///   - transactionID: what the submission claims, so that it is found by it when it is given up.
     mutating func received(
         _ verdict: Verdict, policy: RetryPolicy, receivedAt: Timestamp, now: @autoclosure () -> Timestamp,
-        unit: @autoclosure () -> Double, isAway: Bool
+        unit: @autoclosure () -> Double, isAway: Bool, claiming transactionID: TransactionID?
     ) -> Step {
         verdicts += 1
         switch verdict {
@@ -95,17 +96,22 @@ struct RetryState: Sendable {
             guard roundsHere >= (isParked ? 1 : policy.memoryTries) || early > policy.memoryWait else {
                 return .tryAgain(after: inMemory)
             }
-            return park(cause, policy, receivedAt: receivedAt, now: now, early: early, unit: unit)
+            return park(
+                cause, policy, receivedAt: receivedAt, now: now, early: early, unit: unit, claiming: transactionID)
         }
     }
 
     private func park(
-        _ cause: RetryCause, _ policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, early: Duration, unit: Double
+        _ cause: RetryCause, _ policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, early: Duration,
+        unit: Double, claiming transactionID: TransactionID?
     ) -> Step {
         // Given up is only what was tried over that time, not what nobody could read, or had the budget for, for so long.
         if isParked, cause != .budgetSpent, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
             return .settle(
-                .fail(Rejection(.abandonedByOperator, "Older than the configured maximum age. \(cause.sentence)")))
+                .fail(
+                    Rejection(
+                        .abandonedByOperator, "Older than the configured maximum age. \(cause.sentence)",
+                        transactionID: transactionID)))
         }
         let failures = max(1, attempts - policy.memoryTries + 1)
         let jitter =
@@ -119,16 +125,6 @@ struct RetryState: Sendable {
         attempts += 1
         roundsHere += 1
         history.add(Attempt(at: now, cause: cause, detail: detail))
-    }
-}
-
-extension Decision {
-    /// The same decision; one that gives a submission up then names the transaction that it claims, which no verdict has named.
-    func about(_ transactionID: TransactionID?) -> Decision {
-        guard let transactionID, case .fail(let rejection) = self, rejection.reason == .abandonedByOperator else {
-            return self
-        }
-        return .fail(Rejection(rejection.reason, rejection.detail, transactionID: transactionID))
     }
 }
 

@@ -88,21 +88,21 @@ struct VerificationStage: Sendable {
         tries.end()
     }
 
-    /// Begins the first try of what can be tried without a task.
+    /// Begins the first try of what can be tried without a task, unless the worker stops.
     ///
-    /// - Returns: false if it cannot, and nothing is begun.
+    /// - Returns: false if it needs a task, and nothing is begun.
     private func tryFirst(_ claim: AdmittedSubmission, _ opened: Verifier.Case, _ tries: FirstTries) -> Bool {
+        guard let firstTry = verifier.firstTry(of: opened) else { return false }
         guard !parts.stopping.isRaised else { return true }
         tries.begin()
-        let isBegun = verifier.begin(opened, isRetry: false) { verdict in
+        firstTry.begin { verdict in
             var state = RetryState()
             if let verdict, !tries.areAbandoned, let delay = follow(verdict, claim, opened, &state) {
                 tries.put(FirstTries.Unsettled(claim: claim, opened: opened, state: state, delay: delay))
             }
             tries.end()
         }
-        if !isBegun { tries.end() }
-        return isBegun
+        return true
     }
 
     /// A conclusion without a call never asks to be tried again, so one step settles it.
@@ -186,7 +186,6 @@ struct VerificationStage: Sendable {
     ) -> Duration? {
         switch step(&state, verdict, admitted, isAway: verifier.isAway(opened)) {
         case .settle(let decision):
-            let decision = decision.about(admitted.read.submission.transactionID)
             parts.settled.put([admitted.settled(decision, attempts: state.attempts, history: state.history)])
             return nil
         case .tryAgain(let delay):
@@ -204,7 +203,7 @@ struct VerificationStage: Sendable {
     ) -> RetryState.Step {
         state.received(
             verdict, policy: parts.configuration.retry, receivedAt: admitted.receivedAt, now: parts.clock.now(),
-            unit: parts.randomness.unit(), isAway: isAway)
+            unit: parts.randomness.unit(), isAway: isAway, claiming: admitted.read.submission.transactionID)
     }
 
     private func note(_ verdict: Verdict, _ admitted: AdmittedSubmission) {

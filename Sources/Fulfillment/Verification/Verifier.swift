@@ -199,16 +199,11 @@ final class Verifier: Sendable {
         }
     }
 
-    /// Begins to bring a case before Apple once, without a task that waits.
-    ///
-    /// - Parameters:
-    ///   - isRetry: whether the case was brought before Apple already.
-    ///   - then: called once with what ``verify(_:isRetry:)`` would return, where the answer comes in. It must not block.
-    /// - Returns: false if the case needs a task; nothing is begun then.
-    func begin(_ opened: Case, isRetry: Bool, then: @escaping VerifyReceiptTry.Ending) -> Bool {
-        guard case .verifyReceipt(let question) = opened.question else { return false }
-        VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry).begin(then)
-        return true
+    /// The first time that a case is brought before Apple, if it needs no task: it is begun, and tells what
+    /// ``verify(_:isRetry:)`` would return. Nil if it needs one.
+    func firstTry(of opened: Case) -> VerifyReceiptTry? {
+        guard case .verifyReceipt(let question) = opened.question else { return nil }
+        return VerifyReceiptTry(question, of: opened, by: self, isRetry: false)
     }
 
     private func verifyReceipt(_ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool) async -> Verdict? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Ledger
 import Purchases
 
@@ -40,14 +41,8 @@ struct ShowGrantsCommand: AsyncParsableCommand {
         id.map { !$0.isEmpty && $0.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } } ?? false
     }
 
-    /// Whether a text can be a grant's id: a UUID, in groups of hexadecimal digits.
-    private static func isGrant(_ id: String) -> Bool {
-        id.split(separator: "-", omittingEmptySubsequences: false).map(\.count) == [8, 4, 4, 4, 12]
-            && id.allSatisfy { $0 == "-" || $0.isASCII && $0.isHexDigit }
-    }
-
     func validate() throws {
-        if let id, !isTransaction, !Self.isGrant(id) {
+        if let id, !isTransaction, UUID(uuidString: id) == nil {
             let id = PrintableText.singleLine(id)
             throw ValidationError("\"\(id)\" is neither the id of a grant (a UUID) nor of a transaction (digits)")
         }

@@ -179,11 +179,14 @@ struct PlantedBugTests {
                     attempts: 4, history: AttemptHistory(), decision: .wait(waiting))
             ], quarantines: [], now: moment)
         #expect(try await bench.audit(drained: false).violated == [])
+        #expect(try await bench.audit(drained: true).violated == [.nothingParkedIsForgotten], "it waits")
         let s1 = "(SELECT sequence FROM submissions WHERE submission_id = 's-1')"
         try change(bench, "UPDATE waiting SET sequence = \(s1)")
-        let report = try await bench.audit(drained: false)
-        #expect(report.violated == [.nothingParkedIsForgotten])
-        #expect(report.findings.first { $0.invariant == .nothingParkedIsForgotten }?.violations == 2)
+        for (isDrained, violations) in [(false, 2), (true, 3)] {
+            let report = try await bench.audit(drained: isDrained)
+            #expect(report.violated == [.nothingParkedIsForgotten])
+            #expect(report.findings.first { $0.invariant == .nothingParkedIsForgotten }?.violations == violations)
+        }
     }
 
     @Test(

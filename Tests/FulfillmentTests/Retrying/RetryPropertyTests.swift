@@ -32,7 +32,7 @@ private struct RetryLife {
         let isCounted = isCounted(verdict, isAway)
         let step = state.received(
             verdict, policy: policy, receivedAt: Self.received, now: now,
-            unit: Double.random(in: 0..<1, using: &random), isAway: isAway)
+            unit: Double.random(in: 0..<1, using: &random), isAway: isAway, claiming: nil)
         if isCounted { counted += 1 }
         if isCounted || (isUnasked(verdict) && !isAway) { here += 1 }
         if case .retry(_, _, .window) = verdict { doubtSince = doubtSince ?? now }

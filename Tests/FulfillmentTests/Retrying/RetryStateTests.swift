@@ -22,7 +22,8 @@ struct RetryStateTests {
     ) -> RetryState.Step {
         tried.state.received(
             verdict, policy: policy ?? self.policy, receivedAt: Timestamp(milliseconds: 0),
-            now: Timestamp(milliseconds: Int64(seconds) * 1000), unit: 0.5, isAway: isAway)
+            now: Timestamp(milliseconds: Int64(seconds) * 1000), unit: 0.5, isAway: isAway,
+            claiming: nil)
     }
 
     /// A submission that was parked after some tries.
