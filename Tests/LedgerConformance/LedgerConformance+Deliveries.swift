@@ -145,6 +145,21 @@ extension LedgerConformance {
             try await subject.settle(Samples.settlement("s1", .answerAgain))
             try expect(try await ledger.outbox(after: 3, limit: 10).map(\.event.id), [id], "published at once by now")
         },
+        ConformanceRule("another submission of a purchase joins its delivery, and has a copy once that is done") {
+            ledger in
+            let subject = Subject(ledger)
+            let id = Samples.event(one)
+            try await subject.settle(Samples.delivered("s1", one))
+            try expect(
+                try await subject.settle(Samples.delivered("s2", one), Samples.delivered("s3", two)),
+                [.granted(events: [id], created: 0), .granted(events: [Samples.event(two)], created: 1)], "open")
+            try expect(try await ledger.counts().openDeliveries, 2, "each grant is delivered once")
+            _ = try await ledger.report(done(one), "first", now: after(1))
+            try expect(try await subject.copies(), [id: 2], "after it")
+            try expect(
+                try await subject.settle(Samples.delivered("s4", one)), [.granted(events: [id], created: 0)], "done")
+            try expect(try await subject.copies(), [id: 3], "published at once by now")
+        },
         ConformanceRule("a repeat in the same batch joins, too") { ledger in
             let subject = Subject(ledger)
             let id = Samples.event(one)

@@ -2,6 +2,7 @@ import Purchases
 
 /// Statements on deliveries. Leases are as in ``WaitingRows``: a due time with a name.
 enum DeliveryRows {
+    // A batch that takes a purchase for new that was granted before is refused by nothing, so that the numbers of rows tell.
     private static let opening = PostgresStatement(
         "open_deliveries",
         """
@@ -12,6 +13,7 @@ enum DeliveryRows {
         FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::bytea[],
             $10::bytea[], $11::bytea[])
             AS n (event_id, grant_key, bundle_id, lease, holder, joined, event_key, headers, value)
+        ON CONFLICT (event_id) DO NOTHING
         """)
 
     // Locks what it joins until the transaction ends, so that whoever ends the delivery meanwhile waits and sees it.
