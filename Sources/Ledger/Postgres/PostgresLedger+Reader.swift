@@ -55,7 +55,9 @@ extension PostgresLedger: LedgerReader {
         try await pool.run { connection throws(PostgresFailure) in
             let commands =
                 Self.counting.map { PostgresCommand(PostgresStatement(once: $0)) } + [Self.countingUnpublished]
-            let results = try connection.run(commands)
+            // What counts whole tables reads them whole, against what the connection is set to.
+            let first = [PostgresCommand(.begin), PostgresCommand(Self.readingWholeTables)]
+            let results = Array(try connection.commit(first + commands).dropFirst(first.count))
             guard results.count == commands.count else { throw .lost("unexpected answer") }
             return LedgerCounts(
                 submissions: try Self.counts(results[0]), failures: try Self.counts(results[1]),
@@ -63,6 +65,8 @@ extension PostgresLedger: LedgerReader {
                 unpublished: try Self.count(results[5]), openDeliveries: try Self.count(results[4]))
         }
     }
+
+    private static let readingWholeTables = PostgresStatement(once: "SET LOCAL enable_seqscan = on")
 
     private static let counting = [
         "SELECT outcome, count(*) FROM submissions GROUP BY outcome",

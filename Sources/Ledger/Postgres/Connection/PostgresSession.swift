@@ -39,7 +39,8 @@ struct PostgresSession: Hashable, Sendable {
     private static let oldestServer: Int64 = 120_000
 
     // The search path shrinks to one schema, so that the ledger's tables are all found there or not at all. A stronger
-    // `synchronous_commit` that the role was given stays.
+    // `synchronous_commit` that the role was given stays. Rows are found by indexes only (decision 21): without statistics, as
+    // in a ledger's first minutes, the planner takes large tables for small ones and reads them whole.
     private static let settings = PostgresStatement(
         once: """
             SELECT
@@ -57,6 +58,9 @@ struct PostgresSession: Hashable, Sendable {
                 set_config('default_transaction_isolation', 'read committed', false),
                 set_config('TimeZone', 'UTC', false),
                 set_config('jit', 'off', false),
+                set_config('enable_seqscan', 'off', false),
+                set_config('enable_hashjoin', 'off', false),
+                set_config('enable_mergejoin', 'off', false),
                 set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false)
             """)
 }
