@@ -37,13 +37,19 @@ struct DeliveryDesk: Sendable {
     private var troubled: Set<Int> = []
     /// Where the last call went; the next begins behind it.
     private var cursor = 0
+    /// Who was given the first share of what is taken from the ledger.
+    private var firstToTake = 0
     /// No call begins any more.
     private(set) var isClosed = false
 
     /// - Parameter services: each app's, with the most calls at once.
     init(_ services: [(bundleID: BundleID, maxInFlight: Int)], policy: DeliveryPolicy) {
         self.policy = policy
-        lines = services.map { DeliveryLine($0.bundleID, maxInFlight: $0.maxInFlight, policy: policy) }
+        // One that is slow is not to hold all that may be held, and the others out.
+        let most = services.count > 1 ? policy.maxHeld / 2 : policy.maxHeld
+        lines = services.map {
+            DeliveryLine($0.bundleID, maxInFlight: $0.maxInFlight, maxHeld: most, policy: policy)
+        }
         places = Dictionary(services.enumerated().map { ($1.bundleID, $0) }) { first, _ in first }
     }
 
@@ -92,14 +98,18 @@ struct DeliveryDesk: Sendable {
         }
     }
 
-    /// What is to be taken from the ledger.
+    /// What is to be taken from the ledger: of the room that there is in all an even part for each service, because nobody
+    /// knows whose deliveries are due, beginning with another service each time.
     mutating func shares(elapsed: Duration) -> [DeliveryShare] {
-        guard !isClosed else { return [] }
+        guard !isClosed, !lines.isEmpty else { return [] }
         var room = policy.maxHeld - all.count - promised
         var shares: [DeliveryShare] = []
-        for place in lines.indices {
+        firstToTake = (firstToTake + 1) % lines.count
+        for step in lines.indices {
+            let place = (firstToTake + step) % lines.count
             lines[place].advance(to: elapsed)
-            let limit = min(lines[place].room(probes: policy.breaker.probes), Self.maxTaken, room)
+            let left = lines.count - step
+            let limit = min(lines[place].room(probes: policy.breaker.probes), Self.maxTaken, (room + left - 1) / left)
             guard limit > 0 else { continue }
             room -= limit
             shares.append(DeliveryShare(bundleID: lines[place].bundleID, limit: limit))

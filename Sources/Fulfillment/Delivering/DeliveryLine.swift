@@ -18,10 +18,11 @@ struct DeliveryLine: Sendable {
     private(set) var held = 0
     private(set) var promised = 0
 
-    init(_ bundleID: BundleID, maxInFlight: Int, policy: DeliveryPolicy) {
+    /// - Parameter most: most deliveries held, however many calls there may be at once.
+    init(_ bundleID: BundleID, maxInFlight: Int, maxHeld most: Int, policy: DeliveryPolicy) {
         self.bundleID = bundleID
         self.maxInFlight = maxInFlight
-        maxHeld = max(1, maxInFlight * policy.heldPerCall)
+        maxHeld = max(1, min(maxInFlight * policy.heldPerCall, most))
         breaker = Breaker(policy: policy.breaker, ceiling: maxInFlight)
         limit = ConcurrencyLimit(policy: policy.concurrency, most: maxInFlight)
     }

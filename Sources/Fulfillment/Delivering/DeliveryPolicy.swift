@@ -14,7 +14,7 @@ public struct DeliveryPolicy: Hashable, Sendable {
     public var concurrency = ConcurrencyPolicy()
     /// Most deliveries that a worker holds in memory; the others are due in the ledger.
     public var maxHeld = 4000
-    /// Most of one service, for each call that it is given at once.
+    /// Most of one service, for each call that it is given at once; half of all at most where there are several services.
     public var heldPerCall = 20
     /// Share of what may be held that settlement may fill. The rest is for what waits in the ledger, which would otherwise
     /// stand behind all that is new.

@@ -110,6 +110,33 @@ struct DeliveryDeskTests {
         #expect(bench.shares() == [DeliveryShare(bundleID: "a", limit: 8)])
     }
 
+    @Test("Of the room that there is in all each service is given an even part, however many services there are")
+    func manyServices() {
+        let services = (0..<100).map { (BundleID("app-\($0)"), 50) }
+        let bench = Bench(services)
+        let shares = bench.shares()
+        #expect(Set(shares.map(\.bundleID)) == Set(services.map(\.0)))
+        #expect(shares.reduce(0) { $0 + $1.limit } <= DeliveryPolicy().maxHeld)
+    }
+
+    @Test("Where the room is less than there are services, each has its turn")
+    func littleRoom() {
+        var policy = DeliveryPolicy()
+        policy.maxHeld = 3
+        let services = (0..<10).map { (BundleID("app-\($0)"), 50) }
+        let bench = Bench(services, policy: policy)
+        var asked: Set<BundleID> = []
+        for _ in 0..<10 { asked.formUnion(bench.shares().map(\.bundleID)) }
+        #expect(asked == Set(services.map(\.0)))
+    }
+
+    @Test("A service that is slow, however many calls it is given, leaves room for the others")
+    func slowService() {
+        let bench = Bench([("a", 1000), ("b", 50)])
+        while bench.promise(100, of: "a") {}
+        #expect(bench.promise(100, of: "b"))
+    }
+
     @Test("While a service is away nothing is called, taken or counted, and what is held goes back due at once")
     func away() {
         let bench = Bench([("a", 2), ("b", 2)])
