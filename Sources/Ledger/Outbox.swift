@@ -55,7 +55,7 @@ public struct WorkerID: Hashable, Sendable, CustomStringConvertible, Expressible
 public struct RelayTurn: Hashable, Sendable {
     /// All entries up to here were acknowledged, but for the withheld ones.
     public let publishedThrough: Int64
-    /// In ledger order; at most ``maxWithheld``.
+    /// All of them, in ledger order.
     public let withheld: [OutboxEntry]
 
     /// Most entries that are withheld at a time. A relay that would withhold more waits instead.

@@ -86,6 +86,25 @@ extension LedgerConformance {
             try await subject.publish(through: 3, release: [1])
             try expect(try await ledger.counts().unpublished, 0, "all published")
         },
+        ConformanceRule("whoever takes the relay is told of all that is withheld, however large or many") { ledger in
+            let subject = Subject(ledger)
+            let large = (1...10).map { offset in
+                Samples.quarantine(offset: Int64(offset), value: Array(repeating: 7, count: 1 << 20))
+            }
+            _ = try await ledger.settle([], quarantines: large, now: Samples.noon)
+            // More than a relay withholds now: relays of before could.
+            let count = RelayTurn.maxWithheld + 20
+            for first in stride(from: 0, to: count, by: 200) {
+                _ = try await ledger.settle(
+                    (first..<min(first + 200, count)).map { Samples.failure(SubmissionID("s\($0)")) }, quarantines: [],
+                    now: Samples.noon)
+            }
+            let all = Array(1...Int64(large.count + count))
+            try await subject.publish(through: Int64(all.count), withhold: all)
+            let turn = try await ledger.takeRelay("first", for: .seconds(60), now: Samples.noon)
+            try expect(turn?.withheld.count, all.count, "withheld")
+            try expect(turn?.withheld.map(\.sequence) == all, true, "in order")
+        },
         ConformanceRule("an unreadable record is quarantined once, to the byte") { ledger in
             let quarantine = Samples.quarantine(offset: 7)
             let other = Samples.quarantine(offset: 8)

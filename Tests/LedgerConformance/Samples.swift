@@ -94,12 +94,12 @@ public enum Samples {
     }
 
     /// An unreadable record.
-    public static func quarantine(offset: Int64) -> Quarantine {
+    public static func quarantine(offset: Int64, value: [UInt8] = [0x00, 0xff]) -> Quarantine {
         let origin = Origin(topic: "receipts.submitted", partition: 0, offset: offset)
         return Quarantine(
             origin: origin, reason: "not_json",
             event: QuarantinedEvent.event(
-                from: origin, key: nil, value: [0x00, 0xff], headers: [EventHeader(name: "x", value: nil)],
+                from: origin, key: nil, value: value, headers: [EventHeader(name: "x", value: nil)],
                 reason: "not_json", at: noon))
     }
 

@@ -130,8 +130,9 @@ struct OutboxRelay: Sendable {
         guard withheld.count < RelayTurn.maxWithheld else { return .rest }
         passBlocked()
         if start < waiting.count {
+            // No more than may be withheld: the broker can refuse all but one.
             let size = failures >= Self.failuresBeforeSingles ? 1 : Self.maxBatch
-            return .offer(batch(atMost: size))
+            return .offer(batch(atMost: min(size, RelayTurn.maxWithheld - withheld.count)))
         }
         return mustRead || mayBeMore ? .read(after: position) : .rest
     }

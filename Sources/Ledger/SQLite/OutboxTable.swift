@@ -76,27 +76,31 @@ struct OutboxTable {
         }
     }
 
+    /// All of them, however large: a relay does not ask again, and would let what it is not told of lie.
     func withheld() throws -> [OutboxEntry] {
-        try Self.entries(
-            database,
+        let statement = try PreparedStatement(
             """
             SELECT o.sequence, \(Self.columns) FROM withheld w JOIN outbox o ON o.sequence = w.sequence
             JOIN outbox e ON e.event_id = coalesce(o.copy_of, o.event_id)
-            ORDER BY o.sequence LIMIT \(RelayTurn.maxWithheld)
-            """
-        ) { _ in }
+            ORDER BY o.sequence
+            """, on: database)
+        return try statement.rows({ _ in }, read: Self.entry)
     }
 
     private static func entries(
         _ database: Database, _ sql: String, _ bind: (inout Binder) -> Void
     ) throws -> [OutboxEntry] {
         var bytes = 0
-        return try PreparedStatement(sql, on: database).rows(bind) { (entry: OutboxEntry) in
-            bytes += entry.event.value?.count ?? 0
-            return bytes >= maxReadBytes
-        } read: { row in
-            OutboxEntry(sequence: row.integer(0), event: try event(row, from: 2))
-        }
+        return try PreparedStatement(sql, on: database).rows(
+            bind,
+            until: { (entry: OutboxEntry) in
+                bytes += entry.event.value?.count ?? 0
+                return bytes >= maxReadBytes
+            }, read: entry)
+    }
+
+    private static func entry(_ row: Columns) throws -> OutboxEntry {
+        OutboxEntry(sequence: row.integer(0), event: try event(row, from: 2))
     }
 
     /// Bytes of events after which a read ends: quarantined records can be as large as the topic allows.

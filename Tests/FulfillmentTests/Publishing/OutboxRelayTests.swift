@@ -132,6 +132,21 @@ struct OutboxRelayTests {
         #expect(released == RelayNote(through: 5, release: [2, 4]))
     }
 
+    @Test("never withholds more than it may, however much of a batch is refused")
+    func mostWithheld() {
+        var relay = relay()
+        for first in stride(from: Int64(1), to: 1_000_000, by: 400) {
+            relay.added(entries(first...first + 399))
+            guard case .offer(let offered) = relay.next() else { break }
+            // One is taken, so the broker is not away; it refuses the others.
+            relay.offered(offered, acknowledged: offered.map { $0.sequence == offered[0].sequence })
+            guard case .offer(let more) = relay.next() else { continue }
+            relay.offered(more, acknowledged: more.map { $0.sequence == more[0].sequence })
+        }
+        #expect(relay.withheldCount > RelayTurn.maxWithheld / 2)
+        #expect(relay.withheldCount <= RelayTurn.maxWithheld)
+    }
+
     @Test("tells one refused event from a broker that is away by offering one at a time")
     func singles() {
         var relay = relay()

@@ -18,13 +18,14 @@ enum EventRows {
         ) AS entries WHERE before < $3::bigint ORDER BY sequence
         """)
 
+    // All of them, however many or large: a relay does not ask again, and would let what it is not told of lie.
     private static let withholding = PostgresStatement(
         "read_withheld",
         """
         SELECT o.sequence, uuid_send(e.event_id), e.kind, e.key, e.headers, e.value
         FROM withheld w JOIN outbox o ON o.sequence = w.sequence
         JOIN outbox e ON e.event_id = coalesce(o.copy_of, o.event_id)
-        ORDER BY o.sequence LIMIT $1::bigint
+        ORDER BY o.sequence
         """)
 
     // Bounded by bytes as well, and without the copies, which are no events of their own.
@@ -68,9 +69,7 @@ enum EventRows {
         PostgresCommand(reading, [.integer(sequence), .integer(Int64(limit)), .integer(maxReadBytes)])
     }
 
-    static var withheld: PostgresCommand {
-        PostgresCommand(withholding, [.integer(Int64(RelayTurn.maxWithheld))])
-    }
+    static let withheld = PostgresCommand(withholding)
 
     /// What ``entries(after:limit:)`` and ``withheld`` found.
     static func entries(_ result: PostgresResult) throws(PostgresFailure) -> [OutboxEntry] {
