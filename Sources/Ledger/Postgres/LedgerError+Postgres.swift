@@ -40,8 +40,9 @@ extension LedgerError {
         case "08", "40", "53", "55", "57", "58": true
         // A password or role that is being changed.
         case "28": true
-        // read_only_sql_transaction: a fail-over is under way; idle_in_transaction_session_timeout.
-        case "25": state == "25006" || state == "25P03"
+        // read_only_sql_transaction: a fail-over is under way; idle_in_transaction_session_timeout; transaction_timeout, which
+        // administrators set since PostgreSQL 17.
+        case "25": ["25006", "25P03", "25P04"].contains(state)
         // internal_error, but not the two that tell of damaged data or indexes.
         case "XX": state == "XX000"
         // insufficient_privilege: rights are being changed under the worker, which had them when it started.

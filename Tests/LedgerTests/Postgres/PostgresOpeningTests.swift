@@ -89,6 +89,34 @@ import Testing
         }
     }
 
+    /// With the first id that it has no letters for it would stop each worker that reads the record, and the next.
+    @Test func aDatabaseThatHasNotEveryLetterIsUnusable() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        let name = "latin_\(place.schema)"
+        try await place.query(
+            "CREATE DATABASE \(name) ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        await #expect(throws: LedgerError.unusable("the database's encoding is LATIN1, not UTF8")) {
+            try await PostgresLedger.migrate(try place.configuration(place.server.url(database: name)))
+        }
+    }
+
+    /// It keeps what it is given, byte for byte.
+    @Test func aDatabaseWithoutAnEncodingKeepsEveryLetter() async throws {
+        let place = try await TemporaryPostgres(migrated: false)
+        let name = "bytes_\(place.schema)"
+        try await place.query(
+            "CREATE DATABASE \(name) ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        let url = place.server.url(database: name)
+        _ = try await PostgresLedger.migrate(try place.configuration(url))
+        let ledger = try await place.open(url)
+        _ = try await ledger.settle(
+            [Samples.grant("s1", user: "\u{20ac}\u{1f600}\u{e9}", Samples.purchase("1"))], quarantines: [],
+            now: Samples.noon)
+        let rows = try await ledger.submissions(SubmissionFilter(submissionID: "s1"), before: nil, limit: 1)
+        #expect(rows.map(\.claimant.userID) == ["\u{20ac}\u{1f600}\u{e9}"])
+        await ledger.close()
+    }
+
     @Test func aServerThatDoesNotAnswerIsUnavailable() async throws {
         let place = try await TemporaryPostgres(migrated: false)
         await #expect {
@@ -185,7 +213,11 @@ import Testing
         #expect(LedgerError(opening: .unusable("x")) == .unusable("x"))
     }
 
-    @Test(arguments: [("XX000", true), ("XX001", false), ("XX002", false), ("53100", true), ("23514", false)])
+    @Test(
+        arguments: [
+            ("XX000", true), ("XX001", false), ("XX002", false), ("53100", true), ("23514", false), ("57014", true),
+            ("55P03", true), ("25006", true), ("25P03", true), ("25P04", true), ("25P02", false),
+        ])
     func aRefusedStatementPassesOrIsDamage(state: String, passes: Bool) {
         let error = LedgerError(PostgresFailure.refused("x", state: state))
         #expect(error == (passes ? .unavailable("\(text(state))") : .damaged("\(text(state))")))

@@ -6,8 +6,8 @@ struct PostgresSession: Hashable, Sendable {
 
     /// Sets a new connection up, and reads back what promises rest on.
     ///
-    /// - Throws: `.damaged` if a commit would not be on stable storage, `.unusable` for a server that is too old or a
-    ///   session without a schema.
+    /// - Throws: `.damaged` if a commit would not be on stable storage, `.unusable` for a server that is too old, a
+    ///   database that cannot hold every text, or a session without a schema.
     init(_ connection: PostgresConnection, _ limits: PostgresLimits) throws(PostgresFailure) {
         let found = try connection.run(
             PostgresCommand(
@@ -18,12 +18,18 @@ struct PostgresSession: Hashable, Sendable {
         ).rows { row throws(PostgresFailure) in
             (
                 version: try row.integer(0), schema: row.optionalText(1), commit: try row.text(2),
-                sync: try row.text(3), isReadOnly: try row.text(4) == "on", hasLedger: row.boolean(5)
+                sync: try row.text(3), isReadOnly: try row.text(4) == "on", hasLedger: row.boolean(5),
+                encoding: try row.text(6)
             )
         }
         guard let found = found.first else { throw .lost("no answer") }
         guard found.version >= Self.oldestServer else {
             throw .unusable("the server's version is \(found.version), older than 12")
+        }
+        // Of others a text may have no form: with the first id in such letters each worker that read it would stop for good.
+        // One without an encoding keeps the bytes that it is given.
+        guard ["UTF8", "SQL_ASCII"].contains(found.encoding) else {
+            throw .unusable("the database's encoding is \(found.encoding), not UTF8")
         }
         guard found.schema != nil else {
             throw .unusable("no schema of the search path exists, or none that this user may use")
@@ -52,6 +58,7 @@ struct PostgresSession: Hashable, Sendable {
                 current_setting('fsync'),
                 current_setting('transaction_read_only'),
                 to_regclass(quote_ident(current_schema()) || '.ledger_schema') IS NOT NULL,
+                current_setting('server_encoding'),
                 set_config('statement_timeout', $1, false),
                 set_config('lock_timeout', $2, false),
                 set_config('idle_in_transaction_session_timeout', $3, false),
