@@ -27,6 +27,9 @@ struct AttestedRecord: Sendable {
 
     private static let names = MemberNames<Member>()
 
+    /// Longest line item that is one. Apple's have up to 20 digits.
+    private static let maxLineItemBytes = 64
+
     /// A record without members.
     init() {}
 
@@ -65,7 +68,9 @@ struct AttestedRecord: Sendable {
 
     /// The purchase, if the record has everything that a grant needs in a form this version knows; nil otherwise.
     func purchase(in environment: Environment) -> Purchase? {
-        guard let transactionID = identifier(.transactionID),
+        // A part of the grant key, which has to fit into the ledger's indexes.
+        guard texts[.webOrderLineItemID]?.utf8.count ?? 0 <= Self.maxLineItemBytes,
+            let transactionID = identifier(.transactionID),
             let originalTransactionID = identifier(.originalTransactionID), let productID,
             let purchasedAt = moment(.purchaseDateMS, or: nil).known,
             let quantity = texts[.quantity].map(LenientNumber.integer) ?? 1,

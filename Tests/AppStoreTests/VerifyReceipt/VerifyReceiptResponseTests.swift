@@ -106,6 +106,7 @@ struct VerifyReceiptResponseTests {
             ["quantity": "1.5"], ["in_app_ownership_type": "RENTED"], ["is_upgraded": "perhaps"],
             ["cancellation_date": "2026-11-21 04:59:02 Etc/GMT"], ["cancellation_date_ms": "never"],
             ["expires_date": "2026-11-21 04:59:02 Etc/GMT"],
+            ["web_order_line_item_id": String(repeating: "7", count: 65)],
         ] as [[String: String?]])
     func incomplete(changes: [String: String?]) throws {
         var all: [String: String?] = [:]
