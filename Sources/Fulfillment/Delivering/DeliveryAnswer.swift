@@ -81,12 +81,21 @@ enum DeliveryAnswer: Hashable, Sendable {
         case .failed(.limited, _, let retryAfter): .limited(wait: retryAfter)
         case .failed(let failure, let status, _):
             switch (failure, status) {
-            // These find fault with one grant, and say nothing about the next.
-            case (.conflict, _), (.tooLarge, _), (_, 400), (_, 413), (_, 422): .answered
             case (.timedOut, _), (_, 408), (_, 503), (_, 504): .overloaded
+            // With the address or the right to call something is wrong for all.
+            case (_, 401), (_, 403), (_, 404), (_, 405), (_, 407), (_, 421): .failed
+            // Others find fault with one grant, and say nothing about the next.
+            case (.conflict, _), (.tooLarge, _), (.refused, _): .answered
             default: .failed
             }
         }
+    }
+
+    /// Whether the service was reached and said no: that may be about this grant alone. A gateway's answers are not its own.
+    var isOwnNo: Bool {
+        guard case .failed(let failure, let status, _) = self, failure != .limited else { return false }
+        if failure == .tooLarge { return true }
+        return status.map { ![408, 502, 503, 504].contains($0) } ?? false
     }
 
     /// One word, for metrics.

@@ -147,8 +147,10 @@ struct DeliveryDesk: Sendable {
         guard var held = all[id] else { return }
         let place = held.line
         let wasTroubled = lines[place].breaker.phase != .closed
+        let isRetry = held.state.attempts > 0
         lines[place].ended(
-            call.pass, answer.outcome, isRetry: held.state.attempts > 0, took: took, elapsed: elapsed, unit: unit)
+            call.pass, outcome(of: answer, isRetry: isRetry, isTroubled: wasTroubled), isRetry: isRetry, took: took,
+            elapsed: elapsed, unit: unit)
         let isTroubled = lines[place].breaker.phase != .closed
         let step = held.state.received(
             answer, policy: policy, now: now, unit: unit(), isTroubled: wasTroubled || isTroubled)
@@ -160,6 +162,16 @@ struct DeliveryDesk: Sendable {
         }
         // What is not under way is better off in the ledger, where any worker finds it once the service is back.
         if lines[place].breaker.phase == .open { giveBackAll(of: place) }
+    }
+
+    /// What an answer says about the service.
+    private func outcome(of answer: DeliveryAnswer, isRetry: Bool, isTroubled: Bool) -> CallOutcome {
+        switch answer.outcome {
+        // Those that are refused again and again are the first to be called when it is back, and would stop all others' calls.
+        case .failed where isTroubled && isRetry && answer.isOwnNo: .unknown
+        case .limited(let wait?): .limited(wait: min(wait, policy.longestStop))
+        case let outcome: outcome
+        }
     }
 
     /// What the ledger is to be told now; ``written(_:)`` is due once it was.

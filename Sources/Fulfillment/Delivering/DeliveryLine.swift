@@ -27,12 +27,12 @@ struct DeliveryLine: Sendable {
         limit = ConcurrencyLimit(policy: policy.concurrency, most: maxInFlight)
     }
 
-    /// How many more it may hold of what waits in the ledger: while it is probed, as many as there are probes.
+    /// How many more it may hold of what waits in the ledger: while it is probed, as many as there may be probes.
     func room(probes: Int) -> Int {
         let free = maxHeld - held - promised
         switch breaker.phase {
         case .open: return 0
-        case .halfOpen: return min(free, probes - held)
+        case .halfOpen: return min(free, min(probes, maxInFlight) - held)
         case .closed, .ramping: return free
         }
     }

@@ -8,8 +8,18 @@ public struct DeliveryPolicy: Hashable, Sendable {
     public var quickWait: Duration = .seconds(5)
     /// In the ledger, until a delivery is due again.
     public var backoff = Backoff(base: .seconds(2), cap: .seconds(15 * 60))
-    /// When calls to a service stop, and how they begin again.
-    public var breaker = BreakerPolicy()
+    /// Longest wait in the ledger after a no that was said while the service was in trouble: it may have been about all.
+    public var troubledWait: Duration = .seconds(60)
+    /// Longest time for which one answer (429) may stop the calls for everybody. Its own delivery waits as long as it asks.
+    public var longestStop: Duration = .seconds(60)
+    /// When calls to a service stop, and how they begin again. It is ours and near, so more probes find out sooner: a burst of
+    /// grants that it refuses must not keep it from the others for long.
+    public var breaker: BreakerPolicy = {
+        var policy = BreakerPolicy()
+        policy.probes = 8
+        policy.pause = Backoff(base: .seconds(1), cap: .seconds(2))
+        return policy
+    }()
     /// How many calls at once a service is given.
     public var concurrency = ConcurrencyPolicy()
     /// Most deliveries that a worker holds in memory; the others are due in the ledger.

@@ -14,7 +14,7 @@ struct DeliveryState: Hashable, Sendable {
         case giveBack(after: Duration)
     }
 
-    /// Calls that count: those made while the service answered others.
+    /// Calls that count: those that the service answered for itself, and those made while it was not in trouble.
     private(set) var attempts: Int
     /// The counted calls that did not help.
     private(set) var history: AttemptHistory
@@ -32,7 +32,8 @@ struct DeliveryState: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - unit: a random number in `0..<1`.
-    ///   - isTroubled: whether the service is in trouble with everybody's calls; then a failure says nothing about this one.
+    ///   - isTroubled: whether the service is in trouble with everybody's calls; then having no answer says nothing about this
+    ///     one.
     mutating func received(
         _ answer: DeliveryAnswer, policy: DeliveryPolicy, now: Timestamp, unit: Double, isTroubled: Bool
     ) -> Step {
@@ -43,16 +44,18 @@ struct DeliveryState: Hashable, Sendable {
         case .unknown: return .giveBack(after: .zero)
         case .failed(let failure, let status, let retryAfter):
             let pause = retryAfter ?? .zero
-            if isTroubled { return .giveBack(after: pause) }
+            // What is not counted is due again at once, and so stands in front of all that came after it.
+            guard !isTroubled || answer.isOwnNo else { return .giveBack(after: pause) }
             attempts += 1
             triesHere += 1
             history.add(Attempt(at: now, cause: failure.rawValue, detail: failure.sentence(status)))
-            guard isFromLedger || triesHere >= policy.quickTries || pause > policy.quickWait else {
+            guard isTroubled || isFromLedger || triesHere >= policy.quickTries || pause > policy.quickWait else {
                 return .tryAgain(after: pause + policy.quickBackoff.delay(afterFailures: triesHere, unit: unit))
             }
             let failures = max(1, attempts - policy.quickTries + 1)
             // The jitter comes on top of what the service asked for: nobody may be early, and not everybody at once.
-            return .giveBack(after: pause + policy.backoff.delay(afterFailures: failures, unit: unit))
+            let delay = policy.backoff.delay(afterFailures: failures, unit: unit)
+            return .giveBack(after: pause + (isTroubled ? min(delay, policy.troubledWait) : delay))
         }
     }
 }

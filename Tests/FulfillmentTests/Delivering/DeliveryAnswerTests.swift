@@ -47,13 +47,24 @@ struct DeliveryAnswerTests {
         arguments: [
             (101, DeliveryFailure.unexpected, CallOutcome.failed), (301, .redirected, .failed),
             (302, .redirected, .failed), (400, .refused, .answered), (401, .refused, .failed), (404, .refused, .failed),
-            (408, .refused, .overloaded), (422, .refused, .answered), (500, .failed, .failed),
-            (503, .failed, .overloaded), (600, .unexpected, .failed),
+            (408, .refused, .overloaded), (410, .refused, .answered), (422, .refused, .answered),
+            (423, .refused, .answered), (500, .failed, .failed), (503, .failed, .overloaded),
+            (600, .unexpected, .failed),
         ])
     func other(status: Int, failure: DeliveryFailure, outcome: CallOutcome) {
         let answer = Self.answer(status, key: Self.grant.rawValue)
         #expect(answer == .failed(failure, status: status))
         #expect(answer.outcome == outcome)
+    }
+
+    @Test(
+        "A no may be about this grant alone if the service was reached and spoke for itself",
+        arguments: [
+            (200, false), (301, true), (400, true), (404, true), (408, false), (429, false), (500, true), (501, true),
+            (502, false), (503, false), (504, false),
+        ])
+    func ownNo(status: Int, isOwn: Bool) {
+        #expect(Self.answer(status).isOwnNo == isOwn)
     }
 
     @Test(

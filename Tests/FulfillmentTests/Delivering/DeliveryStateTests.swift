@@ -72,6 +72,18 @@ struct DeliveryStateTests {
         #expect(called.state.history.attempts.isEmpty)
     }
 
+    @Test("counts a no of the service's own even then, and waits for less than it would otherwise")
+    func ownNoInTrouble() {
+        let called = Called(attempts: 7)
+        let no = DeliveryAnswer.failed(.failed, status: 500)
+        #expect(called.step(no, policy, unit: 1, isTroubled: true) == .giveBack(after: .seconds(60)))
+        #expect(called.state.attempts == 8)
+        #expect(called.state.history.attempts.map(\.detail) == ["HTTP 500."])
+        // The gateway's, which has no service to ask.
+        #expect(called.step(.failed(.failed, status: 502), policy, isTroubled: true) == .giveBack(after: .zero))
+        #expect(Called().step(no, policy, unit: 1, isTroubled: true) == .giveBack(after: .seconds(2)))
+    }
+
     @Test("keeps a bounded history however often it is called")
     func history() {
         let called = Called()
