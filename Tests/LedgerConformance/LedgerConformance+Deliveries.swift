@@ -129,6 +129,31 @@ extension LedgerConformance {
             try expect(row?.attempts, 2, "attempts")
             try expect(row?.openedAt, Samples.noon, "opened")
         },
+        ConformanceRule("of reports on one delivery in a call the first counts, and a yes comes after any of them") {
+            ledger in
+            let subject = Subject(ledger)
+            try await subject.settle(Samples.delivered("s1", one), Samples.delivered("s2", two))
+            _ = try await take(ledger, "first", at: 0)
+            let twice = [again(one, in: minute, attempts: 1), again(one, in: .zero, attempts: 2)]
+            try expect(try await ledger.report(twice, "first", now: after(1)), [], "again and again")
+            let row = try await ledger.deliveries([Samples.event(one)]).first
+            try expect(row?.state, .open(dueAt: after(61), worker: nil), "state")
+            try expect(row?.attempts, 1, "attempts")
+            let yes = done(one, two, one) + [again(two, in: .zero)]
+            let added = try await ledger.report([again(two, in: .zero)] + yes, "first", now: after(2))
+            try expect(added?.map(\.event.id), [one, two].map(Samples.event), "added")
+            try expect(try await subject.copies(), [Samples.event(one): 1, Samples.event(two): 1], "outbox")
+            try expect(try await taken(ledger, "second", at: 900), [], "nothing is due")
+        },
+        ConformanceRule("events enter the outbox in the order in which their deliveries were done") { ledger in
+            let subject = Subject(ledger)
+            try await subject.settle(Samples.delivered("s1", one), Samples.delivered("s2", two, one))
+            let added = try await ledger.report(done(two, one), "first", now: after(1))
+            try expect(added, nil, "copies are among it")
+            try expect(
+                try await ledger.outbox(after: 0, limit: 10).map(\.event.id), [two, one, one].map(Samples.event),
+                "outbox")
+        },
         ConformanceRule("a submission that asks for the event joins the open delivery, and is answered after it") {
             ledger in
             let subject = Subject(ledger)

@@ -23,10 +23,15 @@ extension PostgresLedger: DeliveryRoom {
     ) async throws(LedgerError) -> [OutboxEntry]? {
         var done: [DeliveryReport] = []
         var postponed: [(report: DeliveryReport, delay: Duration)] = []
+        // A statement sees a delivery as it was before it, so of two reports of the same kind the second would count as well.
+        var finished: Set<EventID> = []
+        var givenBack: Set<EventID> = []
         for report in reports {
             switch report.end {
-            case .done: done.append(report)
-            case .again(let delay): postponed.append((report, delay))
+            case .done:
+                if finished.insert(report.eventID).inserted { done.append(report) }
+            case .again(let delay):
+                if givenBack.insert(report.eventID).inserted { postponed.append((report, delay)) }
             }
         }
         return try await pool.run { [done, postponed] connection throws(PostgresFailure) in

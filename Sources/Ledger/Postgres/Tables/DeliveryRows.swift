@@ -60,13 +60,14 @@ enum DeliveryRows {
         WHERE holder = $2::text AND event_id = ANY($4::uuid[])
         """)
 
-    // The event's bytes are read before they go: they are in the outbox from now on.
+    // The event's bytes are read before they go: they are in the outbox from now on, in the order of the reports.
     private static let finishing = PostgresStatement(
         "finish_deliveries",
         """
         WITH ended AS (
-            SELECT d.sequence, d.event_id, d.event_key, d.headers, d.value, d.grant_key, d.joined, n.attempts, n.history
-            FROM unnest($2::uuid[], $3::bigint[], $4::text[]) AS n (event_id, attempts, history)
+            SELECT d.sequence, d.event_id, d.event_key, d.headers, d.value, d.grant_key, d.joined, n.attempts, n.history,
+                n.place
+            FROM unnest($2::uuid[], $3::bigint[], $4::text[]) WITH ORDINALITY AS n (event_id, attempts, history, place)
             JOIN deliveries d ON d.event_id = n.event_id WHERE d.due_at IS NOT NULL
             ORDER BY d.event_id FOR UPDATE OF d
         ), marked AS (
@@ -74,7 +75,7 @@ enum DeliveryRows {
                 history = e.history, event_key = NULL, headers = NULL, value = NULL
             FROM ended e WHERE d.sequence = e.sequence
         )
-        SELECT uuid_send(event_id), event_key, headers, value, grant_key, joined FROM ended ORDER BY sequence
+        SELECT uuid_send(event_id), event_key, headers, value, grant_key, joined FROM ended ORDER BY place
         """)
 
     private static let postponing = PostgresStatement(
@@ -162,6 +163,7 @@ enum DeliveryRows {
             keeping, [clock, .text(worker.text), .integer(lease.wholeMilliseconds), try uuids(events)])
     }
 
+    /// - Parameter reports: of each delivery one.
     static func finish(_ reports: [DeliveryReport], now: Timestamp) throws(PostgresFailure) -> PostgresCommand {
         PostgresCommand(finishing, [.time(now)] + (try values(reports)))
     }
@@ -175,7 +177,7 @@ enum DeliveryRows {
         }.flatMap { $0 }
     }
 
-    /// - Parameter reports: of deliveries that are to be due again, with the time until then.
+    /// - Parameter reports: of deliveries that are to be due again, of each one, with the time until then.
     static func postpone(
         _ reports: [(report: DeliveryReport, delay: Duration)], _ worker: WorkerID, _ clock: PostgresValue
     ) throws(PostgresFailure) -> PostgresCommand {
