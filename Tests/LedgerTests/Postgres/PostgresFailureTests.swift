@@ -77,6 +77,28 @@ import Testing
         try await server.close()
     }
 
+    @Test func aSchemaThatIsAwayForAWhileIsWaitedForAndNamed() async throws {
+        let place = try await TemporaryPostgres()
+        let ledger = try await place.open { $0.maxConnections = 1 }
+        _ = try await ledger.takeRelay("first", for: .seconds(60), now: Samples.noon)
+        try await place.server.query("ALTER SCHEMA \(place.schema) RENAME TO \(place.schema)_away")
+        // The first call finds no table, the next what is behind it.
+        for expected in ["42P01", "no schema of the search path exists"] {
+            let settled = await Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
+            guard case .failure(LedgerError.unavailable(let cause)) = settled else {
+                Issue.record("\(settled)")
+                continue
+            }
+            #expect(cause.contains(expected), "\(cause)")
+        }
+        try await place.server.query("ALTER SCHEMA \(place.schema)_away RENAME TO \(place.schema)")
+        try await Self.untilAvailable {
+            _ = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        }
+        #expect(try await ledger.counts().grants == 1)
+        await ledger.close()
+    }
+
     @Test func aLockThatAnotherKeepsEndsTheCallInTime() async throws {
         let place = try await TemporaryPostgres()
         let ledger = try await place.open { $0.lockTimeout = .milliseconds(50) }

@@ -28,4 +28,10 @@ enum PostgresFailure: Error, Hashable, Sendable {
         default: false
         }
     }
+
+    /// undefined_table, invalid_schema_name: the schema is gone, was renamed, or may not be used any more.
+    var findsNoTables: Bool {
+        guard case .refused(_, let state) = self else { return false }
+        return state == "42P01" || state == "3F000"
+    }
 }

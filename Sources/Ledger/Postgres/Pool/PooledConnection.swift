@@ -36,7 +36,8 @@ final class PooledConnection {
                     return .success(try body(connection))
                 } catch {
                     connection.rollBack()
-                    if connection.isBroken { close() }
+                    // Where tables are missing, the next connection says why.
+                    if connection.isBroken || error.findsNoTables { close() }
                     throw error
                 }
             } catch {
@@ -56,8 +57,14 @@ final class PooledConnection {
         do throws(PostgresFailure) {
             let made = try PostgresConnection(options.rotated(by: backoff.failures), within: limits.connect)
             let session = try PostgresSession(made, limits)
-            if let ledger, session.ledger?.id != ledger.id {
-                throw .damaged("the database no longer holds the ledger that it held before")
+            if let ledger {
+                // Rights may be changed, or a backup put back, under the worker.
+                guard let found = session.ledger else {
+                    throw .unusable("the schema that is found first holds no ledger, or none that this user may use")
+                }
+                guard found.id == ledger.id else {
+                    throw .damaged("the database no longer holds the ledger that it held before")
+                }
             }
             if backoff.failures > 0 { logger.notice("PostgreSQL is back") }
             backoff = .reconnecting
