@@ -160,7 +160,7 @@ let package = Package(
             name: "FulfillmentTests",
             dependencies: [
                 "Fulfillment", "Audit", "Purchases", "Ledger", "Kafka", "AppStore", "AppStoreSimulator",
-                "HTTPTransport", "InventoryTesting", grdb, logging,
+                "HTTPTransport", "InventoryTesting", grdb, logging, metricsTestKit,
             ]),
         .testTarget(
             name: "AuditTests",
@@ -176,7 +176,7 @@ let package = Package(
             name: "WorkerTests",
             dependencies: [
                 "Worker", "Purchases", "Ledger", "Kafka", "AppStore", "Fulfillment", "Audit", "PostgresTesting",
-                argumentParser, crypto,
+                "LedgerConformance", argumentParser, crypto,
                 hummingbird, lifecycle, logging, metrics,
             ]),
         .testTarget(

@@ -24,6 +24,7 @@ public final class Pipeline: Sendable {
     private let due: DueStage
     private let settlement: SettlementStage
     private let deliveries: DeliveryStage?
+    private let deliveryWatch: DeliveryWatch?
     private let publisher: Publisher
     private let source: any SubmissionSource
     /// When it was first asked to end.
@@ -33,7 +34,7 @@ public final class Pipeline: Sendable {
     ///
     /// - Parameters:
     ///   - worker: a name that no other pipeline has, ever.
-    ///   - inventory: needed if any app has an inventory service.
+    ///   - inventory: needed if any app has an inventory service, and if any ever had: what was left open is reported.
     public init(
         source: any SubmissionSource, sink: any EventSink, ledger: any PipelineLedger, appStore: any AppStoreEndpoint,
         worker: WorkerID, apps: AppRegistry, signatures: SignatureVerifiers, clock: any WorkerClock,
@@ -65,6 +66,9 @@ public final class Pipeline: Sendable {
                 alerts: parts.alerts, logger: logger))
         due = DueStage(parts: parts, ledger: ledger, worker: worker, verification: verification)
         deliveries = DeliveryStage(parts: parts, apps: apps, access: inventory, worker: worker)
+        deliveryWatch = inventory.map { [parts, deliveries] in
+            DeliveryWatch(parts: parts, room: $0.room, isAnyServed: deliveries != nil)
+        }
         settlement = SettlementStage(
             parts: parts,
             settler: Settler(
@@ -167,6 +171,10 @@ public final class Pipeline: Sendable {
             }
             group.addTask {
                 await self.watch.run()
+                return .beside
+            }
+            group.addTask {
+                try await self.deliveryWatch?.run()
                 return .beside
             }
             group.addTask {

@@ -1,8 +1,6 @@
-import Ledger
 import Metrics
-import Purchases
 
-/// What is measured of deliveries. Apps are added up: a label for each would make as many series as apps.
+/// What is measured of this worker's deliveries. Apps are added up: a label for each would make as many series as apps.
 struct DeliveryMetrics: Sendable {
     /// All inventory services at one moment.
     struct Summary: Hashable, Sendable {
@@ -15,10 +13,6 @@ struct DeliveryMetrics: Sendable {
         }
     }
 
-    /// Deliveries that are open, of all workers.
-    private let open = Gauge(label: "grantor_deliveries_open")
-    /// How long the first of them has been due. Alert if it grows.
-    private let overdue = Gauge(label: "grantor_delivery_overdue_seconds")
     /// Deliveries in this worker's memory.
     private let held = Gauge(label: "grantor_deliveries_held")
     private let calls = Dictionary(
@@ -38,11 +32,6 @@ struct DeliveryMetrics: Sendable {
     func called(_ answer: DeliveryAnswer, took duration: Duration) {
         calls[answer.word]?.increment()
         callTime.record(duration: duration)
-    }
-
-    func report(_ counts: DeliveryCounts, now: Timestamp) {
-        open.record(counts.open)
-        overdue.record(max(0, now.milliseconds - (counts.firstDueAt ?? now).milliseconds) / 1000)
     }
 
     func report(_ summary: Summary) {

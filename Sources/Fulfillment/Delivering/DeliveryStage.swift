@@ -13,8 +13,6 @@ struct DeliveryStage: Sendable {
     /// How often the ledger is asked for what is due: at most, and while there was as much as wanted.
     static let restInterval: Duration = .seconds(1)
     static let busyInterval: Duration = .milliseconds(50)
-    /// How often open deliveries are counted for the metrics.
-    static let reportInterval: Duration = .seconds(15)
     /// What waits while the ledger is away, for the log.
     private static let waiting = "deliveries wait"
 
@@ -108,17 +106,12 @@ struct DeliveryStage: Sendable {
 
     private func lookAll() async throws {
         var beatDue = parts.clock.elapsed() + Self.beat
-        var reportDue = parts.clock.elapsed()
         var interval = Self.busyInterval
         while await parts.pause(for: interval) {
             let elapsed = parts.clock.elapsed()
             if elapsed >= beatDue {
                 beatDue = elapsed + Self.beat
                 try await keep()
-            }
-            if elapsed >= reportDue {
-                reportDue = elapsed + Self.reportInterval
-                try await orLater { metrics.report(try await access.room.deliveryCounts(), now: parts.clock.now()) }
             }
             interval = try await look() ? Self.busyInterval : Self.restInterval
             metrics.report(board.summary)

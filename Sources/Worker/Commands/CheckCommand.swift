@@ -1,10 +1,8 @@
 import AppStore
 import ArgumentParser
-import Foundation
 import Fulfillment
 import HTTPTransport
 import Kafka
-import Ledger
 import Logging
 import Purchases
 
@@ -25,85 +23,58 @@ struct CheckCommand: AsyncParsableCommand {
         try StandardOutput.write(settings.describe() + "\n")
         var logger = Logger(label: "check")
         logger.logLevel = .critical
+        let ledger = LedgerCheck(
+            settings: settings.ledger, isAnyServed: plan.apps.all.contains { $0.inventory != nil }, logger: logger)
         let results =
-            await kafka(plan, logger) + [await ledger(settings, logger)] + (await apple(plan, logger)) + inventory(plan)
+            await kafka(plan, logger) + (await ledger.results()) + (await apple(plan, logger)) + inventory(plan)
         try StandardOutput.write(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
         if results.contains(where: { !$0.isGood }) { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private struct Result {
-        let name: String
-        let isGood: Bool
-        let detail: String
-
-        var row: [String] { [name, isGood ? "ok" : "FAILED", detail] }
-    }
-
-    private func kafka(_ plan: WorkerPlan, _ logger: Logger) async -> [Result] {
+    private func kafka(_ plan: WorkerPlan, _ logger: Logger) async -> [CheckResult] {
         let admin = KafkaAdmin(configuration: plan.kafka.client, logger: logger)
         do throws(KafkaError) {
             // All topics are asked for: naming one would make some brokers create it.
             let cluster = try await admin.describe()
-            let brokers = Result(name: "broker", isGood: true, detail: "\(cluster.brokers.count) reachable")
+            let brokers = CheckResult(name: "broker", isGood: true, detail: "\(cluster.brokers.count) reachable")
             return [brokers]
                 + plan.kafka.topics.all.map { topic in
                     switch cluster.topics[topic] {
                     case .present(let partitions, let leaderless):
-                        Result(
+                        CheckResult(
                             name: "topic \(topic)", isGood: leaderless == 0,
                             detail: "\(partitions) partitions"
                                 + (leaderless == 0 ? "" : ", \(leaderless) of them without a leader"))
-                    case .failed(let error): Result(name: "topic \(topic)", isGood: false, detail: "\(error)")
+                    case .failed(let error): CheckResult(name: "topic \(topic)", isGood: false, detail: "\(error)")
                     case .missing, nil:
-                        Result(name: "topic \(topic)", isGood: false, detail: "missing; grantor topics create makes it")
+                        CheckResult(
+                            name: "topic \(topic)", isGood: false, detail: "missing; grantor topics create makes it")
                     }
                 }
         } catch {
             return [
-                Result(
+                CheckResult(
                     name: "broker", isGood: false,
                     detail: "\(plan.kafka.bootstrapServers) does not answer: \(error)")
             ]
         }
     }
 
-    private func ledger(_ settings: WorkerConfiguration, _ logger: Logger) async -> Result {
-        do throws(LedgerError) {
-            let ledger = try await OpenLedger(settings.ledger, migratingFile: false, logger: logger)
-            let counts = try await ledger.ledger.counts()
-            try await ledger.close()
-            let detail =
-                "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
-                + "\(counts.openDeliveries) deliveries open"
-            return Result(name: "ledger", isGood: true, detail: detail)
-        } catch {
-            if case .file(let path) = settings.ledger, case .schemaBehind(found: 0, _) = error {
-                let folder = URL(filePath: path).deletingLastPathComponent().path
-                guard FileManager.default.isWritableFile(atPath: folder) else {
-                    return Result(
-                        name: "ledger", isGood: false, detail: "none yet, and this user may not write in \(folder)")
-                }
-                return Result(name: "ledger", isGood: true, detail: "none yet; grantor run makes it")
-            }
-            return Result(name: "ledger", isGood: false, detail: "\(error)")
-        }
-    }
-
-    private func apple(_ plan: WorkerPlan, _ logger: Logger) async -> [Result] {
+    private func apple(_ plan: WorkerPlan, _ logger: Logger) async -> [CheckResult] {
         let transport: HTTPTransport
         do throws(HTTPTransportError) {
             transport = try HTTPTransport(configuration: plan.apple.transport(), logger: logger)
         } catch {
-            return [Result(name: "Apple", isGood: false, detail: "\(error)")]
+            return [CheckResult(name: "Apple", isGood: false, detail: "\(error)")]
         }
         let endpoint = plan.apple.endpoint(transport)
-        var results: [Result] = []
+        var results: [CheckResult] = []
         for environment in Environment.allCases { results.append(await verifyReceipt(endpoint, environment)) }
         let probe = CredentialsProbe(endpoint: endpoint, clock: SystemClock())
         for app in plan.apps.all where app.hasServerAPIKey {
             let finding = await probe.finding(on: app)
             results.append(
-                Result(
+                CheckResult(
                     name: "App Store Server API, \(app.app.bundleID)", isGood: finding.isGood, detail: finding.detail))
         }
         await transport.shutdown()
@@ -111,10 +82,10 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// Said and not called: a call would tell of a grant.
-    private func inventory(_ plan: WorkerPlan) -> [Result] {
+    private func inventory(_ plan: WorkerPlan) -> [CheckResult] {
         plan.apps.all.compactMap { registered in
             registered.inventory.map { service in
-                Result(
+                CheckResult(
                     name: "inventory service, \(registered.app.bundleID)", isGood: true,
                     detail: "configured, not called: \(service.url)")
             }
@@ -123,14 +94,14 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Whether a
     /// shared secret is the app's cannot be told without one of the app's receipts.
-    private func verifyReceipt(_ endpoint: AppleEndpoint, _ environment: Environment) async -> Result {
+    private func verifyReceipt(_ endpoint: AppleEndpoint, _ environment: Environment) async -> CheckResult {
         let name = "Apple verifyReceipt, \(environment.rawValue)"
         switch await endpoint.verifyReceipt(environment, body: RequestBody([Array("{}".utf8)])) {
         case .response(let status, _, _):
             let detail = status == 200 ? "answers" : "answers with HTTP \(status)"
-            return Result(name: name, isGood: status == 200, detail: detail)
+            return CheckResult(name: name, isGood: status == 200, detail: detail)
         case .failed(let failure):
-            return Result(name: name, isGood: false, detail: "no answer: \(failure.words)")
+            return CheckResult(name: name, isGood: false, detail: "no answer: \(failure.words)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import AppStore
 import Foundation
 import Ledger
+import Logging
 import Purchases
 import Testing
 
@@ -12,9 +13,10 @@ struct DeliveryStageTests {
         url: "https://inventory.example.com/grants", secrets: [SigningSecret("0123456789abcdef")])
 
     private func bench(
-        _ inventory: FakeInventory, ledger: SQLiteLedger? = nil, service: InventoryService? = service
+        _ inventory: FakeInventory, ledger: SQLiteLedger? = nil, service: InventoryService? = service,
+        logger: Logger? = nil
     ) async throws -> PipelineBench {
-        try await PipelineBench(ledger: ledger, inventory: inventory) {
+        try await PipelineBench(ledger: ledger, inventory: inventory, logger: logger) {
             RegisteredApp(app: $0, sharedSecrets: [], inventory: service)
         }
     }
@@ -85,6 +87,19 @@ struct DeliveryStageTests {
         let again = FakeInventory()
         try await self.bench(again, ledger: bench.ledger).run(untilDelivered: 300)
         #expect(Set(again.said).count == 300)
+    }
+
+    @Test("What was open when the last service went out of the configuration is said, and is told once one is back")
+    func leftOpen() async throws {
+        let inventory = FakeInventory { _ in .failed(.unreachable) }
+        let bench = try await bench(inventory)
+        try write(30, to: bench)
+        try await bench.run { $0.source.committed == 30 }
+        let log = RecordingLog()
+        let without = try await self.bench(FakeInventory(), ledger: bench.ledger, service: nil, logger: log.logger)
+        try await without.run { _ in log.lines.contains { $0.level == .error } }
+        #expect(log.lines.first { $0.level == .error }?.metadata["deliveries"] == "30")
+        try await self.bench(FakeInventory(), ledger: bench.ledger).run(untilDelivered: 30)
     }
 
     @Test("A worker that ends in the middle of its calls leaves them to the next, with the same key")

@@ -14,4 +14,12 @@ struct AlertThrottleTests {
         #expect(throttle.count("a", at: .seconds(61)) == 3)
         #expect(throttle.count("a", at: .seconds(62)) == nil)
     }
+
+    @Test("keeps a kind quiet for as long as it wants")
+    func quieter() {
+        let throttle = AlertThrottle()
+        #expect(throttle.count("a", at: .seconds(0), every: .seconds(300)) == 1)
+        #expect(throttle.count("a", at: .seconds(299), every: .seconds(300)) == nil)
+        #expect(throttle.count("a", at: .seconds(300), every: .seconds(300)) == 2)
+    }
 }

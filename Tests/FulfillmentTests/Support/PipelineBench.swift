@@ -22,14 +22,13 @@ struct PipelineBench {
         ledger existing: SQLiteLedger? = nil, clock: any WorkerClock = FastClock(),
         weather: Weather? = nil, executor: (any TaskExecutor)? = nil, seams: Seams = Seams(),
         others: [RegisteredApp] = [],
-        inventory: (any InventoryEndpoint)? = nil,
+        inventory: (any InventoryEndpoint)? = nil, logger: Logger? = nil,
         app: (App) throws -> RegisteredApp = { RegisteredApp(app: $0, sharedSecrets: []) }
     ) async throws {
         // Whoever lives in a time of its own answers in it, too.
         appStore = try ScriptedAppStore(
             gate: gate, weather: weather, executor: executor ?? (clock as? VirtualClock)?.executor)
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
+        let logger = logger ?? Self.quiet
         if let existing {
             ledger = existing
             folder = nil
@@ -57,6 +56,12 @@ struct PipelineBench {
         var source: (any SubmissionSource) -> any SubmissionSource = { $0 }
         var sink: (any EventSink) -> any EventSink = { $0 }
         var ledger: (any PipelineLedger) -> any PipelineLedger = { $0 }
+    }
+
+    private static var quiet: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
     }
 
     /// Runs until so many deliveries are done and all is published.

@@ -1,0 +1,59 @@
+import Foundation
+import Ledger
+import Logging
+
+/// A line of what `grantor check` found.
+struct CheckResult: Hashable, Sendable {
+    let name: String
+    let isGood: Bool
+    let detail: String
+
+    var row: [String] { [name, isGood ? "ok" : "FAILED", detail] }
+}
+
+/// What `grantor check` says of the ledger. Changes nothing in it.
+struct LedgerCheck: Sendable {
+    let settings: LedgerSettings
+    /// Whether any app has an inventory service.
+    let isAnyServed: Bool
+    let logger: Logger
+
+    func results() async -> [CheckResult] {
+        do throws(LedgerError) {
+            let ledger = try await OpenLedger(settings, migratingFile: false, logger: logger)
+            let counts = try await ledger.ledger.counts()
+            try await ledger.close()
+            let detail =
+                "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
+                + "\(counts.openDeliveries) deliveries open"
+            return [CheckResult(name: "ledger", isGood: true, detail: detail)] + unserved(counts.openDeliveries)
+        } catch {
+            return [refused(error)]
+        }
+    }
+
+    /// What is open when no app has an inventory service is told to nobody, and so never published.
+    private func unserved(_ open: Int) -> [CheckResult] {
+        guard open > 0, !isAnyServed else { return [] }
+        return [
+            CheckResult(
+                name: "open deliveries", isGood: false,
+                detail: """
+                    \(open) paid purchases are neither told nor published, because no app has an inventory service: put \
+                    their app's fulfillment back into the apps file
+                    """)
+        ]
+    }
+
+    private func refused(_ error: LedgerError) -> CheckResult {
+        guard case .file(let path) = settings, case .schemaBehind(found: 0, _) = error else {
+            return CheckResult(name: "ledger", isGood: false, detail: "\(error)")
+        }
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            return CheckResult(
+                name: "ledger", isGood: false, detail: "none yet, and this user may not write in \(folder)")
+        }
+        return CheckResult(name: "ledger", isGood: true, detail: "none yet; grantor run makes it")
+    }
+}

@@ -1,0 +1,59 @@
+import Ledger
+import LedgerConformance
+import Logging
+import Purchases
+import Testing
+
+@testable import Worker
+
+@Suite("What check says of the ledger")
+struct LedgerCheckTests {
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func results(_ settings: LedgerSettings, isAnyServed: Bool = false) async -> [CheckResult] {
+        await LedgerCheck(settings: settings, isAnyServed: isAnyServed, logger: logger).results()
+    }
+
+    private func ledger(in folder: TemporaryFolder, openDeliveries count: Int) async throws -> String {
+        let path = folder.path + "/grantor.db"
+        let ledger = try await SQLiteLedger.open(SQLiteLedgerConfiguration(path: path, migrate: true), logger: logger)
+        let settlements = (0..<count).map {
+            Samples.delivered(SubmissionID("s\($0)"), Samples.purchase(TransactionID("\($0)")))
+        }
+        _ = try await ledger.settle(settlements, quarantines: [], now: Samples.noon)
+        try await ledger.close()
+        return path
+    }
+
+    @Test("A ledger that is there is well")
+    func good() async throws {
+        let folder = try TemporaryFolder()
+        let found = await results(.file(try await ledger(in: folder, openDeliveries: 0)))
+        #expect(found.map(\.row) == [["ledger", "ok", "0 grants, 0 events unpublished, 0 deliveries open"]])
+    }
+
+    @Test("Open deliveries are well while an app has an inventory service, and a failure when none has")
+    func unserved() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await ledger(in: folder, openDeliveries: 2)
+        #expect(await results(.file(path), isAnyServed: true).map(\.isGood) == [true])
+        let found = await results(.file(path))
+        #expect(found.map(\.name) == ["ledger", "open deliveries"])
+        #expect(found.map(\.isGood) == [true, false])
+        #expect(found.last?.detail.hasPrefix("2 paid purchases are neither told nor published") == true)
+    }
+
+    @Test("A file that is not there yet is made by run")
+    func noFile() async throws {
+        let folder = try TemporaryFolder()
+        let found = await results(.file(folder.path + "/none.db"))
+        #expect(found.map(\.row) == [["ledger", "ok", "none yet; grantor run makes it"]])
+    }
+
+    @Test("What is no ledger is a failure")
+    func noLedger() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("no ledger", to: "grantor.db")
+        #expect(await results(.file(path)).map(\.isGood) == [false])
+    }
+}
