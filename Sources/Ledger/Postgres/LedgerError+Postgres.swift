@@ -6,6 +6,19 @@ extension LedgerError {
             self = .unavailable(Self.text("PostgreSQL cannot be reached", state, text))
         // A password file may just be being changed, or a schema, or the server that a name leads to.
         case .misconfigured(let text), .unusable(let text): self = .unavailable(text)
+        // A standby may just be on its way to be the primary, or the address on its way to another server.
+        case .readOnly(.standby):
+            self = .unavailable(
+                """
+                PostgreSQL takes no writes here, because this server is a standby: name all hosts in the URL, or the \
+                address that always leads to the primary
+                """)
+        case .readOnly(.setting):
+            self = .unavailable(
+                """
+                PostgreSQL takes no writes from this user: default_transaction_read_only is on for the role, the \
+                database or the server
+                """)
         case .refused(let text, let state):
             let text = Self.text("PostgreSQL refused a statement", state, text)
             self = Self.passes(state) ? .unavailable(text) : .damaged(text)

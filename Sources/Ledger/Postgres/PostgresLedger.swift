@@ -22,7 +22,7 @@ public struct PostgresLedger: LedgerStore {
     ///
     /// - Throws: `.schemaBehind` if the schema is missing or older, `.schemaAhead`, `.unusable` for settings that libpq
     ///   does not take, a wrong database, user or password and for rights that are missing, `.damaged` if commits would
-    ///   not be on stable storage, `.unavailable` if the server does not answer.
+    ///   not be on stable storage, `.unavailable` if the server does not answer, or takes no writes where they are needed.
     public static func open(
         _ configuration: PostgresLedgerConfiguration, logger: Logger
     ) async throws(LedgerError) -> PostgresLedger {
@@ -120,6 +120,7 @@ public struct PostgresLedger: LedgerStore {
                         try PostgresSettings(options: options).check()
                         let connection = try PostgresConnection(options, within: limits.connect)
                         let session = try PostgresSession(connection, limits)
+                        if configuration.needsWrites { try session.checkWrites() }
                         connection.allow(limit)
                         return try body(connection, session)
                     })

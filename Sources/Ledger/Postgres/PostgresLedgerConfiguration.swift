@@ -13,6 +13,9 @@ public struct PostgresLedgerConfiguration: Hashable, Sendable, CustomStringConve
     /// After this the server ends a transaction whose worker is silent.
     public var idleInTransactionTimeout: Duration
 
+    /// Whether a server that takes no writes, a standby for one, is refused as one that is away; it can still be read from.
+    public var needsWrites = true
+
     /// Where Debian keeps the certificates of authorities, which libpq does not look for by itself.
     public static let systemCertificates = "/etc/ssl/certs/ca-certificates.crt"
 

@@ -25,7 +25,8 @@ struct LedgerOpener: Sendable {
             if case .file(let path) = settings, !FileManager.default.fileExists(atPath: path) {
                 throw .unusable("there is no ledger at \(path); is GRANTOR_LEDGER_URL right?")
             }
-            return try await OpenLedger(settings, migratingFile: false, logger: logger).ledger
+            // Questions are answered by a standby, too; a change that is asked of it is refused by itself.
+            return try await OpenLedger(settings, migratingFile: false, needsWrites: false, logger: logger).ledger
         },
         migrate: { settings, logger async throws(LedgerError) in
             if case .server(let configuration) = settings {

@@ -151,13 +151,55 @@ import Testing
         await ledger.close()
     }
 
-    @Test func aServerThatOnlyReadsIsUnavailable() async throws {
+    /// It answers questions all the same.
+    @Test func aWriteOnAServerThatOnlyReadsIsUnavailable() async throws {
         let place = try await TemporaryPostgres()
-        let ledger = try await place.open(place.url + "%20-cdefault_transaction_read_only%3Don")
+        let ledger = try await place.open(place.url + "%20-cdefault_transaction_read_only%3Don") {
+            $0.needsWrites = false
+        }
         let result = await Result.of { try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon) }
         #expect(isUnavailable(result, "25006"))
         #expect(try await ledger.counts().grants == 0)
         await ledger.close()
+    }
+
+    @Test func aWorkerWaitsAtAStandbyUntilItIsThePrimary() async throws {
+        let server = try await PostgresServer.start()
+        let place = try await TemporaryPostgres(on: server)
+        let ledger = try await place.open { $0.maxConnections = 1 }
+        _ = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        try await server.query("COPY (SELECT 1 WHERE false) TO '\(server.folder)/data/standby.signal'")
+        try await server.restart()
+        #expect(isUnavailable(await Result.of { try await place.open() }, "this server is a standby"))
+        #expect(isUnavailable(await Result.of { try await Self.whileLost { try await ledger.counts() } }, "a standby"))
+        let reader = try await place.open { $0.needsWrites = false }
+        #expect(try await reader.counts().grants == 1)
+        await reader.close()
+        try await server.query("SELECT pg_promote()")
+        try await place.open().close()
+        try await Self.untilAvailable {
+            _ = try await ledger.settle(
+                [Samples.grant("s2", Samples.purchase("2"))], quarantines: [], now: Samples.noon)
+        }
+        #expect(try await ledger.counts().grants == 2)
+        await ledger.close()
+        try await server.close()
+    }
+
+    /// Kept, it would take no writes for as long as it lasts, though the server takes them again.
+    @Test func aConnectionFromAReadOnlyTimeIsNotKept() async throws {
+        let server = try await PostgresServer.start()
+        let place = try await TemporaryPostgres(on: server)
+        let ledger = try await place.open { $0.maxConnections = 1 }
+        try await server.query("ALTER DATABASE postgres SET default_transaction_read_only = on")
+        #expect(isUnavailable(await Result.of { try await ledger.counts() }, "default_transaction_read_only is on"))
+        try await server.query(
+            "BEGIN READ WRITE; ALTER DATABASE postgres RESET default_transaction_read_only; COMMIT")
+        try await Self.untilAvailable {
+            _ = try await ledger.settle([Self.grant], quarantines: [], now: Samples.noon)
+        }
+        await ledger.close()
+        try await server.close()
     }
 
     @Test func whatABatchHoldsIsInNoErrorsText() async throws {
@@ -174,6 +216,17 @@ import Testing
         #expect(!"\(error)".contains("canary"))
         #expect("\(error)".contains("23514"))
         await ledger.close()
+    }
+
+    /// The first call may still meet the end of the connection that there was.
+    private static func whileLost<Value>(_ body: () async throws -> Value) async throws -> Value {
+        while true {
+            do {
+                return try await body()
+            } catch LedgerError.unavailable(let cause) where cause.contains("connection was lost") {
+                await Task.yield()
+            }
+        }
     }
 
     private static func untilAvailable(_ body: () async throws -> Void) async throws {

@@ -126,6 +126,17 @@ import Testing
         }
     }
 
+    /// A fail-over passes, so it is nothing that ends a worker.
+    @Test func aServerThatTakesNoWritesIsUnavailable() async throws {
+        let place = try await TemporaryPostgres()
+        let url = place.url + "%20-cdefault_transaction_read_only%3Don"
+        let error = LedgerError.unavailable(
+            "PostgreSQL takes no writes from this user: default_transaction_read_only is on for the role, the database or "
+                + "the server")
+        await #expect(throws: error) { try await place.open(url) }
+        await #expect(throws: error) { try await PostgresLedger.migrate(try place.configuration(url)) }
+    }
+
     @Test func aUserWithoutRightsIsToldWhichAreMissing() async throws {
         let place = try await TemporaryPostgres()
         let role = "worker_\(place.schema)"

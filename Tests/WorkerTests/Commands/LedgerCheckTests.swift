@@ -1,6 +1,7 @@
 import Ledger
 import LedgerConformance
 import Logging
+import PostgresTesting
 import Purchases
 import Testing
 
@@ -41,6 +42,20 @@ struct LedgerCheckTests {
         #expect(found.map(\.name) == ["ledger", "open deliveries"])
         #expect(found.map(\.isGood) == [true, false])
         #expect(found.last?.detail.hasPrefix("2 paid purchases are neither told nor published") == true)
+    }
+
+    @Test("A database that takes no writes is a failure, whose reason is said; questions are answered by it")
+    func readOnly() async throws {
+        let server = try await PostgresServer.sharedServer()
+        let url = server.url(schema: try await server.freshSchema())
+        _ = try await PostgresLedger.migrate(try #require(PostgresLedgerConfiguration(url: url)))
+        #expect(await results(.server(try #require(PostgresLedgerConfiguration(url: url)))).map(\.isGood) == [true])
+        let readOnly = LedgerSettings.server(
+            try #require(PostgresLedgerConfiguration(url: url + "%20-cdefault_transaction_read_only%3Don")))
+        let found = await results(readOnly)
+        #expect(found.map(\.isGood) == [false])
+        #expect(found.first?.detail.contains("PostgreSQL takes no writes") == true)
+        #expect(try await LedgerOpener.configured.reader(readOnly, logger).counts().grants == 0)
     }
 
     @Test("A file that is not there yet is made by run")

@@ -7,6 +7,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
     case unreachable(String, state: String?)
     /// Nothing can come of asking the server: a setting or a file that a person has to set right.
     case misconfigured(String)
+    /// The server takes no writes, and writing is what the connection is for.
+    case readOnly(PostgresSession.ReadOnly)
     /// The server refused a statement.
     case refused(String, state: String)
     /// The connection broke, or did not answer in time; whether a commit under way took effect is not known.

@@ -2,7 +2,15 @@
 struct PostgresSession: Hashable, Sendable {
     /// The ledger that the connection is to; nil where there is none yet.
     let ledger: LedgerIdentity?
-    let isReadOnly: Bool
+    /// Why the server takes no writes on this connection; nil if it does.
+    let readOnly: ReadOnly?
+
+    enum ReadOnly: Hashable, Sendable {
+        /// It follows another server.
+        case standby
+        /// The server, the database or the role says so.
+        case setting
+    }
 
     /// Sets a new connection up, and reads back what promises rest on.
     ///
@@ -19,7 +27,7 @@ struct PostgresSession: Hashable, Sendable {
             (
                 version: try row.integer(0), schema: row.optionalText(1), commit: try row.text(2),
                 sync: try row.text(3), isReadOnly: try row.text(4) == "on", hasLedger: row.boolean(5),
-                encoding: try row.text(6)
+                encoding: try row.text(6), isStandby: row.boolean(7)
             )
         }
         guard let found = found.first else { throw .lost("no answer") }
@@ -38,8 +46,13 @@ struct PostgresSession: Hashable, Sendable {
             throw .damaged("synchronous_commit is \(found.commit), not on")
         }
         guard found.sync == "on" else { throw .damaged("the server runs with fsync = \(found.sync)") }
-        isReadOnly = found.isReadOnly
+        readOnly = found.isStandby ? .standby : found.isReadOnly ? .setting : nil
         ledger = found.hasLedger ? try LedgerIdentity(connection) : nil
+    }
+
+    /// - Throws: `.readOnly` if the server takes no writes on this connection.
+    func checkWrites() throws(PostgresFailure) {
+        if let readOnly { throw .readOnly(readOnly) }
     }
 
     private static let oldestServer: Int64 = 120_000
@@ -59,6 +72,7 @@ struct PostgresSession: Hashable, Sendable {
                 current_setting('transaction_read_only'),
                 to_regclass(quote_ident(current_schema()) || '.ledger_schema') IS NOT NULL,
                 current_setting('server_encoding'),
+                pg_is_in_recovery(),
                 set_config('statement_timeout', $1, false),
                 set_config('lock_timeout', $2, false),
                 set_config('idle_in_transaction_session_timeout', $3, false),

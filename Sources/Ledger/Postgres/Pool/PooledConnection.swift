@@ -9,17 +9,23 @@ final class PooledConnection {
     private let options: PostgresOptions
     private let limits: PostgresLimits
     private let ledger: LedgerIdentity?
+    private let needsWrites: Bool
     private let logger: Logger
     private var connection: PostgresConnection?
     private var backoff = Backoff.reconnecting
     /// Moment before which no connection is to be tried again; nil while all is well.
     private(set) var rest: ContinuousClock.Instant?
 
-    /// - Parameter ledger: the ledger that every connection has to lead to; nil to take any.
-    init(_ options: PostgresOptions, _ limits: PostgresLimits, ledger: LedgerIdentity?, logger: Logger) {
+    /// - Parameters:
+    ///   - ledger: the ledger that every connection has to lead to; nil to take any.
+    ///   - needsWrites: whether a connection that takes none is not kept.
+    init(
+        _ options: PostgresOptions, _ limits: PostgresLimits, ledger: LedgerIdentity?, needsWrites: Bool, logger: Logger
+    ) {
         self.options = options
         self.limits = limits
         self.ledger = ledger
+        self.needsWrites = needsWrites
         self.logger = logger
     }
 
@@ -66,6 +72,8 @@ final class PooledConnection {
                     throw .damaged("the database no longer holds the ledger that it held before")
                 }
             }
+            // Kept, a connection to what was the primary would stay one to a standby.
+            if needsWrites { try session.checkWrites() }
             if backoff.failures > 0 { logger.notice("PostgreSQL is back") }
             backoff = .reconnecting
             rest = nil

@@ -21,12 +21,14 @@ final class PostgresPool: Sendable {
         self.logger = logger
         let options = configuration.completedOptions
         let limits = configuration.limits
+        let needsWrites = configuration.needsWrites
         let line = WorkLine<Work>(maxWaiting: Self.maxWaiting)
         let count = max(1, configuration.maxConnections)
         let ended = ThreadsEnded(count)
         for _ in 0..<count {
             PostgresThread.start {
-                let connection = PooledConnection(options, limits, ledger: ledger, logger: logger)
+                let connection = PooledConnection(
+                    options, limits, ledger: ledger, needsWrites: needsWrites, logger: logger)
                 while let work = line.next(notBefore: connection.rest) { work(connection) }
                 connection.close()
                 ended.note()
