@@ -23,8 +23,6 @@ final class AppleAvailability: Sendable {
     }
 
     private let state: Mutex<State>
-    /// As many as wait for a target give it all the probes that it needs.
-    private let enoughToProbe: Int
     /// Names that were given out.
     private let callers = Atomic<UInt64>(0)
     private let clock: any WorkerClock
@@ -44,7 +42,6 @@ final class AppleAvailability: Sendable {
         onIntake: @escaping @Sendable (_ isHeld: Bool) -> Void = { _ in }
     ) {
         state = Mutex(State(admission: CallAdmission(targets: targets, policy: policy, mostCalls: mostCalls)))
-        enoughToProbe = policy.breaker.answersToRamp
         self.clock = clock
         self.randomness = randomness
         self.metrics = metrics
@@ -181,11 +178,6 @@ final class AppleAvailability: Sendable {
     /// Whether a target's trouble is not quite over, so that a failed call says nothing about what it was made for.
     func isTroubled(_ target: CallTarget) -> Bool {
         state.withLock { $0.admission.isTroubled(target) }
-    }
-
-    /// Whether a target is away, and as many wait for it as will find out when it is back.
-    func isCrowded(_ target: CallTarget) -> Bool {
-        state.withLock { $0.admission.waitingWhileAway(for: target) >= enoughToProbe }
     }
 
     /// What health and progress displays show.

@@ -54,12 +54,6 @@ struct CallAdmission: Sendable {
         places[target].map { targets[$0].breaker.phase != .closed } ?? false
     }
 
-    /// How many wait for a target that is away; 0 for one that is not.
-    func waitingWhileAway(for target: CallTarget) -> Int {
-        guard let place = places[target], targets[place].breaker.isAway else { return 0 }
-        return targets[place].line.count
-    }
-
     /// Whether Apple's part of the intake would only wait: something that production is asked for is away, and nothing
     /// else of production's is in use.
     var holdsIntake: Bool {

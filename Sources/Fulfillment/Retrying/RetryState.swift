@@ -23,8 +23,7 @@ struct RetryState: Sendable {
     /// Since when Apple has said a "no" that may not be its last word.
     private(set) var doubtSince: Timestamp?
 
-    /// Why it waited; nil for one that comes from the input topic.
-    private let waitedFor: WaitingCause?
+    private let isParked: Bool
     /// Tries that counted since the submission was last in the ledger, and turns for which our own budget was spent: what
     /// memory holds a submission for.
     private var roundsHere = 0
@@ -37,7 +36,7 @@ struct RetryState: Sendable {
     init() {
         attempts = 0
         history = AttemptHistory()
-        waitedFor = nil
+        isParked = false
     }
 
     /// The state of a submission that comes from the ledger.
@@ -45,7 +44,7 @@ struct RetryState: Sendable {
         attempts = due.attempts
         history = due.history
         doubtSince = due.doubtSince
-        waitedFor = due.cause
+        isParked = true
     }
 
     /// Takes the verdict of a try.
@@ -79,13 +78,7 @@ struct RetryState: Sendable {
             let unit = unit()
             let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
             let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)
-            if isAway, cause.isAboutApple {
-                guard let waitedFor else { return .tryAgain(after: inMemory) }
-                // Back to where it came from, for the same cause: the few places for what is due are others', too. Not for next
-                // to no time, because it did not count, and the delay would not grow.
-                let delay = max(parkedDelay(policy, unit), policy.budgetSpread * unit)
-                return .wait(waitedFor, detail: Self.inTrouble, after: early + delay)
-            }
+            if isAway, cause.isAboutApple { return .tryAgain(after: inMemory) }
             if cause == .budgetSpent { roundsHere += 1 } else { count(cause.rawValue, cause.sentence, now) }
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
@@ -100,7 +93,7 @@ struct RetryState: Sendable {
                 doubtSince = since
                 if now.since(since) >= policy.doubtWindow { return .settle(.fail(rejection)) }
             }
-            guard roundsHere >= (waitedFor != nil ? 1 : policy.memoryTries) || early > policy.memoryWait else {
+            guard roundsHere >= (isParked ? 1 : policy.memoryTries) || early > policy.memoryWait else {
                 return .tryAgain(after: inMemory)
             }
             return park(
@@ -113,25 +106,19 @@ struct RetryState: Sendable {
         unit: Double, claiming transactionID: TransactionID?
     ) -> Step {
         // Given up is only what was tried over that time, not what nobody could read, or had the budget for, for so long.
-        if waitedFor != nil, cause != .budgetSpent, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
+        if isParked, cause != .budgetSpent, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
             return .settle(
                 .fail(
                     Rejection(
                         .abandonedByOperator, "Older than the configured maximum age. \(cause.sentence)",
                         transactionID: transactionID)))
         }
-        let jitter = cause == .budgetSpent ? policy.budgetSpread * unit : parkedDelay(policy, unit)
+        let failures = max(1, attempts - policy.memoryTries + 1)
+        let jitter =
+            cause == .budgetSpent
+            ? policy.budgetSpread * unit : policy.parkedBackoff.delay(afterFailures: failures, unit: unit)
         // It comes on top of a moment that Apple or the budget named: nobody may be early, and not everybody at once.
         return .wait(.parked(cause), detail: cause.sentence, after: early + jitter)
-    }
-
-    /// What is said of one that was not tried, or in vain, because of Apple's trouble with all calls.
-    private static let inTrouble =
-        "Apple is in trouble with everybody's calls, which says nothing about this submission."
-
-    /// Until a submission is due again, by the tries that counted since it was parked first.
-    private func parkedDelay(_ policy: RetryPolicy, _ unit: Double) -> Duration {
-        policy.parkedBackoff.delay(afterFailures: max(1, attempts - policy.memoryTries + 1), unit: unit)
     }
 
     private mutating func count(_ cause: String, _ detail: String, _ now: Timestamp) {

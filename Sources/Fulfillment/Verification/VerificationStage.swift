@@ -167,10 +167,8 @@ struct VerificationStage: Sendable {
         var isRetry = isRetry
         // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
         // stop cuts short, or that was never made, is not counted.
-        // One from the ledger waits there for what is away, but for a few that find out when it is back.
-        let mayWait = admitted.ticket != nil
-        while !parts.stopping.isRaised,
-            let verdict = await verifier.verify(opened, isRetry: isRetry, mayWait: mayWait), !Task.isCancelled
+        while !parts.stopping.isRaised, let verdict = await verifier.verify(opened, isRetry: isRetry),
+            !Task.isCancelled
         {
             isRetry = true
             guard let delay = follow(verdict, admitted, opened, &state), await pause(for: delay) else { return }

@@ -171,20 +171,15 @@ final class Verifier: Sendable {
 
     /// Brings a case before Apple once, as soon as Apple can be asked.
     ///
-    /// - Parameters:
-    ///   - isRetry: whether the case was brought before Apple already.
-    ///   - mayWait: whether it waits for what is away though others do already; else it ends as if nothing had been heard.
+    /// - Parameter isRetry: whether the case was brought before Apple already.
     /// - Returns: nil if there was no such moment before the worker stopped: no attempt was made.
-    func verify(_ opened: Case, isRetry: Bool, mayWait: Bool = true) async -> Verdict? {
+    func verify(_ opened: Case, isRetry: Bool) async -> Verdict? {
         switch opened.question {
-        case .verifyReceipt(let question): await verifyReceipt(question, opened, isRetry, mayWait)
-        case .lookup(let question, let access, _): await lookUp(question, access, opened, isRetry, mayWait)
-        case .again(let evidence): await lookAgain(at: evidence, opened, mayWait)
+        case .verifyReceipt(let question): await verifyReceipt(question, opened, isRetry)
+        case .lookup(let question, let access, _): await lookUp(question, access, opened, isRetry)
+        case .again(let evidence): await lookAgain(at: evidence, opened)
         }
     }
-
-    /// What a try comes to that was not made, because its target is away and others wait for it.
-    static let notAsked = Verdict.retry(.unreachable, notBefore: nil, patience: .unlimited)
 
     /// Whether what the case is brought before is in trouble with everybody's calls.
     func isAway(_ opened: Case) -> Bool {
@@ -196,11 +191,11 @@ final class Verifier: Sendable {
         }
     }
 
-    private func lookAgain(at evidence: Evidence, _ opened: Case, _ mayWait: Bool) async -> Verdict? {
+    private func lookAgain(at evidence: Evidence, _ opened: Case) async -> Verdict? {
         switch look(at: opened.claim.with(evidence), opened.receivedAt) {
         case .concluded(let verdict): verdict
         // What it waited for has come, and now Apple must be asked.
-        case .ask(let next): await verify(next, isRetry: false, mayWait: mayWait)
+        case .ask(let next): await verify(next, isRetry: false)
         }
     }
 
@@ -208,13 +203,11 @@ final class Verifier: Sendable {
     /// ``verify(_:isRetry:)`` would return. Nil if it needs one.
     func firstTry(of opened: Case) -> VerifyReceiptTry? {
         guard case .verifyReceipt(let question) = opened.question else { return nil }
-        return VerifyReceiptTry(question, of: opened, by: self, isRetry: false, mayWait: true)
+        return VerifyReceiptTry(question, of: opened, by: self, isRetry: false)
     }
 
-    private func verifyReceipt(
-        _ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool, _ mayWait: Bool
-    ) async -> Verdict? {
-        let receiptTry = VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry, mayWait: mayWait)
+    private func verifyReceipt(_ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool) async -> Verdict? {
+        let receiptTry = VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 receiptTry.begin { continuation.resume(returning: $0) }
@@ -225,8 +218,7 @@ final class Verifier: Sendable {
     }
 
     private func lookUp(
-        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case, _ isRetry: Bool,
-        _ mayWait: Bool
+        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case, _ isRetry: Bool
     ) async -> Verdict? {
         var lane: CallLine.Lane = isRetry ? .again : .first
         let bundleID = opened.registered.app.bundleID
@@ -240,9 +232,7 @@ final class Verifier: Sendable {
             case .conclude(let verdict): return verdict
             case .call(let environment, let request, let freshToken):
                 // The permit first: moments that the budget gave before an outage would all have come at its end.
-                let target = CallTarget.serverAPI(environment, bundleID)
-                guard mayWait || !apple.isCrowded(target) else { return Self.notAsked }
-                guard let permit = await apple.permit(for: target, lane) else { return nil }
+                guard let permit = await apple.permit(for: .serverAPI(environment, bundleID), lane) else { return nil }
                 if let verdict = await waitForTurn(access, environment, request.endpoint) {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
                     return verdict

@@ -30,17 +30,10 @@ final class VerifyReceiptTry: Sendable {
     private let verifier: Verifier
     private let question: ReceiptQuestion
     private let isRetry: Bool
-    private let mayWait: Bool
     private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - isRetry: whether the case was brought before Apple already.
-    ///   - mayWait: as in ``Verifier/verify(_:isRetry:mayWait:)``.
-    init(
-        _ question: ReceiptQuestion, of opened: Verifier.Case, by verifier: Verifier, isRetry: Bool,
-        mayWait: Bool
-    ) {
-        self.mayWait = mayWait
+    /// - Parameter isRetry: whether the case was brought before Apple already.
+    init(_ question: ReceiptQuestion, of opened: Verifier.Case, by verifier: Verifier, isRetry: Bool) {
         self.verifier = verifier
         self.question = question
         self.isRetry = isRetry
@@ -81,7 +74,6 @@ final class VerifyReceiptTry: Sendable {
 
     private func standInLine(_ environment: Environment, _ secret: SharedSecret?) {
         let target = CallTarget.verifyReceipt(environment)
-        guard mayWait || !verifier.apple.isCrowded(target) else { return end(with: Verifier.notAsked) }
         let caller = verifier.apple.newCaller()
         let lane = state.withLock { state in
             let lane: CallLine.Lane = state.isGoingOn ? .goingOn : isRetry ? .again : .first

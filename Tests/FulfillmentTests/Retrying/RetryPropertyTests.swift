@@ -49,10 +49,10 @@ private struct RetryLife {
             now = now.advanced(by: delay)
         case .wait(let cause, _, let delay):
             try #require(delay >= .zero)
-            let cap = isUnasked(verdict) && !isAway ? policy.budgetSpread : policy.parkedBackoff.cap
+            let cap = isUnasked(verdict) ? policy.budgetSpread : policy.parkedBackoff.cap
             try #require(delay <= cap + .seconds(120))
             if case .parked(let cause) = cause {
-                try #require(isParked || !(isAway && cause == .noAnswer), "an outage parks nothing")
+                try #require(!(isAway && cause == .noAnswer), "an outage parks nothing")
             }
             now = now.advanced(by: delay)
             state = RetryState(due(cause))

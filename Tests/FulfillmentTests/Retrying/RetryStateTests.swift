@@ -90,19 +90,6 @@ struct RetryStateTests {
         #expect(step(tried, .rejected(rejection)) == .settle(.fail(rejection)))
     }
 
-    @Test("goes back to the ledger from an outage, uncounted and for the same cause, but not for next to no time")
-    func outageOfParked() {
-        let tried = parked(4)
-        let unreachable = Verdict.retry(.unreachable, notBefore: nil, patience: .unlimited)
-        guard case .wait(let cause, _, let delay) = step(tried, unreachable, isAway: true) else {
-            return #expect(Bool(false), "keeps a place that is others', too")
-        }
-        #expect(cause == .parked(.noAnswer))
-        #expect(delay == .seconds(30))
-        #expect(tried.state.attempts == 4)
-        #expect(tried.state.history.attempts.count == 1)
-    }
-
     @Test("counts what says something about the submission even during an outage")
     func doubtInOutage() {
         let tried = Tried()
