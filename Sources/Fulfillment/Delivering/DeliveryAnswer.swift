@@ -93,9 +93,10 @@ enum DeliveryAnswer: Hashable, Sendable {
 
     /// Whether the service was reached and said no: that may be about this grant alone. A gateway's answers are not its own.
     var isOwnNo: Bool {
-        guard case .failed(let failure, let status, _) = self, failure != .limited else { return false }
-        if failure == .tooLarge { return true }
-        return status.map { ![408, 502, 503, 504].contains($0) } ?? false
+        guard case .failed(let failure, let status, _) = self, outcome == .answered || outcome == .failed else {
+            return false
+        }
+        return failure == .tooLarge || status.map { $0 != 502 } ?? false
     }
 
     /// One word, for metrics.

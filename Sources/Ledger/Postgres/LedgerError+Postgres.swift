@@ -58,9 +58,9 @@ extension LedgerError {
         case "25": ["25006", "25P03", "25P04"].contains(state)
         // internal_error, but not the two that tell of damaged data or indexes.
         case "XX": state == "XX000"
-        // insufficient_privilege, undefined_table, invalid_schema_name: rights are being changed, or a backup is being put back,
-        // under the worker, which had everything when it started.
-        default: ["42501", "42P01", "3F000"].contains(state)
+        // insufficient_privilege, or no tables: rights are being changed, or a backup is being put back, under the worker, which
+        // had everything when it started.
+        default: state == "42501" || PostgresFailure.withoutTables.contains(state)
         }
     }
 

@@ -21,7 +21,7 @@ struct DeliveryWatchTests {
         let metrics = TestMetrics()
         let clock = SteppingClock(start: Self.noon, sleeps: counts.count - 1)
         let watch = DeliveryWatch(
-            parts: Self.parts(clock, log.logger), room: ScriptedRoom(counts), isAnyServed: isAnyServed, metrics: metrics
+            parts: .alone(clock, log.logger), room: ScriptedRoom(counts), isAnyServed: isAnyServed, metrics: metrics
         )
         try await watch.run()
         return (log.lines, metrics)
@@ -63,18 +63,6 @@ struct DeliveryWatchTests {
         await #expect(throws: LedgerError.damaged("x")) {
             try await watch([.failure(.damaged("x"))], isAnyServed: true)
         }
-    }
-
-    private static func parts(_ clock: SteppingClock, _ logger: Logger) -> PipelineParts {
-        let metrics = PipelineMetrics()
-        return PipelineParts(
-            configuration: PipelineConfiguration(), clock: clock, randomness: FixedRandomness(), metrics: metrics,
-            logger: logger, stopping: Signal(), window: WindowGate(Window(maxCount: 1000, maxBytes: 1 << 20)),
-            ledgerAnswers: Flag(true),
-            apple: AppleAvailability(
-                targets: [], policy: AvailabilityPolicy(), mostCalls: 1, clock: clock, randomness: FixedRandomness(),
-                metrics: metrics.availability, logger: logger),
-            progress: ProgressTracker())
     }
 }
 

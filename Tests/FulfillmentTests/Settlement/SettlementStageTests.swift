@@ -25,7 +25,7 @@ struct SettlementStageTests {
         let ledger = try await SQLiteLedger.open(
             SQLiteLedgerConfiguration(path: folder.path("ledger.db"), migrate: true), logger: logger)
         let clock = CountingClock()
-        let parts = parts(clock, logger)
+        let parts = PipelineParts.alone(clock, logger)
         if stopping { parts.stopping.raise() }
         let stage = SettlementStage(
             parts: parts,
@@ -50,18 +50,6 @@ struct SettlementStageTests {
                     event: Event(
                         id: EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: "\(number)")),
                         kind: .quarantined, key: nil, headers: [], value: []))))
-    }
-
-    private static func parts(_ clock: CountingClock, _ logger: Logger) -> PipelineParts {
-        let metrics = PipelineMetrics()
-        return PipelineParts(
-            configuration: PipelineConfiguration(), clock: clock, randomness: FixedRandomness(), metrics: metrics,
-            logger: logger, stopping: Signal(), window: WindowGate(Window(maxCount: 1000, maxBytes: 1 << 20)),
-            ledgerAnswers: Flag(true),
-            apple: AppleAvailability(
-                targets: [], policy: AvailabilityPolicy(), mostCalls: 1, clock: clock, randomness: FixedRandomness(),
-                metrics: metrics.availability, logger: logger),
-            progress: ProgressTracker())
     }
 }
 

@@ -32,8 +32,10 @@ enum PostgresFailure: Error, Hashable, Sendable {
     }
 
     /// undefined_table, invalid_schema_name: the schema is gone, was renamed, or may not be used any more.
+    static let withoutTables: Set = ["42P01", "3F000"]
+
     var findsNoTables: Bool {
         guard case .refused(_, let state) = self else { return false }
-        return state == "42P01" || state == "3F000"
+        return Self.withoutTables.contains(state)
     }
 }
