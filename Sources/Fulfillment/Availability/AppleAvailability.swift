@@ -4,8 +4,24 @@ import Synchronization
 
 /// ``CallAdmission`` as the tasks of the pipeline share it: every call to Apple asks here first.
 final class AppleAvailability: Sendable {
-    /// Called once: with the permit, or with nil if there will be none.
-    typealias Waiter = @Sendable (CallAdmission.Permit?) -> Void
+    /// What waiting comes to.
+    enum Turn: Hashable, Sendable {
+        /// A call may be made. The permit has to be given back with ``AppleAvailability/ended(_:_:isRetry:took:)``, whatever
+        /// becomes of the call.
+        case permit(CallAdmission.Permit)
+        /// The target has been away for so long, and enough others wait for it.
+        case crowded(awayFor: Duration)
+        /// There will be none: nothing begins any more, or it is not wanted any more.
+        case never
+
+        /// The permit, if there is one.
+        var permit: CallAdmission.Permit? {
+            if case .permit(let permit) = self { permit } else { nil }
+        }
+    }
+
+    /// Called once.
+    typealias Waiter = @Sendable (Turn) -> Void
 
     private struct State {
         var admission: CallAdmission
@@ -17,7 +33,7 @@ final class AppleAvailability: Sendable {
 
     /// What is done once the lock is given back.
     private struct Consequences {
-        var released: [(Waiter, CallAdmission.Permit?)] = []
+        var released: [(Waiter, Turn)] = []
         var keeper: CheckedContinuation<Void, Never>?
         var changes: [CallAdmission.Change] = []
     }
@@ -49,11 +65,10 @@ final class AppleAvailability: Sendable {
         self.onIntake = onIntake
     }
 
-    /// Waits until a call may be made; nil if the task is cancelled meanwhile, or nothing begins any more.
-    ///
-    /// The permit has to be given back with ``ended(_:_:isRetry:took:)``, whatever becomes of the call.
-    func permit(for target: CallTarget, _ lane: CallLine.Lane) async -> CallAdmission.Permit? {
-        let caller = newCaller()
+    /// Waits until a call may be made, the target's line is too crowded for who asks, the task is cancelled, or nothing begins
+    /// any more.
+    func turn(for target: CallTarget, _ lane: CallLine.Lane, _ asker: Asker) async -> Turn {
+        let caller = newCaller(asker)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 permit(caller, for: target, lane) { continuation.resume(returning: $0) }
@@ -64,38 +79,39 @@ final class AppleAvailability: Sendable {
     }
 
     /// A name for one wait, which ends it when that is not wanted any more.
-    func newCaller() -> CallerID {
-        CallerID(rawValue: callers.add(1, ordering: .relaxed).newValue)
+    func newCaller(_ asker: Asker) -> CallerID {
+        CallerID(rawValue: callers.add(1, ordering: .relaxed).newValue, for: asker)
     }
 
-    /// Has `then` called once a call may be made: at once, or by whoever ends another call or lets time pass. With nil if
-    /// nothing begins any more, or the task that asks is cancelled.
-    ///
-    /// The permit has to be given back with ``ended(_:_:isRetry:took:)``, whatever becomes of the call.
+    /// Has `then` called once it is known what the waiting comes to: at once, or by whoever ends another call or lets time
+    /// pass.
     func permit(
         _ caller: CallerID, for target: CallTarget, _ lane: CallLine.Lane, then: @escaping Waiter
     ) {
         change { state, consequences in
             // Under the lock, so that either this or who is told of the cancellation sees it.
-            guard !Task.isCancelled else { return consequences.released.append((then, nil)) }
+            guard !Task.isCancelled else { return consequences.released.append((then, .never)) }
             let elapsed = clock.elapsed()
             if let permit = state.admission.permitAtOnce(for: target, lane, elapsed: elapsed) {
-                return consequences.released.append((then, permit))
+                return consequences.released.append((then, .permit(permit)))
+            }
+            if let awayFor = state.admission.isCrowded(target, for: caller.asker, elapsed: elapsed) {
+                return consequences.released.append((then, .crowded(awayFor: awayFor)))
             }
             guard let admitted = state.admission.wait(caller, for: target, lane, elapsed: elapsed) else {
-                return consequences.released.append((then, nil))
+                return consequences.released.append((then, .never))
             }
             state.waiters[caller] = then
             Self.release(admitted, &state, &consequences)
         }
     }
 
-    /// Ends a wait, with nil. Harmless when it is over.
+    /// Ends a wait, with ``Turn/never``. Harmless when it is over.
     func withdraw(_ caller: CallerID, from target: CallTarget, _ lane: CallLine.Lane) {
         change { state, consequences in
             guard let waiter = state.waiters.removeValue(forKey: caller) else { return }
             state.admission.withdraw(caller, from: target, lane)
-            consequences.released.append((waiter, nil))
+            consequences.released.append((waiter, .never))
         }
     }
 
@@ -124,7 +140,7 @@ final class AppleAvailability: Sendable {
     func close() {
         change { state, consequences in
             for id in state.admission.close() {
-                if let waiter = state.waiters.removeValue(forKey: id) { consequences.released.append((waiter, nil)) }
+                if let waiter = state.waiters.removeValue(forKey: id) { consequences.released.append((waiter, .never)) }
             }
         }
     }
@@ -185,7 +201,8 @@ final class AppleAvailability: Sendable {
         state.withLock { state in
             AppleStatus(
                 waiting: state.admission.waiting, inFlight: state.admission.inFlight,
-                away: state.admission.targets.filter(\.breaker.isAway).map(\.target), holdsIntake: state.holdsIntake)
+                away: state.admission.targets.filter(\.breaker.isAway).map(\.target), holdsIntake: state.holdsIntake,
+                holdsDue: state.admission.holdsDue)
         }
     }
 
@@ -199,7 +216,7 @@ final class AppleAvailability: Sendable {
     ) {
         for admitted in admitted {
             guard let waiter = state.waiters.removeValue(forKey: admitted.id) else { continue }
-            consequences.released.append((waiter, admitted.permit))
+            consequences.released.append((waiter, .permit(admitted.permit)))
         }
     }
 
@@ -209,6 +226,10 @@ final class AppleAvailability: Sendable {
         var consequences = Consequences()
         let result = state.withLock { state in
             let result = body(&state, &consequences)
+            for gone in state.admission.takeSentAway() {
+                guard let waiter = state.waiters.removeValue(forKey: gone.id) else { continue }
+                consequences.released.append((waiter, .crowded(awayFor: gone.awayFor)))
+            }
             consequences.changes = state.admission.takeChanges()
             let holdsIntake = state.admission.holdsIntake
             if holdsIntake != state.holdsIntake {
@@ -224,7 +245,7 @@ final class AppleAvailability: Sendable {
         }
         consequences.keeper?.resume()
         for change in consequences.changes { tell(change) }
-        for (waiter, permit) in consequences.released { waiter(permit) }
+        for (waiter, turn) in consequences.released { waiter(turn) }
         return result
     }
 
@@ -258,4 +279,6 @@ struct AppleStatus: Hashable, Sendable {
     let away: [CallTarget]
     /// Whether more submissions would only wait.
     let holdsIntake: Bool
+    /// Whether what is due in the ledger would, too.
+    let holdsDue: Bool
 }

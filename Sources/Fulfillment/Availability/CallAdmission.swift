@@ -16,6 +16,12 @@ struct CallAdmission: Sendable {
         let permit: Permit
     }
 
+    /// Somebody whom the line of a target that is away has sent away.
+    struct SentAway: Hashable, Sendable {
+        let id: CallerID
+        let awayFor: Duration
+    }
+
     /// A target stopped being called freely, or is again.
     struct Change: Hashable, Sendable {
         let target: CallTarget
@@ -40,11 +46,18 @@ struct CallAdmission: Sendable {
     private var changes: [Change] = []
     /// Whether the ledger takes what is given to it. While it does not, no call is spent on another try.
     private(set) var ledgerAnswers = true
+    /// As many as wait for a target give it all the probes that it needs.
+    private let enoughToProbe: Int
+    /// How often the line of a target that is away is looked at.
+    private let thinInterval: Duration
+    private var sentAway: [SentAway] = []
     /// Nothing begins any more.
     private(set) var isClosed = false
 
     init(targets: [CallTarget], policy: AvailabilityPolicy, mostCalls: Int) {
         self.mostCalls = max(1, mostCalls)
+        enoughToProbe = policy.breaker.answersToRamp
+        thinInterval = policy.breaker.pause.cap
         self.targets = targets.map { TargetCalls($0, policy: policy, mostCalls: max(1, mostCalls)) }
         places = Dictionary(targets.enumerated().map { ($1, $0) }) { first, _ in first }
     }
@@ -52,6 +65,79 @@ struct CallAdmission: Sendable {
     /// Whether a target is not called freely: away, probed, or on its way back.
     func isTroubled(_ target: CallTarget) -> Bool {
         places[target].map { targets[$0].breaker.phase != .closed } ?? false
+    }
+
+    /// How long a target has been away, if somebody is not to stand in its line because enough do already; else nil.
+    ///
+    /// While intake is held, what comes from the topic stands there all the same: in its place the next would be read, and
+    /// the ledger would take the whole topic. ``takeSentAway()`` lets a few go at a time then.
+    func isCrowded(_ target: CallTarget, for asker: Asker, elapsed: Duration) -> Duration? {
+        guard let place = places[target], targets[place].breaker.isAway else { return nil }
+        let isHeld = holdsIntake
+        guard !isHeld || asker == .ledger && !holdsDue else { return nil }
+        guard targets[place].line.count >= mostAhead(of: asker, at: place, isHeld: isHeld) else { return nil }
+        return awayFor(place, elapsed)
+    }
+
+    /// Those whom a crowded line has sent away since this was last asked.
+    mutating func takeSentAway() -> [SentAway] {
+        guard !sentAway.isEmpty else { return [] }
+        defer { sentAway = [] }
+        return sentAway
+    }
+
+    /// How many others may wait for a target that is away, for one to stand in its line.
+    ///
+    /// Targets that are away share what may wait for them, because they share the places: those of one key's apps go away
+    /// together. Each has its probes besides, unless there are too many of such targets even for that; whoever asks at the end
+    /// of a pause is a probe then.
+    private func mostAhead(of asker: Asker, at place: Int, isHeld: Bool) -> Int {
+        let others = { waitingForAway - (countsAsAway(place) ? targets[place].line.count : 0) }
+        switch asker {
+        case .patient: return .max
+        case .ledger: return others() < mostCalls / 8 ? enoughToProbe : 0
+        case .topic:
+            // When that is away Apple is.
+            guard targets[place].target != .verifyReceipt(.production) else { return .max }
+            let share = mostCalls / (isHeld ? 8 : 4)
+            let left = share - others()
+            return left > -share / 2 ? max(left, min(share, enoughToProbe)) : 0
+        }
+    }
+
+    private var waitingForAway: Int {
+        targets.indices.reduce(0) { $0 + (countsAsAway($1) ? targets[$1].line.count : 0) }
+    }
+
+    private func countsAsAway(_ place: Int) -> Bool {
+        targets[place].breaker.isAway && targets[place].target != .verifyReceipt(.production)
+    }
+
+    private func awayFor(_ place: Int, _ elapsed: Duration) -> Duration {
+        targets[place].breaker.troubledSince.map { elapsed - $0 } ?? .zero
+    }
+
+    /// Sends those away who stand in crowded lines, when their targets go away and every now and then while they are.
+    ///
+    /// While intake is held because of others than production's verifyReceipt, only so many go each time, but almost to the
+    /// last one: nothing else is known to be in use, and what is read in their place may show that something is.
+    private mutating func thin(_ elapsed: Duration) {
+        guard troubled > 0 else { return }
+        for place in targets.indices where targets[place].isToBeThinned(elapsed: elapsed, every: thinInterval) {
+            guard !holdsDue else { continue }
+            let isHeld = holdsIntake
+            let ofTopic = mostAhead(of: .topic, at: place, isHeld: isHeld)
+            let ofLedger = mostAhead(of: .ledger, at: place, isHeld: isHeld)
+            let gone = targets[place].thin(atMost: isHeld ? max(1, mostCalls / 4) : .max) { asker in
+                switch asker {
+                case .topic: ofTopic
+                case .ledger: ofLedger
+                case .patient: .max
+                }
+            }
+            waiting -= gone.count
+            sentAway += gone.map { SentAway(id: $0, awayFor: awayFor(place, elapsed)) }
+        }
     }
 
     /// Whether Apple's part of the intake would only wait: something that production is asked for is away, and nothing
@@ -69,9 +155,23 @@ struct CallAdmission: Sendable {
         return isAnyAway
     }
 
+    /// Whether what is due in the ledger would only wait as well: intake is held, and the target that any app may need is
+    /// away, so that it is Apple that is away and not a few apps' keys that are refused.
+    var holdsDue: Bool {
+        guard let place = places[.verifyReceipt(.production)], targets[place].breaker.isAway else { return false }
+        return holdsIntake
+    }
+
     /// The earliest moment at which the passing of time alone changes something; nil while it does not.
     var nextMoment: Duration? {
         guard troubled > 0 || waiting > 0 else { return nil }
+        let callsMoment = nextMomentOfCalls
+        guard troubled > 0 else { return callsMoment }
+        let thinning = targets.compactMap { $0.line.isEmpty ? nil : $0.thinsAt }.min()
+        return [callsMoment, thinning].compactMap(\.self).min()
+    }
+
+    private var nextMomentOfCalls: Duration? {
         let beginsTries = ledgerAnswers && inFlight < mostCalls
         var earliest: Duration?
         for place in targets.indices {
@@ -128,6 +228,7 @@ struct CallAdmission: Sendable {
             $0.ended(permit.pass, permit.lane, outcome, isRetry: isRetry, took: took, elapsed: elapsed, unit: unit)
         }
         inFlight -= 1
+        thin(elapsed)
         return admit(elapsed)
     }
 
@@ -136,6 +237,7 @@ struct CallAdmission: Sendable {
     /// - Returns: who may go now.
     mutating func advance(to elapsed: Duration) -> [Admitted] {
         for place in targets.indices { observed(place, elapsed) { $0.advance(to: elapsed) } }
+        thin(elapsed)
         return admit(elapsed)
     }
 

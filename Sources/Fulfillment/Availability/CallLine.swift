@@ -1,6 +1,22 @@
+/// Where that comes from which waits for a call: how long it may stand in the line of a target that is away.
+enum Asker: Hashable, Sendable {
+    /// The input topic: it holds a place of the window.
+    case topic
+    /// The ledger, where it was due: it holds one of a few places.
+    case ledger
+    /// Nothing else waits for its place.
+    case patient
+}
+
 /// Names somebody who waits to make a call; never used twice.
 struct CallerID: Hashable, Sendable, Comparable {
     let rawValue: UInt64
+    let asker: Asker
+
+    init(rawValue: UInt64, for asker: Asker = .patient) {
+        self.rawValue = rawValue
+        self.asker = asker
+    }
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
@@ -51,6 +67,25 @@ struct CallLine: Sendable {
     mutating func removeAll() -> [CallerID] {
         defer { self = CallLine() }
         return Array(goingOn) + Array(again) + Array(first)
+    }
+
+    /// Sends away those before whom more stand than may, the last ones first. First tries stand before those that are tried
+    /// again: of a target that is away they say more.
+    ///
+    /// - Parameters:
+    ///   - most: how many go at most.
+    ///   - mostAhead: how many may stand before one.
+    mutating func thin(atMost most: Int, mostAhead: (Asker) -> Int) -> [CallerID] {
+        var ahead = 0
+        var crowded: [CallerID] = []
+        for id in Array(goingOn) + Array(first) + Array(again) {
+            if ahead < mostAhead(id.asker) { ahead += 1 } else { crowded.append(id) }
+        }
+        let away = crowded.suffix(most)
+        guard !away.isEmpty else { return [] }
+        let gone = Set(away)
+        for lane in Lane.allCases { with(lane) { $0.keep(where: { !gone.contains($0) }) } }
+        return Array(away)
     }
 
     private mutating func with<Result>(_ lane: Lane, _ body: (inout Queue<CallerID>) -> Result) -> Result {

@@ -13,6 +13,8 @@ struct TargetCalls: Sendable {
     /// Calls under way.
     private(set) var inFlight = 0
     private var turn = 0
+    /// When its line is thinned next; nil while it is not away.
+    private(set) var thinsAt: Duration?
 
     init(_ target: CallTarget, policy: AvailabilityPolicy, mostCalls: Int) {
         self.target = target
@@ -49,6 +51,24 @@ struct TargetCalls: Sendable {
 
     mutating func removeAll() -> [CallerID] {
         line.removeAll()
+    }
+
+    /// Begins and ends the thinning of its line with its being away.
+    ///
+    /// - Returns: whether the line is to be thinned now.
+    mutating func isToBeThinned(elapsed: Duration, every interval: Duration) -> Bool {
+        guard breaker.isAway else {
+            thinsAt = nil
+            return false
+        }
+        guard elapsed >= thinsAt ?? elapsed else { return false }
+        thinsAt = elapsed + interval
+        return true
+    }
+
+    /// Sends some away, as in ``CallLine/thin(atMost:mostAhead:)``.
+    mutating func thin(atMost most: Int, mostAhead: (Asker) -> Int) -> [CallerID] {
+        line.thin(atMost: most, mostAhead: mostAhead)
     }
 
     /// Lets the next one go, if one may.

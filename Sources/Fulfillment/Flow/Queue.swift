@@ -27,6 +27,12 @@ struct Queue<Element> {
         }
         return elements[start]
     }
+
+    /// Takes out all that are not to be kept.
+    mutating func keep(where isKept: (Element) -> Bool) {
+        elements = elements[start...].filter(isKept)
+        start = 0
+    }
 }
 
 extension Queue: Sendable where Element: Sendable {}

@@ -73,7 +73,7 @@ struct DueStage: Sendable {
                     // While Apple is away as many are enough as a breaker needs answers: where nothing new is read, they are
                     // its probes.
                     let probes = parts.configuration.availability.breaker.answersToRamp
-                    let limit = parts.apple.status.holdsIntake ? min(limit, probes) : limit
+                    let limit = parts.apple.status.holdsDue ? min(limit, probes) : limit
                     let room = running.bytes < Self.maxBytes ? limit - running.count : 0
                     let due = try await take(min(room, Self.maxBatch))
                     // One whose lease could not be renewed comes here again while it is still being tried.

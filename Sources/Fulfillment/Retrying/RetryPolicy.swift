@@ -12,6 +12,10 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Until one is due again for which our own budget was spent: evenly over so long. It does not grow, because such a turn
     /// says nothing about the submission; whoever waits longest must not be asked for least often.
     public var budgetSpread: Duration = .seconds(60)
+    /// Until one is due again that was not tried because what it needs is away: this share of how long it has been away, so
+    /// that it comes back late by no more than that, and not less than a pause of the breaker's.
+    public var awayShare = 0.25
+    public var leastAwayWait: Duration = .seconds(15)
     /// Until one is due again that waits for our own side to be mended: slower at first, because only a person can.
     public var heldBackoff = Backoff(base: .seconds(60), cap: .seconds(5 * 60))
     /// Least time before Apple is asked again whether its "not authentic" was meant: a fault of a moment is over then.

@@ -23,7 +23,8 @@ struct RetryState: Sendable {
     /// Since when Apple has said a "no" that may not be its last word.
     private(set) var doubtSince: Timestamp?
 
-    private let isParked: Bool
+    /// Why it waited; nil for one that comes from the input topic.
+    private let waitedFor: WaitingCause?
     /// Tries that counted since the submission was last in the ledger, and turns for which our own budget was spent: what
     /// memory holds a submission for.
     private var roundsHere = 0
@@ -36,7 +37,7 @@ struct RetryState: Sendable {
     init() {
         attempts = 0
         history = AttemptHistory()
-        isParked = false
+        waitedFor = nil
     }
 
     /// The state of a submission that comes from the ledger.
@@ -44,7 +45,7 @@ struct RetryState: Sendable {
         attempts = due.attempts
         history = due.history
         doubtSince = due.doubtSince
-        isParked = true
+        waitedFor = due.cause
     }
 
     /// Takes the verdict of a try.
@@ -78,7 +79,8 @@ struct RetryState: Sendable {
             let unit = unit()
             let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
             let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)
-            if isAway, cause.isAboutApple { return .tryAgain(after: inMemory) }
+            // A moment that Apple named holds for everybody, and is waited for where others can be seen to wait, too.
+            if isAway, cause.isAboutApple { return .tryAgain(after: inMemory - early) }
             if cause == .budgetSpent { roundsHere += 1 } else { count(cause.rawValue, cause.sentence, now) }
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause
@@ -93,7 +95,7 @@ struct RetryState: Sendable {
                 doubtSince = since
                 if now.since(since) >= policy.doubtWindow { return .settle(.fail(rejection)) }
             }
-            guard roundsHere >= (isParked ? 1 : policy.memoryTries) || early > policy.memoryWait else {
+            guard roundsHere >= (waitedFor != nil ? 1 : policy.memoryTries) || early > policy.memoryWait else {
                 return .tryAgain(after: inMemory)
             }
             return park(
@@ -101,12 +103,26 @@ struct RetryState: Sendable {
         }
     }
 
+    /// What to do with a submission that was not tried because what it needs is away and others wait for that: to the ledger,
+    /// uncounted, and if it comes from there for the same cause as before.
+    ///
+    /// - Parameters:
+    ///   - awayFor: how long that has been away. The delay grows by it, having no tries to grow by.
+    ///   - unit: a random number in `0..<1`.
+    func notAsked(_ policy: RetryPolicy, awayFor: Duration, unit: Double) -> Step {
+        let most = min(max(awayFor * policy.awayShare, policy.leastAwayWait), policy.parkedBackoff.cap)
+        return .wait(
+            waitedFor ?? .parked(.unreachable),
+            detail: "Apple is in trouble with everybody's calls, which says nothing about this submission.",
+            after: most * (0.5 + unit / 2))
+    }
+
     private func park(
         _ cause: RetryCause, _ policy: RetryPolicy, receivedAt: Timestamp, now: Timestamp, early: Duration,
         unit: Double, claiming transactionID: TransactionID?
     ) -> Step {
         // Given up is only what was tried over that time, not what nobody could read, or had the budget for, for so long.
-        if isParked, cause != .budgetSpent, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
+        if waitedFor != nil, cause != .budgetSpent, let maxAge = policy.maxAge, now.since(receivedAt) >= maxAge {
             return .settle(
                 .fail(
                     Rejection(

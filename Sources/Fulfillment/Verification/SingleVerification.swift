@@ -81,8 +81,11 @@ public struct SingleVerification: Sendable {
         case .concluded(let verdict): verdict
         // Without a verdict only if the task is cancelled meanwhile.
         case .ask(let opened):
-            await verifier.verify(opened, isRetry: false)
-                ?? .retry(.unreachable, notBefore: nil, patience: .unlimited)
+            if case .verdict(let verdict) = await verifier.verify(opened, isRetry: false, asker: .patient) {
+                verdict
+            } else {
+                .retry(.unreachable, notBefore: nil, patience: .unlimited)
+            }
         }
     }
 }

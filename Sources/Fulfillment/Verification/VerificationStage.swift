@@ -95,9 +95,9 @@ struct VerificationStage: Sendable {
         guard let firstTry = verifier.firstTry(of: opened) else { return false }
         guard !parts.stopping.isRaised else { return true }
         tries.begin()
-        firstTry.begin { verdict in
+        firstTry.begin { result in
             var state = RetryState()
-            if let verdict, !tries.areAbandoned, let delay = follow(verdict, claim, opened, &state) {
+            if let result, !tries.areAbandoned, let delay = follow(result, claim, opened, &state) {
                 tries.put(FirstTries.Unsettled(claim: claim, opened: opened, state: state, delay: delay))
             }
             tries.end()
@@ -167,24 +167,35 @@ struct VerificationStage: Sendable {
         var isRetry = isRetry
         // Once the worker stops nothing new is begun: the record is read again after the restart. An attempt that the
         // stop cuts short, or that was never made, is not counted.
-        while !parts.stopping.isRaised, let verdict = await verifier.verify(opened, isRetry: isRetry),
-            !Task.isCancelled
+        let asker: Asker = admitted.ticket != nil ? .topic : .ledger
+        while !parts.stopping.isRaised,
+            let result = await verifier.verify(opened, isRetry: isRetry, asker: asker), !Task.isCancelled
         {
             isRetry = true
-            guard let delay = follow(verdict, admitted, opened, &state), await pause(for: delay) else { return }
+            guard let delay = follow(result, admitted, opened, &state), await pause(for: delay) else { return }
         }
     }
 
-    /// Does what follows from a try's verdict.
+    /// Does what follows from a try.
     ///
     /// Not inlined: what is, lives in the frame of the task, of which there are thousands.
     ///
     /// - Returns: how long to wait for another try; nil if there is none here.
     @inline(never)
     private func follow(
-        _ verdict: Verdict, _ admitted: AdmittedSubmission, _ opened: Verifier.Case, _ state: inout RetryState
+        _ result: TryResult, _ admitted: AdmittedSubmission, _ opened: Verifier.Case, _ state: inout RetryState
     ) -> Duration? {
-        switch step(&state, verdict, admitted, isAway: verifier.isAway(opened)) {
+        let verdict: Verdict
+        let next: RetryState.Step
+        switch result {
+        case .verdict(let heard):
+            verdict = heard
+            next = step(&state, verdict, admitted, isAway: verifier.isAway(opened))
+        case .notAsked(let awayFor):
+            verdict = .retry(.unreachable, notBefore: nil, patience: .unlimited)
+            next = state.notAsked(parts.configuration.retry, awayFor: awayFor, unit: parts.randomness.unit())
+        }
+        switch next {
         case .settle(let decision):
             parts.settled.put([admitted.settled(decision, attempts: state.attempts, history: state.history)])
             return nil

@@ -171,13 +171,15 @@ final class Verifier: Sendable {
 
     /// Brings a case before Apple once, as soon as Apple can be asked.
     ///
-    /// - Parameter isRetry: whether the case was brought before Apple already.
+    /// - Parameters:
+    ///   - isRetry: whether the case was brought before Apple already.
+    ///   - asker: where the case comes from: how many others may wait for what is away, for this one to wait there, too.
     /// - Returns: nil if there was no such moment before the worker stopped: no attempt was made.
-    func verify(_ opened: Case, isRetry: Bool) async -> Verdict? {
+    func verify(_ opened: Case, isRetry: Bool, asker: Asker) async -> TryResult? {
         switch opened.question {
-        case .verifyReceipt(let question): await verifyReceipt(question, opened, isRetry)
-        case .lookup(let question, let access, _): await lookUp(question, access, opened, isRetry)
-        case .again(let evidence): await lookAgain(at: evidence, opened)
+        case .verifyReceipt(let question): await verifyReceipt(question, opened, isRetry, asker)
+        case .lookup(let question, let access, _): await lookUp(question, access, opened, isRetry, asker)
+        case .again(let evidence): await lookAgain(at: evidence, opened, asker)
         }
     }
 
@@ -191,23 +193,25 @@ final class Verifier: Sendable {
         }
     }
 
-    private func lookAgain(at evidence: Evidence, _ opened: Case) async -> Verdict? {
+    private func lookAgain(at evidence: Evidence, _ opened: Case, _ asker: Asker) async -> TryResult? {
         switch look(at: opened.claim.with(evidence), opened.receivedAt) {
-        case .concluded(let verdict): verdict
+        case .concluded(let verdict): .verdict(verdict)
         // What it waited for has come, and now Apple must be asked.
-        case .ask(let next): await verify(next, isRetry: false)
+        case .ask(let next): await verify(next, isRetry: false, asker: asker)
         }
     }
 
-    /// The first time that a case is brought before Apple, if it needs no task: it is begun, and tells what
-    /// ``verify(_:isRetry:)`` would return. Nil if it needs one.
+    /// The first time that a case from the input topic is brought before Apple, if it needs no task: it is begun, and tells what
+    /// ``verify(_:isRetry:asker:)`` would return. Nil if it needs one.
     func firstTry(of opened: Case) -> VerifyReceiptTry? {
         guard case .verifyReceipt(let question) = opened.question else { return nil }
-        return VerifyReceiptTry(question, of: opened, by: self, isRetry: false)
+        return VerifyReceiptTry(question, of: opened, by: self, isRetry: false, asker: .topic)
     }
 
-    private func verifyReceipt(_ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool) async -> Verdict? {
-        let receiptTry = VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry)
+    private func verifyReceipt(
+        _ question: ReceiptQuestion, _ opened: Case, _ isRetry: Bool, _ asker: Asker
+    ) async -> TryResult? {
+        let receiptTry = VerifyReceiptTry(question, of: opened, by: self, isRetry: isRetry, asker: asker)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 receiptTry.begin { continuation.resume(returning: $0) }
@@ -218,8 +222,9 @@ final class Verifier: Sendable {
     }
 
     private func lookUp(
-        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case, _ isRetry: Bool
-    ) async -> Verdict? {
+        _ question: TransactionLookup.Question, _ access: ServerAPIAccess, _ opened: Case, _ isRetry: Bool,
+        _ asker: Asker
+    ) async -> TryResult? {
         var lane: CallLine.Lane = isRetry ? .again : .first
         let bundleID = opened.registered.app.bundleID
         var lookup = TransactionLookup(
@@ -229,18 +234,21 @@ final class Verifier: Sendable {
         var used: BearerToken?
         while true {
             switch step {
-            case .conclude(let verdict): return verdict
+            case .conclude(let verdict): return .verdict(verdict)
             case .call(let environment, let request, let freshToken):
                 // The permit first: moments that the budget gave before an outage would all have come at its end.
-                guard let permit = await apple.permit(for: .serverAPI(environment, bundleID), lane) else { return nil }
+                let turn = await apple.turn(for: .serverAPI(environment, bundleID), lane, asker)
+                if case .crowded(let awayFor) = turn { return .notAsked(awayFor: awayFor) }
+                guard let permit = turn.permit else { return nil }
                 if let verdict = await waitForTurn(access, environment, request.endpoint) {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
-                    return verdict
+                    return .verdict(verdict)
                 }
                 if freshToken, let used { access.mint.refused(used) }
                 guard let token = access.mint.token(now: clock.now()) else {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
-                    return .hold(.credentialsRefused, detail: "No token can be signed with the app's key.")
+                    return .verdict(
+                        .hold(.credentialsRefused, detail: "No token can be signed with the app's key."))
                 }
                 lane = .goingOn
                 used = token

@@ -2,14 +2,21 @@ import AppStore
 import Purchases
 import Synchronization
 
+/// What bringing a case before Apple once came to.
+enum TryResult: Hashable, Sendable {
+    case verdict(Verdict)
+    /// What the case needs has been away for so long, and enough others wait for it: Apple was not asked, and it is to wait elsewhere.
+    case notAsked(awayFor: Duration)
+}
+
 /// One try of one receipt at verifyReceipt: makes the calls that ``VerifyReceiptExchange`` asks for, each once Apple may be
 /// asked, and tells what they amount to.
 ///
 /// No task waits for it. Thousands of tries wait at a time, and each goes on within whoever brings its permit or its answer:
 /// a task would be woken three times for a call that is done in a few microseconds.
 final class VerifyReceiptTry: Sendable {
-    /// Hears the verdict; nil if the try was given up, or the worker stops and it was not made.
-    typealias Ending = @Sendable (Verdict?) -> Void
+    /// Hears what the try came to; nil if it was given up, or the worker stops and it was not made.
+    typealias Ending = @Sendable (TryResult?) -> Void
 
     /// A place in the line for Apple.
     private struct Wait {
@@ -30,10 +37,16 @@ final class VerifyReceiptTry: Sendable {
     private let verifier: Verifier
     private let question: ReceiptQuestion
     private let isRetry: Bool
+    private let asker: Asker
     private let state: Mutex<State>
 
-    /// - Parameter isRetry: whether the case was brought before Apple already.
-    init(_ question: ReceiptQuestion, of opened: Verifier.Case, by verifier: Verifier, isRetry: Bool) {
+    /// - Parameters:
+    ///   - isRetry: whether the case was brought before Apple already.
+    ///   - asker: where the case comes from.
+    init(
+        _ question: ReceiptQuestion, of opened: Verifier.Case, by verifier: Verifier, isRetry: Bool, asker: Asker
+    ) {
+        self.asker = asker
         self.verifier = verifier
         self.question = question
         self.isRetry = isRetry
@@ -63,26 +76,29 @@ final class VerifyReceiptTry: Sendable {
 
     private func follow(_ step: VerifyReceiptExchange.Step) {
         switch step {
-        case .conclude(let verdict): end(with: verdict)
+        case .conclude(let verdict): end(with: .verdict(verdict))
         case .call(let environment, let secret): standInLine(environment, secret)
         }
     }
 
-    private func end(with verdict: Verdict?) {
-        state.withLock { $0.ending.take() }?(verdict)
+    private func end(with result: TryResult?) {
+        state.withLock { $0.ending.take() }?(result)
     }
 
     private func standInLine(_ environment: Environment, _ secret: SharedSecret?) {
         let target = CallTarget.verifyReceipt(environment)
-        let caller = verifier.apple.newCaller()
+        let caller = verifier.apple.newCaller(asker)
         let lane = state.withLock { state in
             let lane: CallLine.Lane = state.isGoingOn ? .goingOn : isRetry ? .again : .first
             state.wait = Wait(caller: caller, target: target, lane: lane)
             return lane
         }
-        verifier.apple.permit(caller, for: target, lane) { [self] permit in
-            guard let permit else { return end(with: nil) }
-            call(environment, secret, permit)
+        verifier.apple.permit(caller, for: target, lane) { [self] turn in
+            switch turn {
+            case .permit(let permit): call(environment, secret, permit)
+            case .crowded(let awayFor): end(with: .notAsked(awayFor: awayFor))
+            case .never: end(with: nil)
+            }
         }
         // Given up before it stood in line: nobody else takes it out again.
         if state.withLock({ $0.ending == nil }) { verifier.apple.withdraw(caller, from: target, lane) }

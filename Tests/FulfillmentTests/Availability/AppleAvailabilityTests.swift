@@ -22,7 +22,7 @@ struct AppleAvailabilityTests {
         await withDiscardingTaskGroup { group in
             for _ in 0..<500 {
                 group.addTask {
-                    guard let permit = await apple.permit(for: Self.target, .first) else { return }
+                    guard let permit = await apple.turn(for: Self.target, .first, .topic).permit else { return }
                     counts.change {
                         $0.now += 1
                         $0.peak = max($0.peak, $0.now)
@@ -38,32 +38,32 @@ struct AppleAvailabilityTests {
         }
         #expect(counts.value.peak <= 3)
         #expect(counts.value.total == 500)
-        #expect(apple.status == AppleStatus(waiting: 0, inFlight: 0, away: [], holdsIntake: false))
+        #expect(apple.status == AppleStatus(waiting: 0, inFlight: 0, away: [], holdsIntake: false, holdsDue: false))
     }
 
     @Test("a cancelled waiter is let go without a permit, and the next one gets it")
     func cancelled() async {
         let apple = availability(mostCalls: 1)
-        let held = await apple.permit(for: Self.target, .first)
-        let waiter = Task { await apple.permit(for: Self.target, .first) }
+        let held = await apple.turn(for: Self.target, .first, .topic).permit
+        let waiter = Task { await apple.turn(for: Self.target, .first, .topic).permit }
         waiter.cancel()
         #expect(await waiter.value == nil)
         if let held { apple.ended(held, .answered, isRetry: false, took: .zero) }
-        #expect(await apple.permit(for: Self.target, .first) != nil)
+        #expect(await apple.turn(for: Self.target, .first, .topic).permit != nil)
     }
 
     @Test("closing sends away who waits, and who comes after")
     func closed() async {
         let apple = availability(mostCalls: 1)
-        let held = await apple.permit(for: Self.target, .first)
+        let held = await apple.turn(for: Self.target, .first, .topic).permit
         #expect(held != nil)
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<20 { group.addTask { await apple.permit(for: Self.target, .first) == nil } }
+            for _ in 0..<20 { group.addTask { await apple.turn(for: Self.target, .first, .topic).permit == nil } }
             while apple.status.waiting < 20 { await Task.yield() }
             apple.close()
             for await isSentAway in group { #expect(isSentAway) }
         }
-        #expect(await apple.permit(for: Self.target, .again) == nil)
+        #expect(await apple.turn(for: Self.target, .again, .topic).permit == nil)
     }
 
     @Test("who waits for a moment is let go when it comes, though nothing else happens")
@@ -73,12 +73,14 @@ struct AppleAvailabilityTests {
             targets: [Self.target], policy: AvailabilityPolicy(), mostCalls: 1, clock: clock,
             randomness: FixedRandomness(), metrics: AvailabilityMetrics(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        if let permit = await apple.permit(for: Self.target, .first) {
+        if let permit = await apple.turn(for: Self.target, .first, .topic).permit {
             apple.ended(permit, .limited(wait: .seconds(7)), isRetry: false, took: .zero)
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask(executorPreference: clock.executor) { await apple.keepTime() }
-            let waiter = Task(executorPreference: clock.executor) { await apple.permit(for: Self.target, .first) }
+            let waiter = Task(executorPreference: clock.executor) {
+                await apple.turn(for: Self.target, .first, .topic).permit
+            }
             group.addTask { while !Task.isCancelled { await clock.step() } }
             #expect(await waiter.value != nil)
             group.cancelAll()

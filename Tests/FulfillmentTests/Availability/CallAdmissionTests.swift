@@ -32,6 +32,20 @@ private struct AdmissionModel {
 
     func calls(_ target: CallTarget) -> TargetCalls? { admission.targets.first { $0.target == target } }
 
+    /// Those whom a crowded line sent away wait no more.
+    mutating func leave() throws {
+        let gone = Set(admission.takeSentAway().map(\.id))
+        for waiter in waiting where gone.contains(waiter.id) {
+            try #require(waiter.id.asker != .patient)
+            try #require(calls(waiter.target)?.breaker.isAway == true)
+            let isOfTopic = waiter.id.asker == .topic
+            try #require(!(isOfTopic && waiter.target == .verifyReceipt(.production)), "they are Apple's")
+        }
+        let before = waiting.count
+        waiting.removeAll { gone.contains($0.id) }
+        try #require(before - waiting.count == gone.count, "each is sent away once")
+    }
+
     mutating func step() throws {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<40: try come()
@@ -57,7 +71,12 @@ private struct AdmissionModel {
             return
         }
         nextID += 1
-        let id = CallerID(rawValue: nextID)
+        let asker: Asker = [.topic, .ledger, .patient].randomElement(using: &random) ?? .patient
+        let id = CallerID(rawValue: nextID, for: asker)
+        guard admission.isCrowded(target, for: asker, elapsed: elapsed) == nil else {
+            try #require(asker != .patient && calls(target)?.breaker.isAway == true, "only for what is away")
+            return
+        }
         waiting.append(Waiting(id: id, target: target, lane: lane))
         try take(admission.wait(id, for: target, lane, elapsed: elapsed) ?? [])
     }
@@ -87,6 +106,7 @@ private struct AdmissionModel {
     }
 
     mutating func take(_ admitted: [CallAdmission.Admitted]) throws {
+        try leave()
         for admitted in admitted {
             let place = try #require(waiting.firstIndex { $0.id == admitted.id }, "let go twice, or after giving up")
             let waiter = waiting.remove(at: place)
@@ -117,7 +137,8 @@ private struct AdmissionModel {
     mutating func drain() throws {
         sick = []
         ledgerAnswers = true
-        try take(admission.ledger(answers: true, elapsed: elapsed))
+        let admitted = admission.ledger(answers: true, elapsed: elapsed)
+        try take(admitted)
         let deadline = elapsed + .seconds(120)
         while !waiting.isEmpty || !underWay.isEmpty {
             try #require(elapsed < deadline, "\(waiting.count) are never let go")
@@ -204,5 +225,129 @@ struct CallAdmissionTests {
         #expect(admission.holdsIntake, "nobody asks for the other app any more")
         fail(other, .answered, .seconds(60))
         #expect(!admission.holdsIntake)
+    }
+
+    /// Calls whose outcome stops a target, or shows that it is in use.
+    private static func end(
+        _ admission: inout CallAdmission, _ target: CallTarget, _ outcome: CallOutcome, _ elapsed: Duration = .zero
+    ) {
+        let permits = (0..<20).compactMap { _ in admission.permitAtOnce(for: target, .first, elapsed: elapsed) }
+        for permit in permits {
+            _ = admission.ended(permit, outcome, isRetry: false, took: .zero, elapsed: elapsed, unit: { 0 })
+        }
+    }
+
+    private static func line(
+        _ admission: inout CallAdmission, _ target: CallTarget, _ ids: Range<UInt64>, _ asker: Asker = .topic
+    ) {
+        for id in ids {
+            _ = admission.wait(CallerID(rawValue: id, for: asker), for: target, .first, elapsed: .zero)
+        }
+    }
+
+    private static let lookups = CallTarget.serverAPI(.production, "app")
+
+    @Test("a quarter of the calls may wait for a target that is away alone, three of what is due, and anybody else")
+    func crowded() {
+        var admission = CallAdmission(
+            targets: [Self.production, Self.lookups], policy: AvailabilityPolicy(), mostCalls: 40)
+        Self.end(&admission, Self.production, .answered)
+        #expect(admission.isCrowded(Self.lookups, for: .ledger, elapsed: .zero) == nil)
+        Self.end(&admission, Self.lookups, .failed)
+        Self.line(&admission, Self.lookups, 0..<2)
+        #expect(admission.isCrowded(Self.lookups, for: .ledger, elapsed: .zero) == nil)
+        Self.line(&admission, Self.lookups, 2..<9)
+        #expect(admission.isCrowded(Self.lookups, for: .ledger, elapsed: .zero) != nil)
+        #expect(admission.isCrowded(Self.lookups, for: .topic, elapsed: .zero) == nil)
+        Self.line(&admission, Self.lookups, 9..<10)
+        #expect(admission.isCrowded(Self.lookups, for: .topic, elapsed: .zero) != nil)
+        #expect(admission.isCrowded(Self.lookups, for: .patient, elapsed: .zero) == nil)
+    }
+
+    @Test(
+        "all that is read may wait for production's verifyReceipt, and three of what is due, unless nothing else is in use"
+    )
+    func crowdedAtApple() {
+        var admission = CallAdmission(
+            targets: [Self.production, Self.lookups], policy: AvailabilityPolicy(), mostCalls: 40)
+        Self.end(&admission, Self.lookups, .answered)
+        Self.end(&admission, Self.production, .failed)
+        Self.line(&admission, Self.production, 0..<100)
+        #expect(admission.isCrowded(Self.production, for: .topic, elapsed: .zero) == nil, "when that is away Apple is")
+        #expect(admission.isCrowded(Self.production, for: .ledger, elapsed: .zero) != nil)
+        #expect(!admission.holdsDue)
+        _ = admission.advance(to: .seconds(60))
+        #expect(admission.holdsDue)
+        #expect(admission.isCrowded(Self.production, for: .ledger, elapsed: .seconds(60)) == nil)
+        let sentAway = admission.takeSentAway()
+        #expect(sentAway.isEmpty)
+    }
+
+    @Test("targets that are away share a quarter of the calls, and half as much again of their probes")
+    func shared() {
+        let apps = (0..<20).map { CallTarget.serverAPI(.production, BundleID("app-\($0)")) }
+        var admission = CallAdmission(
+            targets: [Self.production] + apps, policy: AvailabilityPolicy(), mostCalls: 80)
+        Self.end(&admission, Self.production, .answered)
+        var id: UInt64 = 0
+        for app in apps {
+            Self.end(&admission, app, .failed)
+            while admission.isCrowded(app, for: .topic, elapsed: .zero) == nil {
+                Self.line(&admission, app, id..<id + 1)
+                id += 1
+            }
+        }
+        #expect(admission.targets.map(\.line.count).sorted().reversed().prefix(6) == [20, 3, 3, 3, 3, 0])
+        #expect(admission.isCrowded(apps[19], for: .ledger, elapsed: .zero) != nil)
+    }
+
+    @Test("who stands in line when a target goes away alone is sent away, but for a quarter of the calls")
+    func thinned() {
+        var admission = CallAdmission(
+            targets: [Self.production, Self.lookups], policy: AvailabilityPolicy(), mostCalls: 40)
+        Self.end(&admission, Self.production, .answered)
+        let permits = (0..<39).compactMap { _ in
+            admission.permitAtOnce(for: Self.lookups, .first, elapsed: .zero)
+        }
+        let last = admission.permitAtOnce(for: Self.lookups, .first, elapsed: .zero)
+        Self.line(&admission, Self.lookups, 0..<100)
+        #expect(admission.waiting == 100)
+        for permit in permits + [last].compactMap(\.self) {
+            _ = admission.ended(
+                permit, .limited(wait: .seconds(3600)), isRetry: false, took: .zero, elapsed: .zero, unit: { 0 })
+        }
+        let gone = admission.takeSentAway()
+        #expect(gone.map(\.id) == (10..<100).map { CallerID(rawValue: $0, for: .topic) })
+        #expect(admission.waiting == 10)
+        let more = admission.takeSentAway()
+        #expect(more.isEmpty)
+    }
+
+    @Test("while nothing else is in use the line is left a few at a time, and not at all while Apple is away")
+    func trickle() throws {
+        var admission = CallAdmission(
+            targets: [Self.production, Self.lookups], policy: AvailabilityPolicy(), mostCalls: 40)
+        let first = admission.permitAtOnce(for: Self.lookups, .first, elapsed: .zero)
+        let permit = try #require(first)
+        _ = admission.ended(
+            permit, .limited(wait: .seconds(3600)), isRetry: false, took: .zero, elapsed: .zero, unit: { 0 })
+        #expect(admission.holdsIntake)
+        Self.line(&admission, Self.lookups, 0..<40)
+        #expect(admission.isCrowded(Self.lookups, for: .topic, elapsed: .zero) == nil)
+        var waiting: [Int] = []
+        for _ in 0..<5 {
+            let next = try #require(admission.nextMoment)
+            #expect(next <= .seconds(15 * (waiting.count + 1)), "it does not wait for the pause to end")
+            _ = admission.advance(to: next)
+            waiting.append(admission.waiting)
+        }
+        #expect(waiting == [30, 20, 10, 5, 5])
+        Self.line(&admission, Self.lookups, 40..<80)
+        let second = admission.permitAtOnce(for: Self.production, .first, elapsed: .seconds(76))
+        let other = try #require(second)
+        _ = admission.ended(
+            other, .limited(wait: .seconds(3600)), isRetry: false, took: .zero, elapsed: .seconds(76), unit: { 0 })
+        _ = admission.advance(to: .seconds(100))
+        #expect(admission.waiting == 45, "what would be read in its place could not be asked about either")
     }
 }

@@ -150,11 +150,10 @@ struct OutageTests {
         let bench = try await PipelineBench(
             configuration: PipelineConfiguration(maxInFlight: 16), clock: clock,
             weather: Weather(insteadOfLookup: { _ in reply }), others: [other])
-        // Fewer of the other app's than the window holds: what waits for its key has no other place yet.
         var messages: [[UInt8]?] = []
         for index in 0..<400 {
             messages.append(PipelineBench.message("s-\(index)", receipt: try bench.appStore.receipt().base64))
-            guard index < 40 else { continue }
+            guard index < 100 else { continue }
             let text =
                 #"{"submissionId":"o-\#(index)","userId":"u","bundleId":"com.example.other","transactionId":"9\#(index)"}"#
             messages.append(Array(text.utf8))

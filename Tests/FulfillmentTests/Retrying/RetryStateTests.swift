@@ -90,6 +90,34 @@ struct RetryStateTests {
         #expect(step(tried, .rejected(rejection)) == .settle(.fail(rejection)))
     }
 
+    @Test("goes to the ledger, uncounted and for the cause it had, when others wait already for what is away")
+    func notAsked() {
+        func wait(_ tried: Tried, awayFor: Duration) -> RetryState.Step {
+            tried.state.notAsked(policy, awayFor: awayFor, unit: 0.5)
+        }
+        guard case .wait(.parked(.unreachable), _, _) = wait(Tried(), awayFor: .zero) else {
+            return #expect(Bool(false), "nothing was heard from Apple")
+        }
+        let tried = parked(20)
+        var delays: [Duration] = []
+        for minutes in [0, 1, 4, 40, 6000] {
+            guard case .wait(.parked(.noAnswer), _, let delay) = wait(tried, awayFor: .seconds(60 * minutes)) else {
+                return #expect(Bool(false), "it waits for what it waited for")
+            }
+            delays.append(delay)
+        }
+        #expect(tried.state.attempts == 20)
+        // Three quarters of what it is at most: a quarter of the time, within bounds.
+        #expect(delays == [11.25, 11.25, 45, 450, 675].map(Duration.seconds))
+    }
+
+    @Test("leaves a moment that Apple named for everybody to the line, where it can be seen to wait")
+    func namedInOutage() {
+        let limited = Verdict.retry(
+            .rateLimited, notBefore: Timestamp(milliseconds: 86_400_000), patience: .unlimited)
+        #expect(step(Tried(), limited, isAway: true) == .tryAgain(after: .milliseconds(100)))
+    }
+
     @Test("counts what says something about the submission even during an outage")
     func doubtInOutage() {
         let tried = Tried()

@@ -39,7 +39,7 @@ struct VerifierBench {
 
     /// A try of the receipt.
     func makeTry() -> VerifyReceiptTry {
-        VerifyReceiptTry(question, of: opened, by: verifier, isRetry: false)
+        VerifyReceiptTry(question, of: opened, by: verifier, isRetry: false, asker: .topic)
     }
 
     /// The submission as it comes from intake.

@@ -16,7 +16,7 @@ struct VerifyReceiptTryTests {
     init() throws { bench = try VerifierBench() }
 
     /// A try, and what it ended with so far.
-    private func makeTry() -> (VerifyReceiptTry, Shared<[Verdict?]>) { (bench.makeTry(), Shared([])) }
+    private func makeTry() -> (VerifyReceiptTry, Shared<[TryResult?]>) { (bench.makeTry(), Shared([])) }
 
     @Test("goes on within each answer, until there is a verdict")
     func untilVerdict() {
@@ -27,7 +27,7 @@ struct VerifyReceiptTryTests {
         #expect(appStore.asked == [.production, .sandbox])
         #expect(ends.value.isEmpty)
         appStore.answer(bench.isAuthentic)
-        guard case .verified(let purchases, by: _)?? = ends.value.first else {
+        guard case .verdict(.verified(let purchases, by: _))?? = ends.value.first else {
             Issue.record("no purchase, but \(ends.value)")
             return
         }
@@ -38,7 +38,7 @@ struct VerifyReceiptTryTests {
 
     @Test("waits for its turn, and is called by whoever ends the call before it")
     func turns() {
-        let ends = Shared([Verdict?]())
+        let ends = Shared([TryResult?]())
         for _ in 0..<100 { makeTry().0.begin { verdict in ends.change { $0.append(verdict) } } }
         for ended in 0..<100 {
             #expect(ends.value.count == ended)
@@ -47,7 +47,7 @@ struct VerifyReceiptTryTests {
             appStore.answer(Self.isMalformed)
         }
         #expect(ends.value.count == 100)
-        #expect(apple.status == AppleStatus(waiting: 0, inFlight: 0, away: [], holdsIntake: false))
+        #expect(apple.status == AppleStatus(waiting: 0, inFlight: 0, away: [], holdsIntake: false, holdsDue: false))
     }
 
     @Test("given up while it waits, it makes no call and leaves the line")
@@ -104,7 +104,7 @@ struct VerifyReceiptTryTests {
     @Test("a task that waits for one gives it up when it is cancelled")
     func cancelledTask() async {
         makeTry().0.begin { _ in }
-        let task = Task { await bench.verifier.verify(bench.opened, isRetry: false) }
+        let task = Task { await bench.verifier.verify(bench.opened, isRetry: false, asker: .topic) }
         while apple.status.waiting == 0 { await Task.yield() }
         task.cancel()
         #expect(await task.value == nil)
@@ -117,7 +117,7 @@ struct VerifyReceiptTryTests {
     func cancelledBefore() async {
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
-            return await bench.verifier.verify(bench.opened, isRetry: false)
+            return await bench.verifier.verify(bench.opened, isRetry: false, asker: .topic)
         }
         task.cancel()
         #expect(await task.value == nil)
@@ -127,7 +127,7 @@ struct VerifyReceiptTryTests {
 
     @Test("a task that is cancelled while its call is under way does not wait for the answer")
     func cancelledInCall() async {
-        let task = Task { await bench.verifier.verify(bench.opened, isRetry: false) }
+        let task = Task { await bench.verifier.verify(bench.opened, isRetry: false, asker: .topic) }
         while appStore.open == 0 { await Task.yield() }
         task.cancel()
         #expect(await task.value == nil)
