@@ -10,7 +10,7 @@ TESTFLAGS ?=
 OUTAGE_SECONDS ?= 60
 # How long chaos goes on, and what it draws faults and submissions from.
 MINUTES ?= 1.5
-SEED ?= 2026
+SEED ?= 2030
 # Extra arguments of bench: with "--runs 1 --rows 10000,1000000" it takes ten minutes and 2 GB.
 BENCHFLAGS ?=
 # Extra arguments of chaos and scale.

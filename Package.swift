@@ -117,8 +117,8 @@ let package = Package(
         .executableTarget(
             name: "grantor-chaos",
             dependencies: [
-                "AppStoreSimulator", "Kafka", "Ledger", "PostgresTesting", "Purchases", "SystemTesting", argumentParser,
-                nioCore, nioPosix, logging,
+                "AppStoreSimulator", "InventoryTesting", "Kafka", "Ledger", "PostgresTesting", "Purchases",
+                "SystemTesting", argumentParser, crypto, nioCore, nioPosix, logging,
             ],
             path: "Chaos"),
         .testTarget(

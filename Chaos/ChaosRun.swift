@@ -107,12 +107,15 @@ struct ChaosRun: Sendable {
                 "a consumer that read all the time missed \(topics.entries.count - downstream.entries.count) events, "
                     + "and skipped \(downstream.skipped) offsets")
         }
-        violations += Judge(submitted: log.submitted, ledger: contents, topics: topics).violations()
+        violations += Judge(
+            submitted: log.submitted, ledger: contents, topics: topics, told: stage.inventory.told
+        ).violations()
         violations += await stage.fleet.violations
         let passages = Passages.of(log.submitted, contents)
         let summary = Summary(
             seed: options.seed, faults: schedule.faults, submitted: log.submitted, sentAgain: log.sentAgain,
-            ledger: contents, topics: topics, drain: drain.time, exits: await stage.fleet.exits,
+            ledger: contents, topics: topics, told: stage.inventory.told, drain: drain.time,
+            exits: await stage.fleet.exits,
             starts: await stage.fleet.starts, stops: PartitionStops.longest(passages), violations: violations)
         await submitter.close()
         try await reader.close()

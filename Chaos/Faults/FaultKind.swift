@@ -36,6 +36,15 @@ enum FaultKind: String, CaseIterable, Comparable, Sendable {
     /// Half of Apple's answers are errors of every kind.
     case appleBrownout = "App Store browned out"
 
+    case inventoryCut = "inventory service's connections cut"
+    case inventoryStall = "inventory service's connections stalled"
+    case inventoryHalfOpen = "inventory service's connections half open"
+    case inventoryRefused = "inventory service's connections refused"
+    /// The inventory service answers every call with 503.
+    case inventoryOutage = "inventory service out"
+    /// Half of the inventory service's answers are wrong in every way, most of them after it did its work.
+    case inventoryBrownout = "inventory service browned out"
+
     /// The broker's port is closed; its data and groups stay.
     case brokerDown = "broker down"
     /// Every answer of the broker is late.
@@ -58,6 +67,9 @@ enum FaultKind: String, CaseIterable, Comparable, Sendable {
         case .databaseCut, .databaseStall, .databaseHalfOpen, .databaseRefused:
             (0..<workers).map(FaultPlace.databasePath) + [.everyDatabasePath]
         case .appleCut, .appleStall, .appleHalfOpen, .appleRefused, .appleOutage, .appleBrownout: [.apple]
+        case .inventoryCut, .inventoryStall, .inventoryHalfOpen, .inventoryRefused, .inventoryOutage,
+            .inventoryBrownout:
+            [.inventory]
         case .brokerDown, .brokerSlow, .brokerDisconnects, .brokerRefusesCommits: [.broker]
         }
     }
@@ -72,11 +84,11 @@ enum FaultKind: String, CaseIterable, Comparable, Sendable {
         case .remove: 8000...15000
         case .add: 8000...20000
         case .databaseRestart, .databaseCrash: 0...3000
-        case .databaseCut, .appleCut: 0...0
-        case .databaseStall, .appleStall: 1000...10000
-        case .databaseHalfOpen, .appleHalfOpen: 3000...12000
-        case .databaseRefused, .appleRefused: 1000...8000
-        case .appleOutage, .appleBrownout: 3000...10000
+        case .databaseCut, .appleCut, .inventoryCut: 0...0
+        case .databaseStall, .appleStall, .inventoryStall: 1000...10000
+        case .databaseHalfOpen, .appleHalfOpen, .inventoryHalfOpen: 3000...12000
+        case .databaseRefused, .appleRefused, .inventoryRefused: 1000...8000
+        case .appleOutage, .appleBrownout, .inventoryOutage, .inventoryBrownout: 3000...10000
         case .brokerDown: 1000...8000
         case .brokerSlow: 3000...8000
         case .brokerDisconnects, .brokerRefusesCommits: 0...0
@@ -97,6 +109,8 @@ enum FaultPlace: Hashable, Sendable, CustomStringConvertible {
     case everyDatabasePath
     /// The App Store, and what is between it and all workers.
     case apple
+    /// The inventory service, and what is between it and all workers.
+    case inventory
     case broker
 
     var description: String {
@@ -107,6 +121,7 @@ enum FaultPlace: Hashable, Sendable, CustomStringConvertible {
         case .databasePath(let number): "worker \(number + 1) to PostgreSQL"
         case .everyDatabasePath: "all workers to PostgreSQL"
         case .apple: "App Store"
+        case .inventory: "inventory service"
         case .broker: "broker"
         }
     }

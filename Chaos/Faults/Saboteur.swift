@@ -73,6 +73,12 @@ struct Saboteur: Sendable {
         case (.appleRefused, _): try await stage.apple.set(.refusing)
         case (.appleOutage, _): stage.apple.goOut()
         case (.appleBrownout, _): stage.apple.brownOut()
+        case (.inventoryCut, _): try await stage.inventory.proxy.cut()
+        case (.inventoryStall, _): try await stage.inventory.proxy.set(.stalled)
+        case (.inventoryHalfOpen, _): try await stage.inventory.proxy.set(.swallowing)
+        case (.inventoryRefused, _): try await stage.inventory.proxy.set(.refusing)
+        case (.inventoryOutage, _): stage.inventory.set(.out)
+        case (.inventoryBrownout, _): stage.inventory.set(.brownedOut)
         case (.brokerDown, _): try await stage.broker.goDown()
         case (.brokerSlow, _): try await stage.broker.delay(milliseconds: Self.slowMilliseconds)
         case (.brokerDisconnects, _): try await stage.broker.disconnect()
@@ -92,10 +98,13 @@ struct Saboteur: Sendable {
             try await set(.passing, fault.place)
         case (.appleStall, _), (.appleHalfOpen, _), (.appleRefused, _): try await stage.apple.set(.passing)
         case (.appleOutage, _), (.appleBrownout, _): stage.apple.behave()
+        case (.inventoryStall, _), (.inventoryHalfOpen, _), (.inventoryRefused, _):
+            try await stage.inventory.proxy.set(.passing)
+        case (.inventoryOutage, _), (.inventoryBrownout, _): stage.inventory.set(.well)
         case (.brokerDown, _): try await stage.broker.comeUp()
         case (.brokerSlow, _): try await stage.broker.delay(milliseconds: 0)
-        case (.databaseCut, _), (.appleCut, _), (.brokerDisconnects, _), (.brokerRefusesCommits, _), (.kill, _),
-            (.restart, _), (.remove, _), (.freeze, _), (.pause, _):
+        case (.databaseCut, _), (.appleCut, _), (.inventoryCut, _), (.brokerDisconnects, _),
+            (.brokerRefusesCommits, _), (.kill, _), (.restart, _), (.remove, _), (.freeze, _), (.pause, _):
             break
         }
     }

@@ -1,8 +1,11 @@
 import Purchases
 
-/// The one app of the run, a product of each kind.
+/// The two apps of the run, with the same products, one of each kind.
 enum Catalogue {
+    /// Whose granted events are the fulfilment.
     static let bundleID: BundleID = "com.example.game"
+    /// Whose inventory service is told of each grant before its event is published.
+    static let toldBundleID: BundleID = "com.example.saga"
     static let gems: ProductID = "com.example.game.gems100"
     static let coins: ProductID = "com.example.game.coins500"
     static let castle: ProductID = "com.example.game.castle"
@@ -18,10 +21,25 @@ enum Catalogue {
         vip: Item(item: "vip", quantity: 1),
     ]
 
-    /// - Parameter workers: that share Apple's rate limit.
-    static func appsFile(key: (issuer: String, id: String, file: String), workers: Int) -> String {
+    /// - Parameters:
+    ///   - workers: that share Apple's rate limit.
+    ///   - inventory: where grants are told, and the file with the secret that calls are signed with.
+    static func appsFile(
+        key: (issuer: String, id: String, file: String), workers: Int, inventory: (url: String, secretFile: String)
+    ) -> String {
         """
         apps:
+        \(app(bundleID, key, workers))\
+        \(app(toldBundleID, key, workers))\
+            fulfillment: {url: "\(inventory.url)", secretFiles: [\(inventory.secretFile)], timeout: 3s, maxInFlight: 50}
+
+        """
+    }
+
+    private static func app(
+        _ bundleID: BundleID, _ key: (issuer: String, id: String, file: String), _ workers: Int
+    ) -> String {
+        """
           - bundleId: \(bundleID)
             sharedSecretFiles: [shared-secret]
             serverAPI: {issuerId: \(key.issuer), keyId: \(key.id), privateKeyFile: \(key.file), share: \(1.0 / Double(workers))}

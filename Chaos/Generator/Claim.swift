@@ -58,6 +58,7 @@ struct Claim: Hashable, Sendable {
     let kind: Kind
     /// Grows with each claim; of a duplicate, the number of what it repeats.
     let number: Int
+    let bundleID: BundleID
     let userID: UserID
     let orderID: OrderID?
     let bought: [Bought]

@@ -82,8 +82,9 @@ struct ClaimPlan {
             default: earlier.orderID
             }
         return Claim(
-            kind: kind, number: kind == .duplicate ? earlier.number : number, userID: user, orderID: order,
-            bought: earlier.bought, evidence: earlier.evidence, expectation: earlier.expectation, faults: [])
+            kind: kind, number: kind == .duplicate ? earlier.number : number, bundleID: earlier.bundleID, userID: user,
+            orderID: order, bought: earlier.bought, evidence: earlier.evidence, expectation: earlier.expectation,
+            faults: [])
     }
 
     private mutating func remember(_ claim: Claim) {
@@ -99,8 +100,10 @@ struct ClaimPlan {
         _ expectation: Claim.Expectation = .granted, faults: [Fault] = []
     ) -> Claim {
         Claim(
-            kind: kind, number: number, userID: UserID("user-\(number)"), orderID: OrderID("order-\(number)"),
-            bought: bought, evidence: evidence, expectation: expectation, faults: faults)
+            kind: kind, number: number,
+            bundleID: number.isMultiple(of: 2) ? Catalogue.toldBundleID : Catalogue.bundleID,
+            userID: UserID("user-\(number)"), orderID: OrderID("order-\(number)"), bought: bought, evidence: evidence,
+            expectation: expectation, faults: faults)
     }
 
     private mutating func claim(

@@ -28,7 +28,7 @@ struct ClaimWriter: Sendable {
         }
         let body = Body(
             submissionId: claim.submissionID?.rawValue, userId: claim.userID.rawValue,
-            bundleId: Catalogue.bundleID.rawValue, orderId: claim.orderID?.rawValue,
+            bundleId: claim.bundleID.rawValue, orderId: claim.orderID?.rawValue,
             receipt: try receipt(claim), signedTransaction: try signedTransaction(claim),
             transactionId: try transactionID(claim),
             submittedAt: claim.kind == .malformed ? "yesterday" : nil)
@@ -53,7 +53,7 @@ struct ClaimWriter: Sendable {
             return nil
         }
         let specification = ReceiptSpecification(
-            bundleID: Catalogue.bundleID, environment: first.environment == .production ? .production : .sandbox,
+            bundleID: claim.bundleID, environment: first.environment == .production ? .production : .sandbox,
             purchases: claim.bought.map(\.purchase), creationDate: now)
         return try claim.evidence == .forgedReceipt ? forger.base64(specification) : simulator.issue(specification)
     }
@@ -62,7 +62,7 @@ struct ClaimWriter: Sendable {
         guard claim.evidence == .signedTransaction, let bought = claim.bought.first else { return nil }
         return try simulator.issueSigned(
             TransactionSpecification(
-                bought.purchase, bundleID: Catalogue.bundleID, environment: bought.environment))
+                bought.purchase, bundleID: claim.bundleID, environment: bought.environment))
     }
 
     private func transactionID(_ claim: Claim) throws -> String? {
@@ -70,7 +70,7 @@ struct ClaimWriter: Sendable {
             // Without any evidence a submission would be malformed in another way than is meant.
             return claim.kind == .malformed ? "1" : nil
         }
-        try simulator.register(bought.purchase, bundleID: Catalogue.bundleID, environment: bought.environment)
+        try simulator.register(bought.purchase, bundleID: claim.bundleID, environment: bought.environment)
         return bought.purchase.transactionID.rawValue
     }
 

@@ -10,6 +10,8 @@ struct TopicIndex: Sendable {
         let key: [UInt8]?
         let value: [UInt8]?
         let headers: [KafkaHeader]
+        /// Of the first copy, in milliseconds since 1970; nil if it has none.
+        var timestamp: Int64?
         var copies = 1
         /// Whether a copy had another key, value, header or topic.
         var hasDifferentCopies = false
@@ -44,10 +46,15 @@ struct TopicIndex: Sendable {
         }
         let topic = record.partition.topic
         guard var entry = entries[id] else {
-            entries[id] = Entry(topic: topic, key: record.key, value: record.value, headers: record.headers)
+            entries[id] = Entry(
+                topic: topic, key: record.key, value: record.value, headers: record.headers,
+                timestamp: record.timestampMilliseconds)
             return
         }
         entry.copies += 1
+        if let timestamp = record.timestampMilliseconds {
+            entry.timestamp = min(entry.timestamp ?? timestamp, timestamp)
+        }
         if (entry.topic, entry.key, entry.value, entry.headers) != (topic, record.key, record.value, record.headers) {
             entry.hasDifferentCopies = true
         }

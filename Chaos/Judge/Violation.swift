@@ -9,6 +9,7 @@ struct Violation: Hashable, Sendable, CustomStringConvertible {
         case answered = "every submission has exactly one kind of answer, and the right one"
         case granted = "every valid claimed purchase has exactly one grant, to one who claimed it, as Apple sold it"
         case nothingElse = "nothing is granted that was not bought and claimed"
+        case told = "every grant of an app with an inventory service is told to it, and published after its yes"
         case published = "every event of the ledger is on its topic, and no other is"
         case identical = "every copy of an event is the same to the last byte"
         case quarantined = "every record that cannot be read is in quarantine as it came, once"

@@ -9,6 +9,7 @@ struct Summary: Sendable {
     var sentAgain: Int
     var ledger: LedgerContents
     var topics: TopicIndex
+    var told: ToldGrants
     var drain: Duration
     var exits: [String: Int]
     var starts: Int
@@ -26,6 +27,8 @@ struct Summary: Sendable {
         table.add("submissions", submitted.count)
         table.add("submissions that waited in the ledger", ledger.submissions.count { $0.attempts > Self.memoryTries })
         table.add("grants", ledger.grants.count)
+        table.add("grants that an inventory service was told of", told.firstYes.count)
+        table.add("calls for them, repeats included", told.calls)
         table.add("events", ledger.events.count)
         table.add("repeats of events on the topics", topics.repeats)
         table.add("submissions sent again for want of an answer", sentAgain)

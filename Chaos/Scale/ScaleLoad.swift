@@ -34,7 +34,8 @@ struct ScaleLoad: Sendable {
             purchasedAt: writer.now)
         let message = try writer.write(
             Claim(
-                kind: .receipt, number: number, userID: UserID("user-\(number)"), orderID: nil,
+                kind: .receipt, number: number, bundleID: Catalogue.bundleID, userID: UserID("user-\(number)"),
+                orderID: nil,
                 bought: [Bought(purchase: purchase, environment: .production)], evidence: .receipt,
                 expectation: .granted, faults: []))
         return KafkaProducerRecord(topic: Topic.submitted, key: message.key, value: message.value)

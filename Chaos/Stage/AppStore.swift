@@ -18,8 +18,12 @@ struct AppStore: Sendable {
 
     /// Starts everything and writes the apps file and its secrets.
     ///
-    /// - Parameter workers: that share Apple's rate limit.
-    static func start(latency: Latency, workers: Int, seed: UInt64, in folder: URL) async throws -> AppStore {
+    /// - Parameters:
+    ///   - workers: that share Apple's rate limit.
+    ///   - inventory: the service that is told of one app's grants.
+    static func start(
+        latency: Latency, workers: Int, seed: UInt64, inventory: Inventory, in folder: URL
+    ) async throws -> AppStore {
         let key = ServerAPIKey()
         let keyFile = folder.appending(path: "AuthKey.p8")
         try key.save(to: keyFile)
@@ -38,7 +42,9 @@ struct AppStore: Sendable {
         let sandbox = try await FaultProxy.start(before: endpoints.serverAPISandboxURL.port ?? 0)
         try Data((sharedSecret + "\n").utf8).write(to: folder.appending(path: "shared-secret"))
         let appsFile = folder.appending(path: "apps.yaml")
-        let apps = Catalogue.appsFile(key: (key.issuerID, key.keyID, keyFile.lastPathComponent), workers: workers)
+        let apps = Catalogue.appsFile(
+            key: (key.issuerID, key.keyID, keyFile.lastPathComponent), workers: workers,
+            inventory: (inventory.url, Inventory.secretFile))
         try Data(apps.utf8).write(to: appsFile)
         return AppStore(
             simulator: simulator,

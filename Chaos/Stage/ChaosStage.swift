@@ -3,7 +3,8 @@ import Foundation
 import PostgresTesting
 import SystemTesting
 
-/// Everything that a run plays on: PostgreSQL, a broker, the App Store and the workers, each a party of its own.
+/// Everything that a run plays on: PostgreSQL, a broker, the App Store, an inventory service and the workers, each a party of
+/// its own.
 struct ChaosStage: Sendable {
     /// What a stage is made of.
     struct Options: Sendable {
@@ -27,6 +28,7 @@ struct ChaosStage: Sendable {
     let database: Database
     let broker: Broker
     let apple: AppStore
+    let inventory: Inventory
     let fleet: Fleet
     let environment: [String: String]
 
@@ -37,8 +39,9 @@ struct ChaosStage: Sendable {
         let database = try await Database.start(paths: places)
         let broker = try await Broker.start(
             programs, partitions: options.partitions, outputPartitions: outputPartitions, in: folder)
+        let inventory = try await Inventory.start(seed: options.seed, in: folder)
         let apple = try await AppStore.start(
-            latency: options.latency, workers: places, seed: options.seed, in: folder)
+            latency: options.latency, workers: places, seed: options.seed, inventory: inventory, in: folder)
         let properties = Broker.properties.merging(options.properties) { $1 }.map { "\($0.key)=\($0.value)\n" }.sorted()
         let propertiesFile = folder.appending(path: "kafka.properties")
         try Data(properties.joined().utf8).write(to: propertiesFile)
@@ -54,14 +57,15 @@ struct ChaosStage: Sendable {
             common.merging(["GRANTOR_LEDGER_URL": database.url(path: place)]) { $1 }
         }
         return ChaosStage(
-            folder: folder, programs: programs, database: database, broker: broker, apple: apple, fleet: fleet,
-            environment: environment)
+            folder: folder, programs: programs, database: database, broker: broker, apple: apple, inventory: inventory,
+            fleet: fleet, environment: environment)
     }
 
     /// Ends everything; workers first.
     func close() async throws {
         for place in 0..<database.proxies.count { await fleet.kill(place) }
         try await apple.close()
+        try await inventory.close()
         try await database.close()
     }
 }

@@ -77,9 +77,10 @@ public final class InventoryServer: Sendable {
     }
 
     /// Where grants are told.
-    public var url: String {
-        "http://127.0.0.1:\(channel.withLock { $0?.localAddress?.port } ?? 0)/grants"
-    }
+    public var url: String { "http://127.0.0.1:\(port)/grants" }
+
+    /// Where it listens on 127.0.0.1; 0 once it is closed.
+    public var port: Int { channel.withLock { $0?.localAddress?.port } ?? 0 }
 
     /// What the service knows by now.
     public var soFar: Book { book.withLock { $0 } }

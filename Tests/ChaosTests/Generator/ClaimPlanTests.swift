@@ -7,7 +7,7 @@ import Testing
 struct ClaimPlanTests {
     private static let now = Timestamp(milliseconds: 1_790_000_000_000)
 
-    private static func claims(_ count: Int, seed: UInt64 = 2026) -> [Claim] {
+    private static func claims(_ count: Int, seed: UInt64 = 2030) -> [Claim] {
         var plan = ClaimPlan(seed: seed, now: now)
         return (0..<count).map { _ in plan.next() }
     }

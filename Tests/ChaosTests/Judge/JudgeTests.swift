@@ -152,6 +152,33 @@ struct JudgeTests {
         }
     }
 
+    @Test("A grant that its inventory service was not told of is noticed, or in other words, or too late")
+    func untold() throws {
+        let id = try #require(honest.told.firstYes.keys.min())
+        let yes = try #require(honest.told.firstYes[id])
+        let breaks: [(inout ToldGrants) -> Void] = [
+            { $0.firstYes[id] = nil }, { $0.bodies[id] = [[1]] }, { $0.bodies[id]?.insert([1]) },
+            { $0.firstYes[id] = yes + 1 },
+        ]
+        for breaking in breaks {
+            var run = honest
+            breaking(&run.told)
+            #expect(run.broken == [.told])
+        }
+    }
+
+    @Test("An inventory service that is told of what is not its app's grant, or by nobody it knows, is noticed")
+    func toldTooMuch() throws {
+        let other = try #require(honest.ledger.grants.first { $0.claimant.bundleID == Catalogue.bundleID })
+        let event = try #require(honest.ledger.events.first { $0.event.id == other.eventID }).event
+        var run = honest
+        run.tell(other.grantID, event)
+        #expect(run.broken == [.told])
+        run = honest
+        run.told.unsigned = 1
+        #expect(run.broken == [.told])
+    }
+
     @Test("A copy that is the same is none the worse")
     func sameCopies() {
         var run = honest

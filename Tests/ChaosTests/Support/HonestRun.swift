@@ -12,6 +12,7 @@ struct HonestRun {
     var submitted: [Submitted] = []
     var ledger = LedgerContents()
     var records: [KafkaRecord] = []
+    var told = ToldGrants()
 
     /// Settles claims in the order given.
     init(_ claims: [Claim]) {
@@ -33,7 +34,7 @@ struct HonestRun {
     var violations: [Violation] {
         var topics = TopicIndex()
         topics.add(records)
-        return Judge(submitted: submitted, ledger: ledger, topics: topics).violations()
+        return Judge(submitted: submitted, ledger: ledger, topics: topics, told: told).violations()
     }
 
     /// The rules that are broken.
@@ -50,7 +51,7 @@ struct HonestRun {
         records.append(
             KafkaRecord(
                 partition: KafkaPartition(topic: topic, index: 0), offset: Int64(records.count),
-                timestampMilliseconds: nil, key: event.key, value: event.value,
+                timestampMilliseconds: Self.now.milliseconds, key: event.key, value: event.value,
                 headers: event.headers.map { KafkaHeader(name: $0.name, value: $0.value) }, epoch: 1))
     }
 
@@ -80,8 +81,16 @@ struct HonestRun {
             GrantRow(
                 sequence: Int64(ledger.grants.count + 1), grantID: key.grantID, key: key.text, claimant: claimant,
                 granted: granted, verifiedBy: .verifyReceipt, grantedAt: Self.now, eventID: event.id))
+        if claimant.bundleID == Catalogue.toldBundleID { tell(key.grantID, event) }
         add(event)
         return event.id
+    }
+
+    /// The inventory service says yes to a grant.
+    mutating func tell(_ grant: GrantID, _ event: Event) {
+        told.firstYes[grant] = Self.now.milliseconds
+        told.bodies[grant, default: []].insert(event.value ?? [])
+        told.calls += 1
     }
 
     /// Fails a submission.
@@ -94,7 +103,7 @@ struct HonestRun {
 
     private mutating func settle(_ claim: Claim, _ id: SubmissionID, _ origin: Origin) {
         let claimant = Claimant(
-            submissionID: id, userID: claim.userID, bundleID: Catalogue.bundleID, orderID: claim.orderID)
+            submissionID: id, userID: claim.userID, bundleID: claim.bundleID, orderID: claim.orderID)
         if let row = ledger.submissions.first(where: { $0.claimant.submissionID == id }) {
             for event in ledger.events where row.eventIDs.contains(event.event.id) { publish(event.event) }
             return
