@@ -81,7 +81,7 @@ public struct SingleVerification: Sendable {
         case .concluded(let verdict): verdict
         // Without a verdict only if the task is cancelled meanwhile.
         case .ask(let opened):
-            if case .verdict(let verdict) = await verifier.verify(opened, isRetry: false, asker: .patient) {
+            if case .verdict(let verdict, by: _) = await verifier.verify(opened, isRetry: false, asker: .patient) {
                 verdict
             } else {
                 .retry(.unreachable, notBefore: nil, patience: .unlimited)

@@ -188,9 +188,9 @@ struct VerificationStage: Sendable {
         let verdict: Verdict
         let next: RetryState.Step
         switch result {
-        case .verdict(let heard):
+        case .verdict(let heard, let target):
             verdict = heard
-            next = step(&state, verdict, admitted, isAway: verifier.isAway(opened))
+            next = step(&state, verdict, admitted, isAway: target.map(parts.apple.isTroubled) ?? false)
         case .notAsked(let awayFor):
             verdict = .retry(.unreachable, notBefore: nil, patience: .unlimited)
             next = state.notAsked(parts.configuration.retry, awayFor: awayFor, unit: parts.randomness.unit())

@@ -183,19 +183,9 @@ final class Verifier: Sendable {
         }
     }
 
-    /// Whether what the case is brought before is in trouble with everybody's calls.
-    func isAway(_ opened: Case) -> Bool {
-        switch opened.question {
-        case .verifyReceipt: Environment.allCases.contains { apple.isTroubled(.verifyReceipt($0)) }
-        case .lookup:
-            Environment.allCases.contains { apple.isTroubled(.serverAPI($0, opened.registered.app.bundleID)) }
-        case .again: false
-        }
-    }
-
     private func lookAgain(at evidence: Evidence, _ opened: Case, _ asker: Asker) async -> TryResult? {
         switch look(at: opened.claim.with(evidence), opened.receivedAt) {
-        case .concluded(let verdict): .verdict(verdict)
+        case .concluded(let verdict): .verdict(verdict, by: nil)
         // What it waited for has come, and now Apple must be asked.
         case .ask(let next): await verify(next, isRetry: false, asker: asker)
         }
@@ -232,23 +222,26 @@ final class Verifier: Sendable {
             transactions: signatures.transactions)
         var step = lookup.start()
         var used: BearerToken?
+        var asked: CallTarget?
         while true {
             switch step {
-            case .conclude(let verdict): return .verdict(verdict)
+            case .conclude(let verdict): return .verdict(verdict, by: asked)
             case .call(let environment, let request, let freshToken):
                 // The permit first: moments that the budget gave before an outage would all have come at its end.
-                let turn = await apple.turn(for: .serverAPI(environment, bundleID), lane, asker)
+                let target = CallTarget.serverAPI(environment, bundleID)
+                let turn = await apple.turn(for: target, lane, asker)
                 if case .crowded(let awayFor) = turn { return .notAsked(awayFor: awayFor) }
                 guard let permit = turn.permit else { return nil }
+                asked = target
                 if let verdict = await waitForTurn(access, environment, request.endpoint) {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
-                    return .verdict(verdict)
+                    return .verdict(verdict, by: target)
                 }
                 if freshToken, let used { access.mint.refused(used) }
                 guard let token = access.mint.token(now: clock.now()) else {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
                     return .verdict(
-                        .hold(.credentialsRefused, detail: "No token can be signed with the app's key."))
+                        .hold(.credentialsRefused, detail: "No token can be signed with the app's key."), by: nil)
                 }
                 lane = .goingOn
                 used = token

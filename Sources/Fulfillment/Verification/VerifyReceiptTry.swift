@@ -4,7 +4,8 @@ import Synchronization
 
 /// What bringing a case before Apple once came to.
 enum TryResult: Hashable, Sendable {
-    case verdict(Verdict)
+    /// And whose answer, or silence, it follows from; nil if from nobody's.
+    case verdict(Verdict, by: CallTarget?)
     /// What the case needs has been away for so long, and enough others wait for it: Apple was not asked, and it is to wait elsewhere.
     case notAsked(awayFor: Duration)
 }
@@ -27,8 +28,8 @@ final class VerifyReceiptTry: Sendable {
 
     private struct State {
         var exchange: VerifyReceiptExchange
-        /// A call of this try was made: the next is a part of it, and comes before those of others.
-        var isGoingOn = false
+        /// Where the last call of this try was made. The next is a part of it then, and comes before those of others.
+        var asked: CallTarget?
         var wait: Wait?
         /// Nil before it begins, and once it has heard: what still comes then is of no more use.
         var ending: Ending?
@@ -76,7 +77,7 @@ final class VerifyReceiptTry: Sendable {
 
     private func follow(_ step: VerifyReceiptExchange.Step) {
         switch step {
-        case .conclude(let verdict): end(with: .verdict(verdict))
+        case .conclude(let verdict): end(with: .verdict(verdict, by: state.withLock { $0.asked }))
         case .call(let environment, let secret): standInLine(environment, secret)
         }
     }
@@ -89,7 +90,7 @@ final class VerifyReceiptTry: Sendable {
         let target = CallTarget.verifyReceipt(environment)
         let caller = verifier.apple.newCaller(asker)
         let lane = state.withLock { state in
-            let lane: CallLine.Lane = state.isGoingOn ? .goingOn : isRetry ? .again : .first
+            let lane: CallLine.Lane = state.asked != nil ? .goingOn : isRetry ? .again : .first
             state.wait = Wait(caller: caller, target: target, lane: lane)
             return lane
         }
@@ -107,7 +108,7 @@ final class VerifyReceiptTry: Sendable {
     private func call(_ environment: Environment, _ secret: SharedSecret?, _ permit: CallAdmission.Permit) {
         let isWanted = state.withLock { state in
             state.wait = nil
-            state.isGoingOn = true
+            state.asked = .verifyReceipt(environment)
             return state.ending != nil
         }
         guard isWanted else { return verifier.apple.ended(permit, .unknown, isRetry: isRetry, took: .zero) }

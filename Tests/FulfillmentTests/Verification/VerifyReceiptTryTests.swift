@@ -27,13 +27,24 @@ struct VerifyReceiptTryTests {
         #expect(appStore.asked == [.production, .sandbox])
         #expect(ends.value.isEmpty)
         appStore.answer(bench.isAuthentic)
-        guard case .verdict(.verified(let purchases, by: _))?? = ends.value.first else {
+        guard case .verdict(.verified(let purchases, by: _), by: .verifyReceipt(.sandbox))?? = ends.value.first else {
             Issue.record("no purchase, but \(ends.value)")
             return
         }
         #expect(purchases.map(\.purchase.transactionID) == [bench.transactionID])
         #expect(ends.value.count == 1)
         #expect(apple.status.inFlight == 0)
+    }
+
+    @Test("says whose answer its verdict follows from: trouble elsewhere does not explain it")
+    func whoseAnswer() {
+        let (receiptTry, ends) = makeTry()
+        receiptTry.begin { verdict in ends.change { $0.append(verdict) } }
+        appStore.answer(Self.isMalformed)
+        guard case .verdict(.retry, by: .verifyReceipt(.production))?? = ends.value.first else {
+            Issue.record("\(ends.value)")
+            return
+        }
     }
 
     @Test("waits for its turn, and is called by whoever ends the call before it")
