@@ -36,11 +36,21 @@ struct CallAdmission: Sendable {
     /// Most calls at once, to all targets together.
     let mostCalls: Int
     private(set) var targets: [TargetCalls]
+    /// What is counted of each.
+    private var standings: [TargetCalls.Standing]
     private let places: [CallTarget: Int]
     private(set) var inFlight = 0
     private(set) var waiting = 0
     /// Targets that are not called freely.
     private var troubled = 0
+    /// Who waits for targets that are away, but for production's verifyReceipt.
+    private(set) var waitingForAway = 0
+    /// Production's targets that are known to be away, and those of the others that are in use.
+    private var productionAway = 0
+    private var productionInUse = 0
+    /// In order, the places of all that are not called freely or have somebody in line: there may be thousands of others, and
+    /// nothing is to be done for them.
+    private var active: [Int] = []
     /// Where the last call went; the next begins behind it, so that no target starves another of the common bound.
     private var cursor = 0
     private var changes: [Change] = []
@@ -51,6 +61,8 @@ struct CallAdmission: Sendable {
     /// How often the line of a target that is away is looked at.
     private let thinInterval: Duration
     private var sentAway: [SentAway] = []
+    /// When ``holdsDue`` was last true.
+    private var heldDueUntil: Duration = .zero
     /// Nothing begins any more.
     private(set) var isClosed = false
 
@@ -59,6 +71,7 @@ struct CallAdmission: Sendable {
         enoughToProbe = policy.breaker.answersToRamp
         thinInterval = policy.breaker.pause.cap
         self.targets = targets.map { TargetCalls($0, policy: policy, mostCalls: max(1, mostCalls)) }
+        standings = Array(repeating: TargetCalls.Standing(), count: targets.count)
         places = Dictionary(targets.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
@@ -89,32 +102,30 @@ struct CallAdmission: Sendable {
     /// How many others may wait for a target that is away, for one to stand in its line.
     ///
     /// Targets that are away share what may wait for them, because they share the places: those of one key's apps go away
-    /// together. Each has its probes besides, unless there are too many of such targets even for that; whoever asks at the end
-    /// of a pause is a probe then.
+    /// together. Each has its probes besides, unless there are too many of such targets even for that.
     private func mostAhead(of asker: Asker, at place: Int, isHeld: Bool) -> Int {
-        let others = { waitingForAway - (countsAsAway(place) ? targets[place].line.count : 0) }
+        let others = { waitingForAway - (countsAsAway(place) ? standings[place].waitingWhileAway : 0) }
+        // When a pause is over one may wait in any case: others may use all calls, and then nobody probes in passing.
+        let least = targets[place].breaker.phase == .halfOpen ? 1 : 0
         switch asker {
         case .patient: return .max
-        case .ledger: return others() < mostCalls / 8 ? enoughToProbe : 0
+        case .ledger: return others() < mostCalls / 8 ? enoughToProbe : least
         case .topic:
-            // When that is away Apple is.
-            guard targets[place].target != .verifyReceipt(.production) else { return .max }
+            guard countsAsAway(place) else { return .max }
             let share = mostCalls / (isHeld ? 8 : 4)
             let left = share - others()
-            return left > -share / 2 ? max(left, min(share, enoughToProbe)) : 0
+            return max(least, left > -share / 2 ? max(left, min(share, enoughToProbe)) : 0)
         }
     }
 
-    private var waitingForAway: Int {
-        targets.indices.reduce(0) { $0 + (countsAsAway($1) ? targets[$1].line.count : 0) }
-    }
+    /// When production's verifyReceipt is away Apple is, and all that is read waits for it.
+    private func countsAsAway(_ place: Int) -> Bool { targets[place].target != .verifyReceipt(.production) }
 
-    private func countsAsAway(_ place: Int) -> Bool {
-        targets[place].breaker.isAway && targets[place].target != .verifyReceipt(.production)
-    }
-
+    /// Not counting the time in which all of Apple was: targets come back one after the other, and what waited for the last of
+    /// them is not to wait for another quarter of that.
     private func awayFor(_ place: Int, _ elapsed: Duration) -> Duration {
-        targets[place].breaker.troubledSince.map { elapsed - $0 } ?? .zero
+        guard let since = targets[place].breaker.troubledSince else { return .zero }
+        return elapsed - max(since, heldDueUntil)
     }
 
     /// Sends those away who stand in crowded lines, when their targets go away and every now and then while they are.
@@ -123,16 +134,22 @@ struct CallAdmission: Sendable {
     /// last one: nothing else is known to be in use, and what is read in their place may show that something is.
     private mutating func thin(_ elapsed: Duration) {
         guard troubled > 0 else { return }
-        for place in targets.indices where targets[place].isToBeThinned(elapsed: elapsed, every: thinInterval) {
-            guard !holdsDue else { continue }
+        let isAllHeld = holdsDue
+        if isAllHeld { heldDueUntil = elapsed }
+        // Who is sent away changes what is active.
+        for place in active where targets[place].isToBeThinned(elapsed: elapsed, every: thinInterval) {
+            guard !isAllHeld, !targets[place].line.isEmpty else { continue }
             let isHeld = holdsIntake
             let ofTopic = mostAhead(of: .topic, at: place, isHeld: isHeld)
             let ofLedger = mostAhead(of: .ledger, at: place, isHeld: isHeld)
-            let gone = targets[place].thin(atMost: isHeld ? max(1, mostCalls / 4) : .max) { asker in
-                switch asker {
-                case .topic: ofTopic
-                case .ledger: ofLedger
-                case .patient: .max
+            let mostGone = isHeld ? max(1, mostCalls / 4) : .max
+            let gone = tracked(place) {
+                $0.thin(atMost: mostGone) { asker in
+                    switch asker {
+                    case .topic: ofTopic
+                    case .ledger: ofLedger
+                    case .patient: .max
+                    }
                 }
             }
             waiting -= gone.count
@@ -143,22 +160,13 @@ struct CallAdmission: Sendable {
     /// Whether Apple's part of the intake would only wait: something that production is asked for is away, and nothing
     /// else of production's is in use.
     var holdsIntake: Bool {
-        guard troubled > 0 else { return false }
-        var isAnyAway = false
-        for place in targets.indices where targets[place].target.environment == .production {
-            if targets[place].breaker.isAway {
-                isAnyAway = true
-            } else if targets[place].isInUse {
-                return false
-            }
-        }
-        return isAnyAway
+        productionAway > 0 && productionInUse == 0
     }
 
     /// Whether what is due in the ledger would only wait as well: intake is held, and the target that any app may need is
     /// away, so that it is Apple that is away and not a few apps' keys that are refused.
     var holdsDue: Bool {
-        guard let place = places[.verifyReceipt(.production)], targets[place].breaker.isAway else { return false }
+        guard let place = places[.verifyReceipt(.production)], targets[place].isKnownAway else { return false }
         return holdsIntake
     }
 
@@ -166,15 +174,18 @@ struct CallAdmission: Sendable {
     var nextMoment: Duration? {
         guard troubled > 0 || waiting > 0 else { return nil }
         let callsMoment = nextMomentOfCalls
-        guard troubled > 0 else { return callsMoment }
-        let thinning = targets.compactMap { $0.line.isEmpty ? nil : $0.thinsAt }.min()
-        return [callsMoment, thinning].compactMap(\.self).min()
+        var earliest = callsMoment
+        for place in active where !targets[place].line.isEmpty {
+            guard let moment = targets[place].thinsAt else { continue }
+            earliest = min(earliest ?? moment, moment)
+        }
+        return earliest
     }
 
     private var nextMomentOfCalls: Duration? {
         let beginsTries = ledgerAnswers && inFlight < mostCalls
         var earliest: Duration?
-        for place in targets.indices {
+        for place in active {
             guard let moment = targets[place].nextMoment(beginsTries: beginsTries) else { continue }
             earliest = min(earliest ?? moment, moment)
         }
@@ -207,14 +218,14 @@ struct CallAdmission: Sendable {
         _ id: CallerID, for target: CallTarget, _ lane: CallLine.Lane, elapsed: Duration
     ) -> [Admitted]? {
         guard !isClosed, let place = places[target] else { return nil }
-        targets[place].append(id, lane)
+        tracked(place) { $0.append(id, lane) }
         waiting += 1
         return admit(elapsed)
     }
 
     /// Somebody gave up waiting; harmless for who does not wait any more.
     mutating func withdraw(_ id: CallerID, from target: CallTarget, _ lane: CallLine.Lane) {
-        guard let place = places[target], targets[place].remove(id, lane) else { return }
+        guard let place = places[target], tracked(place, { $0.remove(id, lane) }) else { return }
         waiting -= 1
     }
 
@@ -256,7 +267,7 @@ struct CallAdmission: Sendable {
         isClosed = true
         waiting = 0
         var all: [CallerID] = []
-        for place in targets.indices { all += targets[place].removeAll() }
+        for place in active { all += tracked(place) { $0.removeAll() } }
         return all
     }
 
@@ -264,9 +275,9 @@ struct CallAdmission: Sendable {
     private mutating func admit(_ elapsed: Duration) -> [Admitted] {
         var admitted: [Admitted] = []
         var blocked = 0
-        while waiting > 0, inFlight < mostCalls, blocked < targets.count {
-            cursor = (cursor + 1) % targets.count
-            let place = cursor
+        while waiting > 0, inFlight < mostCalls, blocked < active.count {
+            let place = active.first { $0 > cursor } ?? active[0]
+            cursor = place
             let beginsTries = ledgerAnswers
             guard !targets[place].line.isEmpty,
                 let next = observed(place, elapsed, { $0.next(elapsed: elapsed, beginsTries: beginsTries) })
@@ -283,6 +294,26 @@ struct CallAdmission: Sendable {
         return admitted
     }
 
+    /// Does something with a target and keeps what is counted of all right.
+    @discardableResult
+    private mutating func tracked<Result>(_ place: Int, _ body: (inout TargetCalls) -> Result) -> Result {
+        let result = body(&targets[place])
+        let before = standings[place]
+        let after = targets[place].standing()
+        guard after != before else { return result }
+        standings[place] = after
+        if countsAsAway(place) { waitingForAway += after.waitingWhileAway - before.waitingWhileAway }
+        if targets[place].target.environment == .production {
+            productionAway += (after.isKnownAway ? 1 : 0) - (before.isKnownAway ? 1 : 0)
+            productionInUse += (after.isInUse ? 1 : 0) - (before.isInUse ? 1 : 0)
+        }
+        if after.isActive != before.isActive {
+            let index = active.firstIndex { $0 >= place } ?? active.endIndex
+            if before.isActive { active.remove(at: index) } else { active.insert(place, at: index) }
+        }
+        return result
+    }
+
     /// Does something with a target and takes down what it changed.
     @discardableResult
     private mutating func observed<Result>(
@@ -290,7 +321,7 @@ struct CallAdmission: Sendable {
     ) -> Result {
         let before = targets[place].breaker.troubledSince
         let recent = targets[place].breaker.recent
-        let result = body(&targets[place])
+        let result = tracked(place, body)
         let after = targets[place].breaker.troubledSince
         if before != after {
             troubled += (after == nil ? 0 : 1) - (before == nil ? 0 : 1)

@@ -26,6 +26,29 @@ struct TargetCalls: Sendable {
     /// Whether anything was asked of it lately, or is about to be.
     var isInUse: Bool { inFlight > 0 || !line.isEmpty || breaker.recent.calls > 0 }
 
+    /// Whether it is known to be away: its pause is not over, or somebody is finding out whether it is back. After a pause that
+    /// nobody waited for nothing is known.
+    var isKnownAway: Bool { breaker.phase == .open || breaker.isAway && (inFlight > 0 || !line.isEmpty) }
+
+    /// What is counted over all targets.
+    struct Standing: Hashable, Sendable {
+        /// Who waits for it, if it is away.
+        var waitingWhileAway = 0
+        var isKnownAway = false
+        /// Whether it is in use, if it is not known to be away.
+        var isInUse = false
+        /// Whether time or calls elsewhere may change something for it.
+        var isActive = false
+    }
+
+    /// What is counted of it now. Changes nothing: a value of this size is copied, line and all, to be asked anything else.
+    mutating func standing() -> Standing {
+        let isKnownAway = isKnownAway
+        return Standing(
+            waitingWhileAway: breaker.isAway ? line.count : 0, isKnownAway: isKnownAway,
+            isInUse: !isKnownAway && isInUse, isActive: breaker.troubledSince != nil || !line.isEmpty)
+    }
+
     /// When the passing of time alone changes something; nil while it does not.
     ///
     /// - Parameter beginsTries: whether tries may begin.

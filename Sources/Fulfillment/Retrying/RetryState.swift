@@ -79,8 +79,13 @@ struct RetryState: Sendable {
             let unit = unit()
             let early = notBefore.map { max(.zero, $0.since(now)) } ?? .zero
             let inMemory = early + policy.backoff.delay(afterFailures: verdicts, unit: unit)
-            // A moment that Apple named holds for everybody, and is waited for where others can be seen to wait, too.
-            if isAway, cause.isAboutApple { return .tryAgain(after: inMemory - early) }
+            if isAway, cause.isAboutApple {
+                // What a limit names holds for everybody, and is waited for in line, where others can be seen to wait, too.
+                if cause == .rateLimited { return .tryAgain(after: inMemory - early) }
+                guard early > policy.memoryWait else { return .tryAgain(after: inMemory) }
+                return .wait(
+                    waitedFor ?? .parked(cause), detail: cause.sentence, after: early + policy.budgetSpread * unit)
+            }
             if cause == .budgetSpent { roundsHere += 1 } else { count(cause.rawValue, cause.sentence, now) }
             sameCause = cause == lastCause ? sameCause + 1 : 1
             lastCause = cause

@@ -127,6 +127,23 @@ private struct AdmissionModel {
         try #require(admission.inFlight == underWay.count)
         try #require(underWay.count <= Self.mostCalls)
         try #require(admission.waiting == waiting.count)
+        let production = admission.targets.filter { $0.target.environment == .production }
+        let isHeld =
+            production.contains(where: \.isKnownAway) && !production.contains { !$0.isKnownAway && $0.isInUse }
+        try #require(admission.holdsIntake == isHeld)
+        let forAway = waiting.count {
+            $0.target != .verifyReceipt(.production) && calls($0.target)?.breaker.isAway == true
+        }
+        try #require(admission.waitingForAway == forAway)
+        let moments = admission.targets.compactMap {
+            $0.nextMoment(beginsTries: ledgerAnswers && underWay.count < Self.mostCalls)
+        }
+        let isAnyTroubled = admission.targets.contains { $0.breaker.phase != .closed }
+        if let next = admission.nextMoment {
+            try #require(moments.min().map { next <= $0 } ?? true)
+        } else {
+            try #require(moments.isEmpty || !(isAnyTroubled || !waiting.isEmpty))
+        }
         for calls in admission.targets where calls.inFlight > 0 {
             let count = underWay.count { $0.target == calls.target }
             try #require(calls.inFlight == count)
@@ -222,6 +239,9 @@ struct CallAdmissionTests {
         fail(one, .failed, .zero)
         #expect(!admission.holdsIntake, "the other app's purchases go on")
         _ = admission.advance(to: .seconds(60))
+        #expect(!admission.holdsIntake, "its pause is over, and nobody has asked since")
+        let probe = admission.permitAtOnce(for: one, .first, elapsed: .seconds(60))
+        #expect(probe != nil)
         #expect(admission.holdsIntake, "nobody asks for the other app any more")
         fail(other, .answered, .seconds(60))
         #expect(!admission.holdsIntake)
@@ -299,6 +319,26 @@ struct CallAdmissionTests {
         }
         #expect(admission.targets.map(\.line.count).sorted().reversed().prefix(6) == [20, 3, 3, 3, 3, 0])
         #expect(admission.isCrowded(apps[19], for: .ledger, elapsed: .zero) != nil)
+    }
+
+    @Test("when a pause is over one may wait to probe, whatever waits for others: all calls may be theirs")
+    func probes() throws {
+        let other = CallTarget.serverAPI(.production, "other")
+        var admission = CallAdmission(
+            targets: [Self.production, Self.lookups, other], policy: AvailabilityPolicy(), mostCalls: 40)
+        let first = admission.permitAtOnce(for: other, .first, elapsed: .zero)
+        _ = admission.ended(
+            try #require(first), .limited(wait: .seconds(1)), isRetry: false, took: .zero, elapsed: .zero, unit: { 0 })
+        Self.end(&admission, Self.lookups, .failed)
+        Self.line(&admission, Self.lookups, 0..<20)
+        while admission.permitAtOnce(for: Self.production, .first, elapsed: .zero) != nil {}
+        for asker in [Asker.topic, .ledger] {
+            #expect(admission.isCrowded(other, for: asker, elapsed: .zero) != nil)
+        }
+        _ = admission.advance(to: .seconds(2))
+        for asker in [Asker.topic, .ledger] {
+            #expect(admission.isCrowded(other, for: asker, elapsed: .seconds(2)) == nil)
+        }
     }
 
     @Test("who stands in line when a target goes away alone is sent away, but for a quarter of the calls")

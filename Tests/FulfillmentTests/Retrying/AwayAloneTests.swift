@@ -72,6 +72,69 @@ struct AwayAloneTests {
     }
 
     @Test(
+        "a verifyReceipt that was limited once, and is asked by nobody since, does not count as away beside broken lookups"
+    )
+    func idleBeside() async throws {
+        let outage = try await OutageBench(
+            app: { try .withKey($0) }, lookup: { _ in Self.broken },
+            answer: { _, call in
+                call == 1 ? .reply(.response(httpStatus: 429, retryAfter: "1", body: [])) : .usual
+            })
+        try outage.submit(1)
+        outage.bench.source.write(
+            (0..<200).map { PipelineBench.message("l-\($0)", evidence: #""transactionId":"\#(1000 + $0)""#) })
+        try outage.submit(from: 1, 10)
+        let end = Shared(Duration.zero)
+        try await outage.run { bench, elapsed in
+            end.change { $0 = elapsed }
+            return try await bench.ledger.counts().grants == 11 || elapsed > .seconds(4 * 3600)
+        }
+        #expect(end.value < .seconds(1800), "\(end.value)")
+    }
+
+    /// When something does not answer, in seconds.
+    struct Away: Sendable {
+        let lookups: ClosedRange<Int>
+        let receipts: ClosedRange<Int>
+    }
+
+    @Test(
+        "after an hour without Apple all is granted soon, what was due included, though targets go and come one by one",
+        arguments: [
+            Away(lookups: 5...3605, receipts: 5...3625), Away(lookups: 5...3625, receipts: 5...3605),
+            Away(lookups: 5...3605, receipts: 12...3605), Away(lookups: 12...3612, receipts: 5...3605),
+        ])
+    func backOneByOne(away: Away) async throws {
+        let outage = try await OutageBench(
+            app: { try .withKey($0) },
+            lookup: { away.lookups.contains(Int($0 / .seconds(1))) ? Self.broken : nil },
+            answer: { elapsed, _ in
+                away.receipts.contains(Int(elapsed / .seconds(1))) ? .reply(Self.broken) : .usual
+            })
+        let due = try (0..<100).map {
+            let receipt = try outage.bench.appStore.receipt().base64
+            return Self.waiting(
+                SubmissionID("d-\($0)"), .receipt(base64: EvidenceText(receipt)), after: .seconds(600))
+        }
+        _ = try await outage.bench.ledger.settle(due, quarantines: [], now: outage.clock.now())
+        for number in 0..<Self.backlog {
+            try outage.submit(from: number, 1)
+            let signed = try outage.bench.appStore.signedTransaction()
+            outage.bench.appStore.answer(about: signed.transactionID, with: signed.text)
+            outage.bench.source.write([
+                PipelineBench.message("l-\(number)", evidence: #""transactionId":"\#(signed.transactionID)""#)
+            ])
+        }
+        let end = Shared(Duration.zero)
+        try await outage.run { bench, elapsed in
+            end.change { $0 = elapsed }
+            return try await bench.ledger.counts().grants == 100 + 2 * Self.backlog || elapsed > .seconds(4 * 3600)
+        }
+        let back = Duration.seconds(max(away.lookups.upperBound, away.receipts.upperBound))
+        #expect(end.value > back && end.value < back + .seconds(120), "\(end.value)")
+    }
+
+    @Test(
         "while nothing else is known to be in use the ledger takes a few at a time, and all is granted when it is back")
     func nothingElse() async throws {
         let back = Duration.seconds(1800)

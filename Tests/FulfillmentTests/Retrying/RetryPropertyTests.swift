@@ -42,8 +42,8 @@ private struct RetryLife {
         case .settle(let decision): return try settled(decision, verdict)
         case .tryAgain(let delay):
             try #require(delay >= .zero && delay <= policy.backoff.cap + policy.recheckGap + .seconds(120))
-            // Of what is away the line knows the moment.
-            if case .retry(_, let moment?, _) = verdict, !isAway {
+            // Of what is limited for everybody the line knows the moment.
+            if case .retry(let cause, let moment?, _) = verdict, !(isAway && cause == .rateLimited) {
                 try #require(now.advanced(by: delay) >= moment)
             }
             if case .retry(_, _, .unlimited) = verdict, !isAway {

@@ -116,6 +116,13 @@ struct RetryStateTests {
         let limited = Verdict.retry(
             .rateLimited, notBefore: Timestamp(milliseconds: 86_400_000), patience: .unlimited)
         #expect(step(Tried(), limited, isAway: true) == .tryAgain(after: .milliseconds(100)))
+        let unavailable = Verdict.retry(
+            .noAnswer, notBefore: Timestamp(milliseconds: 120_000), patience: .unlimited)
+        let tried = Tried()
+        guard case .wait(.parked(.noAnswer), _, after: .seconds(150)) = step(tried, unavailable, isAway: true) else {
+            return #expect(Bool(false), "what comes with a 503 is said to one alone, and too far off for memory")
+        }
+        #expect(tried.state.attempts == 0)
     }
 
     @Test("counts what says something about the submission even during an outage")

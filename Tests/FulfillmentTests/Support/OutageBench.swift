@@ -73,9 +73,11 @@ struct OutageBench {
 
     func calls(from start: Duration, to end: Duration) -> Int { calls.value.count { $0 >= start && $0 < end } }
 
-    func submit(_ count: Int) throws {
+    func submit(from first: Int = 0, _ count: Int) throws {
         bench.source.write(
-            try (0..<count).map { PipelineBench.message("s-\($0)", receipt: try bench.appStore.receipt().base64) })
+            try (first..<first + count).map {
+                PipelineBench.message("s-\($0)", receipt: try bench.appStore.receipt().base64)
+            })
     }
 
     /// Submissions that share a few purchases: many, at a low price.
