@@ -65,7 +65,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
                 app: app, submission: claim, receivedAt: now, sharedSecrets: [])
             _ = exchange.start()
             _ = exchange.answered(reply, now: now)
-            for question in [TransactionLookup.Question.transaction("1"), .history("1")] {
+            for question in [TransactionLookup.Question.transaction("1"), .history(of: ProvenCustomer("1"))] {
                 var lookup = TransactionLookup(
                     app: app, submission: claim, receivedAt: now, question: question,
                     transactions: try transactions.get())

@@ -4,6 +4,7 @@
 // The type-checking macros want literal options; the shims below pass variables and are checked by their own types.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 
 // Swift's Glibc module leaves these three out.
 #include <sys/epoll.h>
@@ -55,6 +56,15 @@ static inline curl_off_t grantor_easy_get_offset(CURL *easy, CURLINFO info) {
 static inline void *grantor_easy_get_private(CURL *easy) {
     char *value = NULL;
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
+// Whether OpenSSL has received something on the transfer's connection that nobody has read. Only within a callback: a transfer
+// has a connection no sooner and no longer. libcurl itself looks no further than the socket.
+static inline int grantor_easy_has_unread(CURL *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return 0;
+    if (session->backend != CURLSSLBACKEND_OPENSSL || session->internals == NULL) return 0;
+    return SSL_has_pending(session->internals);
 }
 
 // curl_multi_setopt is variadic, too.

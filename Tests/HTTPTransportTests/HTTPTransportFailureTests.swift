@@ -46,6 +46,42 @@ struct HTTPTransportFailureTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `an answer that nobody asked for is taken for nobody's`(atOnce: Bool) async throws {
+        // Longer than what libcurl reads at a time: it stops at the end of the answer, and the rest stays where it is.
+        let long = String(repeating: "x", count: 6000)
+        let gate = ScriptedServer.Gate(opensAt: 2)
+        try await Setup.run(
+            script: { request in
+                let answer = String.ok("\(request.head.split(separator: " ")[1])\(long)")
+                guard request.number == 1 else { return [.send(answer)] }
+                return atOnce ? [.send(answer + .ok("extra"))] : [.send(answer), .pass(gate), .send(.ok("extra"))]
+            },
+            { setup in
+                func body(_ path: String) async throws -> String? {
+                    // Where the connection is given up for it, nothing was sent, and the caller asks again.
+                    for _ in 0..<3 {
+                        do throws(HTTPTransportError) {
+                            return String(
+                                decoding: try await setup.get(path).body.prefix { $0 != UInt8(ascii: "x") },
+                                as: UTF8.self)
+                        } catch {
+                            guard case .connectionLost(requestSent: false, _) = error else { throw error }
+                        }
+                    }
+                    return nil
+                }
+                #expect(try await body("/1") == "/1")
+                if !atOnce {
+                    _ = try await gate.arrive().get()
+                    // The client ends the connection when the extra answer comes.
+                    await setup.server.closedConnections.reaches(1)
+                }
+                for number in 2..<6 { #expect(try await body("/\(number)") == "/\(number)") }
+                #expect(setup.server.connections.count == 2)
+            })
+    }
+
     @Test func `a name that does not exist`() async throws {
         try await Setup.run { setup in
             // Labels end at 63 bytes, so that the resolver says no without asking anybody.

@@ -14,6 +14,6 @@ extension AppReceipt {
             return .transaction(claimed)
         }
         let entry = entries.first { $0.productID == submission.productID } ?? entries.first
-        return entry?.transactionID.map { .history($0) }
+        return entry.flatMap { ProvenCustomer($0, among: entries) }.map { .history(of: $0) }
     }
 }

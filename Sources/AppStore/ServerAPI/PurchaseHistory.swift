@@ -17,6 +17,15 @@ struct PurchaseHistory: Sendable {
     private var places: [TransactionID: Int] = [:]
     private var hasNameless = false
 
+    /// Whether nothing was added that has an id.
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.
+    func holdsAny(of customer: ProvenCustomer) -> Bool {
+        places.keys.contains(where: customer.knows)
+            || entries.contains { (try? $0.purchase.get().originalTransactionID).map(customer.knows) ?? false }
+    }
+
     /// Whether it holds more than it may.
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 

@@ -22,8 +22,8 @@ public struct TransactionLookup: Sendable {
         case transaction(TransactionID)
         /// A transaction that is known to be of one environment.
         case confirmation(TransactionID, Environment)
-        /// All that the customer of a transaction bought.
-        case history(TransactionID)
+        /// All that a customer bought.
+        case history(of: ProvenCustomer)
     }
 
     /// What to do next.
@@ -150,12 +150,22 @@ public struct TransactionLookup: Sendable {
         }
         pages += 1
         guard page.hasMore else {
+            guard isOfCustomer else {
+                return conclude(
+                    .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))
+            }
             return conclude(history.verdict(app: app, submission: submission, receivedAt: receivedAt))
         }
         guard pages < Self.maxPages, !history.isTooLong, let next = page.revision, next != call.revision else {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
         }
         return self.call(Call(environment: call.environment, revision: next))
+    }
+
+    /// Whether the history may be the one that was asked for; one that is empty tells nothing.
+    private var isOfCustomer: Bool {
+        guard case .history(let customer) = question else { return true }
+        return history.isEmpty || history.holdsAny(of: customer)
     }
 
     // MARK: Refusals
@@ -212,15 +222,17 @@ public struct TransactionLookup: Sendable {
 
     private var asked: TransactionID {
         switch question {
-        case .transaction(let id), .confirmation(let id, _), .history(let id): id
+        case .transaction(let id), .confirmation(let id, _): id
+        case .history(let customer): customer.transactionID
         }
     }
 
     /// Spares pages of other products. Only for a product of the catalogue: one from the message may be none, which
-    /// Apple refuses as our fault. And not where one transaction is claimed: that it is of another product is worth
-    /// knowing.
-    private var filter: ProductID? {
-        guard submission.transactionID == nil, let product = submission.productID, app.products?[product] != nil
+    /// Apple refuses as our fault. Not where one transaction is claimed: that it is of another product is worth knowing.
+    /// And not where the receipt names no purchase of it: nothing in what comes would tell whose history it is.
+    private func filter(for customer: ProvenCustomer) -> ProductID? {
+        guard submission.transactionID == nil, let product = submission.productID, app.products?[product] != nil,
+            customer.productID == product
         else { return nil }
         return product
     }
@@ -229,7 +241,8 @@ public struct TransactionLookup: Sendable {
         let request: ServerAPIRequest =
             switch question {
             case .transaction(let id), .confirmation(let id, _): .transaction(id)
-            case .history(let id): .history(id, product: filter, revision: call.revision)
+            case .history(let customer):
+                .history(customer.transactionID, product: filter(for: customer), revision: call.revision)
             }
         return .call(environment: call.environment, request: request, freshToken: call.freshToken)
     }

@@ -40,7 +40,7 @@ extension Purchase {
         self.init(
             transactionID: TransactionID(try payload.required("transactionId", Self.identifier)),
             originalTransactionID: TransactionID(try payload.required("originalTransactionId", Self.identifier)),
-            webOrderLineItemID: try payload.value("webOrderLineItemId", Self.identifier),
+            webOrderLineItemID: try payload.value("webOrderLineItemId", Self.identifier).flatMap(LineItem.id),
             productID: ProductID(try payload.required("productId") { $0 }),
             // Saturates, so that the policy and not the reader refuses what is out of range.
             quantity: try payload.value("quantity", LenientNumber.integer) ?? 1,

@@ -57,6 +57,13 @@ struct AttestedRecord: Sendable {
     var transactionID: TransactionID? { texts[.transactionID].map { TransactionID($0) } }
     var productID: ProductID? { texts[.productID].map { ProductID($0) } }
 
+    /// Whether it is one of some transactions, or goes back to one.
+    func isAny(of transactions: Set<TransactionID>) -> Bool {
+        [texts[.transactionID], texts[.originalTransactionID]].contains {
+            $0.map { transactions.contains(TransactionID($0)) } ?? false
+        }
+    }
+
     /// This record, with what it lacks from an older one of the same transaction.
     ///
     /// The cancellation is this record's alone: a refund that was reversed is gone from it.
@@ -82,7 +89,8 @@ struct AttestedRecord: Sendable {
         guard expiry != .unreadable, cancellation != .unreadable else { return nil }
         return Purchase(
             transactionID: TransactionID(transactionID), originalTransactionID: TransactionID(originalTransactionID),
-            webOrderLineItemID: texts[.webOrderLineItemID], productID: productID, quantity: quantity,
+            webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,
+            quantity: quantity,
             environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known, revokedAt: cancellation.known,
             isUpgraded: isUpgraded, ownership: ownership, appAccountToken: texts[.appAccountToken]?.lowercased())
     }

@@ -8,12 +8,17 @@ public import Purchases
 /// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt claim about the
 ///   environment: both are unauthenticated, and attribute 0 is not documented. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
+/// - An answer about a receipt that was made at another moment, with none of the purchases of the one that was sent, is
+///   somebody else's answer. Where a server, or something in between, once answers twice, every later request on that
+///   connection gets the answer of the one before it.
 public struct VerifyReceiptExchange: Sendable {
     /// What to do next.
     public enum Step: Hashable, Sendable {
         /// Post a ``VerifyReceiptRequest`` with the secret, or without one, to the environment's endpoint, then pass on what
         /// came of it.
         case call(environment: Environment, secret: SharedSecret?)
+        /// Read the receipt that was sent once more, and pass on what it holds: the answer may be about another.
+        case compare
         /// The try is over.
         case conclude(Verdict)
     }
@@ -27,8 +32,10 @@ public struct VerifyReceiptExchange: Sendable {
     private enum State {
         /// Goes to `asked` or `concluded`.
         case ready
-        /// Goes to `asked`, for another call, or to `concluded`.
+        /// Goes to `asked`, for another call, to `doubted` or to `concluded`.
         case asked(Call)
+        /// Goes to `concluded`.
+        case doubted(VerifyReceiptResponse, from: Environment)
         /// Final.
         case concluded(Verdict)
     }
@@ -37,6 +44,7 @@ public struct VerifyReceiptExchange: Sendable {
     private let submission: Submission
     private let receivedAt: Timestamp
     private let sharedSecrets: [SharedSecret]
+    private let receiptCreatedAt: Timestamp?
     private var state = State.ready
     /// At most one for each endpoint and secret: looked through sooner than hashed.
     private var made: [Call] = []
@@ -47,9 +55,12 @@ public struct VerifyReceiptExchange: Sendable {
     ///   - app: the app that the submission names.
     ///   - receivedAt: when the submission reached the topic; subscriptions are held against it.
     ///   - sharedSecrets: tried in this order; empty sends the receipt without a password.
+    ///   - receiptCreatedAt: attribute 12 of the receipt, if it has one.
     public init(
-        app: App, submission: Submission, receivedAt: Timestamp, sharedSecrets: [SharedSecret]
+        app: App, submission: Submission, receivedAt: Timestamp, sharedSecrets: [SharedSecret],
+        receiptCreatedAt: Timestamp? = nil
     ) {
+        self.receiptCreatedAt = receiptCreatedAt
         self.app = app
         self.submission = submission
         self.receivedAt = receivedAt
@@ -61,6 +72,7 @@ public struct VerifyReceiptExchange: Sendable {
         switch state {
         case .ready: return call(Call(environment: .production, secret: sharedSecrets.indices.first))
         case .asked(let call): return step(for: call)
+        case .doubted: return .compare
         case .concluded(let verdict): return .conclude(verdict)
         }
     }
@@ -76,11 +88,33 @@ public struct VerifyReceiptExchange: Sendable {
         }
     }
 
+    /// Takes what the receipt that was sent holds. Where that is not due it does what `start()` does.
+    ///
+    /// - Parameter purchases: empty if it cannot be read, and then nothing speaks against the answer.
+    public mutating func compared(with purchases: [ReceiptPurchase]) -> Step {
+        guard case .doubted(let response, let endpoint) = state else { return start() }
+        let sent = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID].compactMap { $0 } })
+        guard sent.isEmpty || response.records.contains(where: { $0.isAny(of: sent) }) else {
+            return conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited))
+        }
+        return judge(response, from: endpoint)
+    }
+
+    private mutating func judge(_ response: VerifyReceiptResponse, from endpoint: Environment) -> Step {
+        let judge = AnswerJudge(app: app, submission: submission, receivedAt: receivedAt)
+        return conclude(judge.verdict(on: response, from: endpoint))
+    }
+
     private mutating func take(_ response: VerifyReceiptResponse, to call: Call) -> Step {
         switch VerifyReceiptStatus.disposition(of: response.status) {
         case .authentic:
-            let judge = AnswerJudge(app: app, submission: submission, receivedAt: receivedAt)
-            return conclude(judge.verdict(on: response, from: call.environment))
+            if let sent = receiptCreatedAt, let attested = response.receiptCreatedAt,
+                sent.milliseconds / 1000 != attested.milliseconds / 1000, !response.records.isEmpty
+            {
+                state = .doubted(response, from: call.environment)
+                return .compare
+            }
+            return judge(response, from: call.environment)
         case .belongs(let environment): return hop(to: environment, from: call, status: response.status)
         case .sharedSecretRefused: return tryNextSecret(after: call)
         case let refusal: return conclude(RefusalVerdict.of(refusal, response))

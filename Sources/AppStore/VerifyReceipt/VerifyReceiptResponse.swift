@@ -15,6 +15,8 @@ struct VerifyReceiptResponse: Sendable {
     let receiptType: String?
     let isRetryable: Bool?
     let bundleID: BundleID?
+    /// `receipt.receipt_creation_date_ms`, which is attribute 12 of the receipt that the answer is about.
+    let receiptCreatedAt: Timestamp?
     /// `in_app` and `latest_receipt_info` together, one record per transaction id, the latest's word first; records
     /// without an id come last.
     let records: [AttestedRecord]
@@ -31,6 +33,7 @@ struct VerifyReceiptResponse: Sendable {
         receiptType = answer.receipt.type
         isRetryable = (answer.texts[.isRetryable] ?? answer.texts[.isRetryableHyphenated]).flatMap(LenientNumber.flag)
         bundleID = answer.receipt.bundleID.map { BundleID($0) }
+        receiptCreatedAt = answer.receipt.createdAt
         records = Self.merged(
             latest: answer.latest + answer.latestExpired, older: answer.receipt.inApp + [answer.receipt.record])
     }
@@ -98,6 +101,7 @@ private struct ReceiptMembers {
         case bundleID = "bundle_id"
         case bid
         case type = "receipt_type"
+        case creationDateMS = "receipt_creation_date_ms"
         case inApp = "in_app"
     }
 
@@ -111,6 +115,9 @@ private struct ReceiptMembers {
 
     var bundleID: String? { texts[.bundleID] ?? texts[.bid] }
     var type: String? { texts[.type] }
+    var createdAt: Timestamp? {
+        texts[.creationDateMS].flatMap(LenientNumber.moment).map { Timestamp(milliseconds: $0) }
+    }
 
     init() {}
 

@@ -104,7 +104,9 @@ final class Verifier: Sendable {
             return .ask(
                 Case(
                     registered: registered, claim: submission.claim, receivedAt: receivedAt,
-                    question: .verifyReceipt(ReceiptQuestion(text, secret: registered.sharedSecrets.first))))
+                    question: .verifyReceipt(
+                        ReceiptQuestion(
+                            text, secret: registered.sharedSecrets.first, createdAt: receipt.createdAt))))
         }
         do throws(ReceiptSignatureError) {
             try signatures.receipts.verify(receipt)
@@ -297,6 +299,14 @@ final class Verifier: Sendable {
         metrics.called(environment, reply, took: took)
         if case .failed(let failure) = reply { warn(environment, failure) }
         return took
+    }
+
+    /// Notes that an answer was about another receipt than the one that was sent.
+    func warnOfOtherReceipt(_ environment: Environment) {
+        guard let count = alerts.count("\(environment.rawValue).otherReceipt", at: clock.elapsed()) else { return }
+        logger.error(
+            "Apple answered about another receipt than the one it was sent; the submission is tried again",
+            metadata: ["environment": "\(environment.rawValue)", "calls": "\(count)"])
     }
 
     private func warn(_ environment: Environment, _ failure: TransportFailure) {

@@ -53,7 +53,7 @@ final class VerifyReceiptTry: Sendable {
         self.isRetry = isRetry
         let exchange = VerifyReceiptExchange(
             app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt,
-            sharedSecrets: opened.registered.sharedSecrets)
+            sharedSecrets: opened.registered.sharedSecrets, receiptCreatedAt: question.createdAt)
         state = Mutex(State(exchange: exchange))
     }
 
@@ -79,7 +79,17 @@ final class VerifyReceiptTry: Sendable {
         switch step {
         case .conclude(let verdict): end(with: .verdict(verdict, by: state.withLock { $0.asked }))
         case .call(let environment, let secret): standInLine(environment, secret)
+        case .compare: follow(state.withLock { compare(&$0) })
         }
+    }
+
+    /// Holds the answer against the receipt that was sent.
+    private func compare(_ state: inout State) -> VerifyReceiptExchange.Step {
+        let step = state.exchange.compared(with: question.purchases)
+        if case .conclude(.retry(.noAnswer, _, _)) = step, let asked = state.asked {
+            verifier.warnOfOtherReceipt(asked.environment)
+        }
+        return step
     }
 
     private func end(with result: TryResult?) {
@@ -121,8 +131,10 @@ final class VerifyReceiptTry: Sendable {
 
     private func answered(_ reply: AppStoreReply, _ took: Duration, _ permit: CallAdmission.Permit) {
         let now = verifier.clock.now()
-        let step = state.withLock { state in
-            state.ending == nil ? nil : state.exchange.answered(reply, now: now)
+        let step = state.withLock { state -> VerifyReceiptExchange.Step? in
+            guard state.ending != nil else { return nil }
+            let step = state.exchange.answered(reply, now: now)
+            return step == .compare ? compare(&state) : step
         }
         var verdict: Verdict?
         if case .conclude(let concluded) = step { verdict = concluded }

@@ -136,8 +136,16 @@ final class ActiveTransfer {
 
     private static let sends: curl_prereq_callback = { context, _, _, _, _ in
         guard let context else { return CURL_PREREQFUNC_ABORT }
-        Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue().sendings += 1
+        let transfer = Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue()
+        guard !transfer.wouldReadAnotherAnswer else { return CURL_PREREQFUNC_ABORT }
+        transfer.sendings += 1
         return CURL_PREREQFUNC_OK
+    }
+
+    /// Whether the server said more on a kept connection than it was asked, which would be taken for the answer to come, and each
+    /// answer after it for the one before. With HTTP/2 answers say what they answer, and a server may speak at any time.
+    private var wouldReadAnotherAnswer: Bool {
+        configuration.httpVersion == .http1_1 && connectionsOpened == 0 && grantor_easy_has_unread(easy) != 0
     }
 
     private static let receiveHeaderLine: curl_write_callback = { bytes, size, count, context in

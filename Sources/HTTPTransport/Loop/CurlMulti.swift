@@ -1,4 +1,5 @@
 internal import CLibcurl
+import Glibc
 
 /// libcurl's multi handle: many transfers, one connection cache, driven by readiness and one timer.
 ///
@@ -67,10 +68,16 @@ final class CurlMulti {
         if transfers.isEmpty { emptySince = now() }
     }
 
-    /// Lets libcurl act on a descriptor that became ready. One that rests is watched no more: what came on it, mostly the
-    /// server's end of the connection, libcurl sees when it looks for a connection to use.
+    /// Lets libcurl act on a descriptor that became ready. One that rests is watched no more, and its connection ends: what came on
+    /// it is the server's end of it, or an answer that nobody asked for, which the next request would take for its own. libcurl sees
+    /// the end when it looks for a connection to use, or when it sends.
     func act(on readiness: Readiness) throws(Broken) {
-        guard !resting.remove(readiness.descriptor) else { return poller.forget(readiness.descriptor) }
+        guard !resting.remove(readiness.descriptor) else {
+            poller.forget(readiness.descriptor)
+            // Fails where the other side was faster, and then it has ended, too.
+            _ = shutdown(readiness.descriptor, Int32(SHUT_RDWR))
+            return
+        }
         var mask: Int32 = 0
         if readiness.canRead { mask |= CURL_CSELECT_IN }
         if readiness.canWrite { mask |= CURL_CSELECT_OUT }

@@ -31,6 +31,10 @@ struct CurlOutcome {
             return .tlsFailed(.handshake, failure)
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR:
             return lost(failure)
+        case CURLE_ABORTED_BY_CALLBACK:
+            // Ours, before the request is sent: the connection has bytes that nobody asked for, and is closed with the transfer.
+            return .connectionLost(
+                requestSent: false, CurlFailure(code: failure.code, text: "the server said more than it was asked"))
         case CURLE_HTTP2, CURLE_HTTP2_STREAM: return .http2Stream(failure)
         case CURLE_FILESIZE_EXCEEDED: return .responseTooLarge(.body)
         case CURLE_OUT_OF_MEMORY where responseBegun, Self.tooLarge:

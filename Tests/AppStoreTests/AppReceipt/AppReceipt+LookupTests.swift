@@ -19,10 +19,14 @@ struct AppReceiptLookupTests {
     @Test("else the customer's history, by an id that the receipt proves, of the claimed product if there is one")
     func history() throws {
         let receipt = try receipt(("1", "gems"), ("2", "level"))
-        #expect(receipt.lookup(for: Fixture.submission(transactionID: "7")) == .history("1"))
-        #expect(receipt.lookup(for: Fixture.submission(productID: "level")) == .history("2"))
-        #expect(receipt.lookup(for: Fixture.submission(productID: "pass")) == .history("1"))
-        #expect(receipt.lookup(for: Fixture.submission()) == .history("1"))
+        // All that it names: the builder's purchases go back to one original transaction.
+        let bought: Set<TransactionID> = ["1", "2", "1000000000000000"]
+        let first = TransactionLookup.Question.history(of: ProvenCustomer("1", of: "gems", bought: bought))
+        let second = TransactionLookup.Question.history(of: ProvenCustomer("2", of: "level", bought: bought))
+        #expect(receipt.lookup(for: Fixture.submission(transactionID: "7")) == first)
+        #expect(receipt.lookup(for: Fixture.submission(productID: "level")) == second)
+        #expect(receipt.lookup(for: Fixture.submission(productID: "pass")) == first)
+        #expect(receipt.lookup(for: Fixture.submission()) == first)
     }
 
     @Test("what is no id of Apple's is not asked for, whoever claims it")

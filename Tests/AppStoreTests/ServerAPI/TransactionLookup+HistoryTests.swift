@@ -10,8 +10,11 @@ struct TransactionLookupHistoryTests {
     private func run(
         _ replies: [AppStoreReply], app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
     ) throws -> (calls: [String], verdict: Verdict?) {
-        Script.run(try Script.lookup(.history("9"), app: app, submission), replies)
+        Script.run(try Script.lookup(.history(of: customer), app: app, submission), replies)
     }
+
+    /// Whose receipt names a transaction that is in most of the histories.
+    private let customer = ProvenCustomer("9", of: "gems", bought: ["1"])
 
     private let start = "production /inApps/v2/history/9?sort=ASCENDING"
 
@@ -82,6 +85,22 @@ struct TransactionLookupHistoryTests {
         #expect(try request(Fixture.submission(productID: "no such product")) == start)
         #expect(try request(Fixture.submission(transactionID: "1", productID: "gems")) == start)
         #expect(try request(Fixture.submission(productID: "gems"), app: Fixture.app(products: nil)) == start)
+        // The receipt names no purchase of it: without the others nothing would tell whose history it is.
+        #expect(try request(Fixture.submission(productID: "level")) == start)
+    }
+
+    @Test("a history that shares nothing with the receipt is another customer's, and grants nothing")
+    func anotherCustomer() throws {
+        let foreign = try Script.page([Script.transaction("2"), Script.transaction("3")])
+        #expect(try run([foreign]).verdict?.hold == .unknownAnswer)
+        // A renewal, or a restore, goes back to what the receipt names.
+        let renewal = try Script.page([Script.transaction("2", ["originalTransactionId": "\"1\""])])
+        #expect(try run([renewal]).verdict?.granted == ["2"])
+        let own = [try Script.page([Script.transaction("2")], next: "a"), try Script.page([Script.transaction("9")])]
+        #expect(try run(own).verdict?.granted == ["2", "9"])
+        // Of which nobody can say whose it is.
+        let empty = try run([try Script.page([])]).verdict
+        #expect(empty != nil && empty?.hold == nil)
     }
 
     @Test("what is of another app or environment, or not Apple's, neither grants nor fails")

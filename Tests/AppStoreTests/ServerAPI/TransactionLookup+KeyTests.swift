@@ -32,7 +32,7 @@ struct TransactionLookupKeyTests {
             #expect(try Script.verdict(on: refused, refused, answer)?.hold == .credentialsRefused)
         }
         let empty = try Script.page([], more: "")
-        let history = Script.run(try Script.lookup(.history(Script.id)), [refused, refused, empty])
+        let history = Script.run(try Script.lookup(.history(of: ProvenCustomer(Script.id))), [refused, refused, empty])
         #expect(history.verdict?.hold == .credentialsRefused)
     }
 
@@ -48,7 +48,7 @@ struct TransactionLookupKeyTests {
     @Test("a key that production took before is not doubted in the sandbox")
     func acceptedBefore() throws {
         let first = try Script.page([Script.transaction("1")], next: "a")
-        let run = Script.run(try Script.lookup(.history(Script.id)), [first, refused, refused])
+        let run = Script.run(try Script.lookup(.history(of: ProvenCustomer(Script.id))), [first, refused, refused])
         #expect(run.calls.count == 3)
         #expect(run.calls.last?.hasSuffix("revision=a fresh") == true)
         #expect(run.verdict?.hold == .credentialsRefused)

@@ -106,7 +106,8 @@ struct TransactionLookupTests {
             Script.error(5_000_000), try Script.found(), Script.reply(200, "{}"), .failed(.timedOut),
         ]
         let questions: [TransactionLookup.Question] = [
-            .transaction(Script.id), .confirmation(Script.id, .production), .history(Script.id), .history(Script.id),
+            .transaction(Script.id), .confirmation(Script.id, .production), .history(of: ProvenCustomer(Script.id)),
+            .history(of: ProvenCustomer(Script.id)),
         ]
         let replies = try (0..<1000).map { number in
             // Mostly pages: everything else ends a try soon.

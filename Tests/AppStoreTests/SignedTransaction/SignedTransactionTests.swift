@@ -36,6 +36,14 @@ struct SignedTransactionTests {
         #expect(transaction.purchase == .success(expected))
     }
 
+    @Test("a line item of zeros is none, and zeros in front make no other one")
+    func lineItems() throws {
+        for (text, id) in [("0", nil), ("0077", "77")] {
+            let transaction = try read(["webOrderLineItemId": "\"\(text)\""])
+            #expect(try transaction.purchase.get().webOrderLineItemID == id)
+        }
+    }
+
     @Test(
         "types by the names that Apple gives them",
         arguments: [

@@ -32,11 +32,12 @@ enum Answer {
     /// An answer of status 0.
     static func authentic(
         environment: String = "Production", bundleID: String? = "com.example.game", inApp: [String] = [],
-        latest: [String]? = nil
+        latest: [String]? = nil, createdAt: Timestamp? = nil
     ) -> [UInt8] {
         let bundle = bundleID.map { "\"bundle_id\":\"\($0)\"," } ?? ""
         let latest = latest.map { ",\"latest_receipt_info\":[\($0.joined(separator: ","))]" } ?? ""
-        let receipt = "{\(bundle)\"adam_id\":0,\"in_app\":[\(inApp.joined(separator: ","))]}"
+        let created = createdAt.map { "\"receipt_creation_date_ms\":\"\($0.milliseconds)\"," } ?? ""
+        let receipt = "{\(bundle)\(created)\"adam_id\":0,\"in_app\":[\(inApp.joined(separator: ","))]}"
         return Array("{\"status\":0,\"environment\":\"\(environment)\",\"receipt\":\(receipt)\(latest)}".utf8)
     }
 

@@ -47,9 +47,11 @@ enum Fixture {
 
     static func exchange(
         app: App = app(), submission: Submission = submission(),
-        secrets: [SharedSecret] = [SharedSecret("first")]
+        secrets: [SharedSecret] = [SharedSecret("first")], receiptCreatedAt: Timestamp? = nil
     ) -> VerifyReceiptExchange {
-        VerifyReceiptExchange(app: app, submission: submission, receivedAt: now, sharedSecrets: secrets)
+        VerifyReceiptExchange(
+            app: app, submission: submission, receivedAt: now, sharedSecrets: secrets,
+            receiptCreatedAt: receiptCreatedAt)
     }
 
     /// Answers a fresh exchange's calls in turn. The last element is nil if it has not concluded by then.

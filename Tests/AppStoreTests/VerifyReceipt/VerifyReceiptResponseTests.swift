@@ -69,6 +69,15 @@ struct VerifyReceiptResponseTests {
         #expect(purchase.appAccountToken == "abcd")
     }
 
+    @Test("takes a line item of zeros for none, and passes over zeros in front of one")
+    func lineItems() throws {
+        for (text, id) in [("0", nil), ("0077", "77")] {
+            let record = Answer.record("1", ["web_order_line_item_id": text])
+            let read = try #require(VerifyReceiptResponse(json: Answer.authentic(inApp: [record]))).records
+            #expect(read.map { $0.purchase(in: .production)?.webOrderLineItemID } == [id])
+        }
+    }
+
     @Test("reads receipts in the style of iOS 6: one purchase, milliseconds in the plain date, bid for the bundle")
     func iOS6() throws {
         let record = Answer.record(

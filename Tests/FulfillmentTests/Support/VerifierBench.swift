@@ -33,7 +33,8 @@ struct VerifierBench {
         guard case .ask(let opened) = verifier.open(submission, receivedAt: Timestamp(milliseconds: 1_795_255_200_000))
         else { throw NothingToAsk() }
         self.opened = opened
-        question = ReceiptQuestion(try ReceiptText(EvidenceText(base64)), secret: nil)
+        let text = try ReceiptText(EvidenceText(base64))
+        question = ReceiptQuestion(text, secret: nil, createdAt: try AppReceipt(der: text.bytes).createdAt)
         transactionID = id
     }
 
@@ -49,6 +50,16 @@ struct VerifierBench {
                 submission: submission,
                 claimant: Claimant(submissionID: "s", userID: "u", bundleID: "com.example.game"), fingerprint: "f"),
             origin: Origin(topic: "t", partition: 0, offset: 0), receivedAt: opened.receivedAt, ticket: nil, weight: 0)
+    }
+
+    /// The same kind of answer, about a receipt of a year earlier and another purchase.
+    var isOfAnotherReceipt: String {
+        """
+        {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.game",
+        "receipt_creation_date_ms":"1763719200000","in_app":[{
+        "quantity":"1","product_id":"gems","transaction_id":"77","original_transaction_id":"77",
+        "purchase_date_ms":"1763719100000"}]}}
+        """
     }
 
     /// An answer of Apple's that the receipt's purchase was made.

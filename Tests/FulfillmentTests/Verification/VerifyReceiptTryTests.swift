@@ -47,6 +47,16 @@ struct VerifyReceiptTryTests {
         }
     }
 
+    @Test("an answer about another receipt grants nothing: the receipt is to be sent again")
+    func otherReceipt() {
+        let (receiptTry, ends) = makeTry()
+        receiptTry.begin { verdict in ends.change { $0.append(verdict) } }
+        appStore.answer(bench.isOfAnotherReceipt)
+        let asked = Verdict.retry(.noAnswer, notBefore: nil, patience: .unlimited)
+        #expect(ends.value == [.verdict(asked, by: .verifyReceipt(.production))])
+        #expect(apple.status.inFlight == 0)
+    }
+
     @Test("waits for its turn, and is called by whoever ends the call before it")
     func turns() {
         let ends = Shared([TryResult?]())
