@@ -10,6 +10,11 @@ public struct SubmissionKey: Hashable, Sendable {
         self.bundleID = bundleID
         self.submissionID = submissionID
     }
+
+    public func hash(into hasher: inout Hasher) {
+        // Equal keys have equal ids, so the app adds little.
+        hasher.combine(submissionID)
+    }
 }
 
 /// What verification decided about one submission, to be made durable.

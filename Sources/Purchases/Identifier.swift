@@ -1,6 +1,8 @@
 /// A text that names one thing, told apart by the compiler from texts that name others.
 ///
-/// The text is kept as it came; whoever reads it from outside checks its form first.
+/// The text is kept as it came; whoever reads it from outside checks its form first. Two are the same if their bytes are, as in
+/// the ledgers and on Kafka. Swift's strings are the same if they mean the same characters to Unicode: to them
+/// `com.example.\u{212A}art`, with the sign for Kelvin, is `com.example.Kart`.
 public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The text itself.
     public let rawValue: String
@@ -16,8 +18,13 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 
     public var description: String { rawValue }
 
+    public static func == (left: Self, right: Self) -> Bool {
+        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    }
+
     public static func < (left: Self, right: Self) -> Bool {
-        left.rawValue < right.rawValue
+        guard left.rawValue == right.rawValue else { return left.rawValue < right.rawValue }
+        return left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 }
 

@@ -52,6 +52,51 @@ extension LedgerConformance {
             try expect(value.contains("bob"), true, "own id in the event")
             try expect(value.contains("alice"), false, "owner's id in the event")
         },
+        ConformanceRule("a transaction is granted once, also where its key is another than before") { ledger in
+            let subject = Subject(ledger)
+            // A period without its line item, and with it; and a product whose type was corrected.
+            let twins = [
+                (
+                    Samples.purchase("11", original: "10", type: .autoRenewable),
+                    Samples.purchase("11", original: "10", type: .autoRenewable, lineItem: "900")
+                ),
+                (Samples.purchase("20", type: .autoRenewable, lineItem: "901"), Samples.purchase("20")),
+            ]
+            for (index, (first, second)) in twins.enumerated() {
+                let event = Samples.event(first)
+                try await subject.settle(Samples.grant(SubmissionID("first-\(index)"), user: "alice", first))
+                try expect(
+                    try await subject.settle(Samples.grant(SubmissionID("mallory-\(index)"), user: "mallory", second)),
+                    [
+                        .failed(
+                            event: Samples.failedEvent(SubmissionID("mallory-\(index)")), reason: .ownedByAnotherUser)
+                    ], "another")
+                try expect(
+                    try await subject.settle(Samples.grant(SubmissionID("again-\(index)"), user: "alice", second)),
+                    [.granted(events: [event], created: 0)], "the same user")
+            }
+            // Together with what is new, and in one batch and in one submission.
+            let (bare, named) = (
+                Samples.purchase("31", original: "30", type: .autoRenewable),
+                Samples.purchase("31", original: "30", type: .autoRenewable, lineItem: "902")
+            )
+            let outcomes = try await subject.settle(
+                Samples.grant("b1", user: "alice", named), Samples.grant("b2", user: "bob", bare),
+                Samples.grant("b3", user: "carol", Samples.purchase("40")))
+            let event = Samples.event(named)
+            try expect(outcomes.first, .granted(events: [event], created: 1), "first of the batch")
+            try expect(
+                outcomes[1], .failed(event: Samples.failedEvent("b2"), reason: .ownedByAnotherUser), "second of it")
+            try expect(
+                try await subject.settle(Samples.grant("c", user: "alice", bare, named)),
+                [.granted(events: [event], created: 0)], "both in one")
+            try expect(try await ledger.counts().grants, 4, "grants")
+            // The sandbox numbers for itself.
+            let sandbox = Samples.purchase("40", environment: .sandbox)
+            try expect(
+                try await subject.settle(Samples.grant("d", user: "dora", sandbox)),
+                [.granted(events: [Samples.event(sandbox)], created: 1)], "another environment")
+        },
         ConformanceRule("user ids that differ in bytes are different users") { ledger in
             let subject = Subject(ledger)
             // Equal to Unicode; and equal up to a NUL.

@@ -49,6 +49,8 @@ struct NaiveLedger {
     }
 
     private(set) var grants: [String: Grant] = [:]
+    /// The name under which a transaction was granted.
+    private var names: [String: String] = [:]
     var submissions: [SubmissionKey: Submission] = [:]
     var outbox = NaiveOutbox()
     /// Deliveries that the batch opened for a worker.
@@ -131,8 +133,12 @@ struct NaiveLedger {
         var again: [EventID] = []
         var refusal: FailureReason?
         var seen: Set<String> = []
-        for purchase in purchases where seen.insert(Self.name(purchase)).inserted {
-            let name = Self.name(purchase)
+        for purchase in purchases {
+            let transaction = Self.transaction(purchase)
+            let ownName = Self.name(purchase)
+            guard !seen.contains(ownName), seen.insert(transaction).inserted else { continue }
+            seen.insert(ownName)
+            let name = grants[ownName] == nil ? names[transaction] ?? ownName : ownName
             let event = Self.event(name)
             if let owner = grants[name] {
                 if owner.user != claim.userID {
@@ -145,6 +151,7 @@ struct NaiveLedger {
                 }
             } else {
                 grants[name] = Grant(user: claim.userID, order: claim.orderID)
+                names[transaction] = name
                 events.append(event)
                 tell(event, settlement, now)
             }
@@ -191,6 +198,10 @@ struct NaiveLedger {
     private mutating func answerAgain(_ submission: Submission) -> SettledOutcome {
         submission.answers.forEach { outbox.copy($0) }
         return .answeredAgain(events: submission.answers)
+    }
+
+    private static func transaction(_ granted: GrantablePurchase) -> String {
+        "\(granted.purchase.environment.rawValue) \(granted.purchase.transactionID)"
     }
 
     private static func name(_ granted: GrantablePurchase) -> String {

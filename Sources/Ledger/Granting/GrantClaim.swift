@@ -21,18 +21,32 @@ public final class GrantClaim: Sendable {
         self.event = event
     }
 
-    /// The claims of one submission: its purchases in order, those with the same key once.
+    /// What Apple calls one purchase. At most one grant exists for each, as for each key: where Apple names a period's line item
+    /// in one answer and not in another, the keys differ and this does not.
+    struct Transaction: Hashable {
+        let environment: Environment
+        let id: TransactionID
+    }
+
+    var transaction: Transaction {
+        Transaction(environment: granted.purchase.environment, id: granted.purchase.transactionID)
+    }
+
+    /// The claims of one submission: its purchases in order, those with the same key or transaction once.
     public static func claims(
         of purchases: [GrantablePurchase], by verifiedBy: VerifiedBy, claimant: Claimant, at now: Timestamp
     ) -> [GrantClaim] {
-        var seen: Set<GrantKey> = []
+        var keys: Set<GrantKey> = []
+        var transactions: Set<Transaction> = []
         return purchases.compactMap { granted in
             let key = GrantKey(of: granted)
-            guard purchases.count == 1 || seen.insert(key).inserted else { return nil }
+            guard purchases.count == 1 || keys.insert(key).inserted else { return nil }
             let grantID = key.grantID
             let event = GrantedEvent.event(
                 grant: grantID, of: granted, to: claimant, by: verifiedBy, grantedAt: now)
-            return GrantClaim(key: key, grantID: grantID, granted: granted, verifiedBy: verifiedBy, event: event)
+            let claim = GrantClaim(key: key, grantID: grantID, granted: granted, verifiedBy: verifiedBy, event: event)
+            guard purchases.count == 1 || transactions.insert(claim.transaction).inserted else { return nil }
+            return claim
         }
     }
 }
@@ -61,20 +75,17 @@ public enum ClaimResult: Hashable, Sendable {
 
     /// Judges a claim whose key is taken.
     ///
-    /// The same user gets the answer again, unless both sides name an order and the orders differ. Ids are compared
-    /// by their bytes: texts that only look alike to Unicode name different accounts.
+    /// The same user gets the answer again, unless both sides name an order and the orders differ.
     public init(of claim: GrantClaim, for claimant: Claimant, heldBy holder: GrantHolder) {
         let purchase = claim.granted.purchase
-        guard holder.userID.rawValue.utf8.elementsEqual(claimant.userID.rawValue.utf8) else {
+        guard holder.userID == claimant.userID else {
             self = .refused(
                 Rejection(
                     .ownedByAnotherUser, "The purchase was granted to another user before.",
                     transactionID: purchase.transactionID, productID: purchase.productID))
             return
         }
-        if let held = holder.orderID, let claimed = claimant.orderID,
-            !held.rawValue.utf8.elementsEqual(claimed.rawValue.utf8)
-        {
+        if let held = holder.orderID, let claimed = claimant.orderID, held != claimed {
             self = .refused(
                 Rejection(
                     .grantedToAnotherOrder, "The purchase was granted to this user for another order before.",

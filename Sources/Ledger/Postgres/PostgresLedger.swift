@@ -57,7 +57,7 @@ public struct PostgresLedger: LedgerStore {
         try await pool.run { connection throws(PostgresFailure) in
             var recorded: [SubmissionKey: RecordedSubmission] = [:]
             for (key, prior) in try SubmissionRows.found(try connection.run(SubmissionRows.look(up: keys))) {
-                recorded[key.key] = RecordedSubmission(fingerprint: prior.fingerprint, outcome: prior.outcome)
+                recorded[key] = RecordedSubmission(fingerprint: prior.fingerprint, outcome: prior.outcome)
             }
             return recorded
         }

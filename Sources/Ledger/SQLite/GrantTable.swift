@@ -20,13 +20,13 @@ struct GrantTable {
                 product_id, product_type, quantity, items, purchased_at, expires_at, revoked_at, is_upgraded, ownership,
                 app_account_token, submission_id, user_id, bundle_id, order_id, traceparent, verified_by, granted_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (grant_key) DO NOTHING
+            ON CONFLICT DO NOTHING
             """, on: database)
     }
 
-    /// Adds a grant unless its key is taken.
+    /// Adds a grant unless its key is taken, or its transaction granted.
     ///
-    /// - Returns: whether it is new. The unique key decides.
+    /// - Returns: whether it is new. The unique indexes decide.
     func insert(_ claim: GrantClaim, claimant: Claimant, now: Timestamp) throws -> Bool {
         let granted = claim.granted
         let purchase = granted.purchase
@@ -56,13 +56,23 @@ struct GrantTable {
         } > 0
     }
 
-    func holder(of key: GrantKey) throws -> GrantHolder? {
+    /// Whom a purchase was granted to: by its key, else by its transaction under another key.
+    func holder(of claim: GrantClaim) throws -> GrantHolder? {
+        let purchase = claim.granted.purchase
         let statement = try PreparedStatement(
-            "SELECT user_id, order_id FROM grants WHERE grant_key = ?", on: database)
-        return try statement.rows({ $0.text(key.text) }) { row in
+            """
+            SELECT user_id, order_id, grant_key FROM grants WHERE grant_key = ?1
+            UNION ALL
+            SELECT user_id, order_id, grant_key FROM grants WHERE transaction_id = ?2 AND environment = ?3
+            """, on: database)
+        return try statement.rows({
+            $0.text(claim.key.text)
+            $0.text(purchase.transactionID.rawValue)
+            $0.text(purchase.environment.rawValue)
+        }) { row in
             GrantHolder(
                 userID: UserID(row.text(0)), orderID: row.optionalText(1).map { OrderID($0) },
-                eventID: GrantedEvent.id(of: key.grantID))
+                eventID: GrantedEvent.id(of: GrantKey(text: row.text(2)).grantID))
         }.first
     }
 

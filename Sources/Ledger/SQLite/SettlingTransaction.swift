@@ -168,8 +168,8 @@ struct SettlingTransaction {
             try tell(claim, settlement)
             return .created(claim.event.id)
         }
-        guard let holder = try grants.holder(of: claim.key) else {
-            throw LedgerError.damaged("a grant key is taken by no grant")
+        guard let holder = try grants.holder(of: claim) else {
+            throw LedgerError.damaged("a grant's key or transaction is taken by no grant")
         }
         return ClaimResult(of: claim, for: claimant, heldBy: holder)
     }

@@ -54,7 +54,7 @@ import Testing
 
     @Test func aRowThatTheDatabaseHasIsExtendedThere() {
         var known = KnownRows()
-        known.submissions[ExactKey(Samples.key("s1"))] = PriorSubmission(
+        known.submissions[Samples.key("s1")] = PriorSubmission(
             fingerprint: "first", outcome: .granted, cause: nil, events: [Samples.event(Samples.purchase("1"))])
         let decision = decide(Samples.grant("s1", content: "second", Samples.purchase("2")), known: known)
         #expect(decision.newRows.isEmpty && decision.changedRows.isEmpty)
@@ -63,7 +63,7 @@ import Testing
 
     @Test func aRowThatTheDatabaseHasIsExtendedOnceForAllOfTheBatch() {
         var known = KnownRows()
-        known.submissions[ExactKey(Samples.key("s1"))] = PriorSubmission(
+        known.submissions[Samples.key("s1")] = PriorSubmission(
             fingerprint: "first", outcome: .granted, cause: nil, events: [Samples.event(Samples.purchase("1"))])
         let decision = decide(
             Samples.grant("s1", content: "second", Samples.purchase("2")),
@@ -90,7 +90,7 @@ import Testing
 
     @Test func aHeldRowIsWrittenAnew() {
         var known = KnownRows()
-        known.submissions[ExactKey(Samples.key("s1"))] = PriorSubmission(
+        known.submissions[Samples.key("s1")] = PriorSubmission(
             fingerprint: "first", outcome: .held, cause: .held(.sharedSecretRefused), events: [])
         let decision = decide(Samples.failure("s1"), known: known)
         #expect(decision.newRows.isEmpty)

@@ -4,7 +4,7 @@ struct PostgresMigration: Sendable {
     let version: Int
     let sql: String
 
-    static let all = [ledger001, deliveries002, waitingIndexes003]
+    static let all = [ledger001, deliveries002, waitingIndexes003, transactionsOnce004]
 
     /// The schema this program reads and writes.
     static let latestVersion = all.count

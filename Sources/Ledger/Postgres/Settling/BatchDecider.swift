@@ -6,7 +6,7 @@ struct BatchDecider {
     enum Change {
         case write(BatchDecision.Row)
         /// What it is then, of which only the events are new.
-        case extend(ExactKey, PriorSubmission)
+        case extend(SubmissionKey, PriorSubmission)
     }
 
     private(set) var conclusions: [Conclusion] = []
@@ -18,8 +18,10 @@ struct BatchDecider {
     private(set) var quarantines: [Quarantine] = []
     private(set) var hasRepeats = false
     private var known: KnownRows
+    /// Whom the batch grants each transaction to.
+    private var granted: [GrantClaim.Transaction: GrantHolder] = [:]
     /// Where in `changes` a submission is.
-    private var changed: [ExactKey: Int] = [:]
+    private var changed: [SubmissionKey: Int] = [:]
     /// Where in `deliveries` an event is.
     private var opened: [EventID: Int] = [:]
     private let now: Timestamp
@@ -33,11 +35,11 @@ struct BatchDecider {
         changed.reserveCapacity(count)
         grants.reserveCapacity(count)
         entries.reserveCapacity(count)
-        self.known.grants.reserveCapacity(count)
+        granted.reserveCapacity(count)
     }
 
     mutating func settle(_ settlement: Settlement, _ claims: [GrantClaim]) {
-        let key = ExactKey(settlement.key)
+        let key = settlement.key
         let place = changed[key]
         let prior = place.map(prior(at:)) ?? known.submissions[key]
         if prior != nil || settlement.decision == .answerAgain { hasRepeats = true }
@@ -81,12 +83,13 @@ struct BatchDecider {
 
     private mutating func claim(_ claim: GrantClaim, _ settlement: Settlement) -> ClaimResult {
         let claimant = settlement.claimant
-        if let holder = known.grants[claim.key.text] {
+        if let holder = known.grants[claim.key.text] ?? granted[claim.transaction] {
             hasRepeats = true
             return ClaimResult(of: claim, for: claimant, heldBy: holder)
         }
-        known.grants[claim.key.text] = GrantHolder(
-            userID: claimant.userID, orderID: claimant.orderID, eventID: claim.event.id)
+        let holder = GrantHolder(userID: claimant.userID, orderID: claimant.orderID, eventID: claim.event.id)
+        known.grants[claim.key.text] = holder
+        granted[claim.transaction] = holder
         grants.append(BatchDecision.Grant(claim: claim, claimant: claimant))
         if let order = settlement.delivery {
             opened[claim.event.id] = deliveries.count
@@ -107,7 +110,7 @@ struct BatchDecider {
 
     /// What a row's change comes to with what the batch has done to it before; nil for a row that stays as it is.
     private func change(
-        _ change: SubmissionChange, of settlement: Settlement, _ key: ExactKey, _ prior: PriorSubmission?,
+        _ change: SubmissionChange, of settlement: Settlement, _ key: SubmissionKey, _ prior: PriorSubmission?,
         at place: Int?
     ) -> Change? {
         switch change {

@@ -70,9 +70,9 @@ struct BatchDecision: Sendable {
         newRows.reserveCapacity(decider.changes.count)
         for change in decider.changes {
             switch change {
-            case .write(let row) where known.submissions[ExactKey(row.settlement.key)] == nil: newRows.append(row)
+            case .write(let row) where known.submissions[row.settlement.key] == nil: newRows.append(row)
             case .write(let row): changedRows.append(row)
-            case .extend(let key, let prior): extendedRows.append((key.key, prior.events))
+            case .extend(let key, let prior): extendedRows.append((key, prior.events))
             }
         }
         sortByKey()

@@ -71,7 +71,7 @@ struct PostgresSettling: Sendable {
         let results = try connection.run([
             PostgresCommand(.begin),
             SubmissionRows.lock(settlements.map(\.key)),
-            GrantRows.holders(of: claims.flatMap { $0.map(\.key) }),
+            GrantRows.holders(of: claims.flatMap { $0 }),
             try OutboxRows.quarantined(quarantines),
             // Asked last: what the others saw as granted is open then, or its event is in the outbox.
             DeliveryRows.areThere,
@@ -79,7 +79,7 @@ struct PostgresSettling: Sendable {
         guard results.count == 5 else { throw .lost("unexpected answer") }
         var known = KnownRows()
         for (key, prior) in try SubmissionRows.found(results[1]) { known.submissions[key] = prior }
-        for (key, holder) in try GrantRows.found(results[2]) { known.grants[key] = holder }
+        known.grants = try GrantRows.found(results[2])
         known.quarantines = Set(try OutboxRows.found(results[3]))
         known.hasOpenDeliveries =
             try results[4].rows { row throws(PostgresFailure) in row.boolean(0) }.first ?? false

@@ -14,7 +14,7 @@ enum GrantRows {
             unnest($11::bigint[]), unnest($12::bigint[]), unnest($13::bigint[]), unnest($14::bigint[]) <> 0,
             unnest($15::text[]), unnest($16::text[]), unnest($17::text[]), unnest($18::text[]), unnest($19::text[]),
             unnest($20::text[]), unnest($21::text[]), unnest($22::text[])
-        ON CONFLICT (grant_key) DO NOTHING
+        ON CONFLICT DO NOTHING
         """)
 
     /// Of the insertion's values after the moment, in their order.
@@ -25,9 +25,16 @@ enum GrantRows {
 
     private static let holding = PostgresStatement(
         "look_up_grants",
-        "SELECT grant_key, user_id, order_id FROM grants WHERE grant_key = ANY($1::text[])")
+        """
+        SELECT grant_key, grant_key, user_id, order_id FROM grants WHERE grant_key = ANY($1::text[])
+        UNION ALL
+        SELECT claim.key, g.grant_key, g.user_id, g.order_id
+        FROM unnest($1::text[], $2::text[], $3::text[]) AS claim (key, transaction_id, environment)
+        JOIN grants g ON g.transaction_id = claim.transaction_id AND g.environment = claim.environment
+            AND g.grant_key <> claim.key
+        """)
 
-    /// Adds grants; those whose key is taken are passed over. The unique key decides.
+    /// Adds grants; those whose key is taken, or whose transaction is granted, are passed over. The unique indexes decide.
     static func insert(_ grants: [BatchDecision.Grant], now: Timestamp) -> PostgresCommand {
         var columns = PostgresColumns(elements, count: grants.count)
         for grant in grants {
@@ -58,21 +65,28 @@ enum GrantRows {
         return PostgresCommand(insertion, [.time(now)] + columns.values)
     }
 
-    /// Reads whom the grants belong to that there are of some keys.
-    static func holders(of keys: [GrantKey]) -> PostgresCommand {
-        PostgresCommand(holding, [.texts(keys.map(\.text))])
+    /// Reads whom purchases were granted to: by their keys, and by their transactions under other keys.
+    static func holders(of claims: [GrantClaim]) -> PostgresCommand {
+        PostgresCommand(
+            holding,
+            [
+                .texts(claims.map(\.key.text)), .texts(claims.map(\.granted.purchase.transactionID.rawValue)),
+                .texts(claims.map(\.granted.purchase.environment.rawValue)),
+            ])
     }
 
-    /// What ``holders(of:)`` found.
-    static func found(_ result: PostgresResult) throws(PostgresFailure) -> [(String, GrantHolder)] {
-        try result.rows { row throws(PostgresFailure) in
-            let key = GrantKey(text: try row.text(0))
-            return (
-                key.text,
-                GrantHolder(
-                    userID: UserID(try row.text(1)), orderID: row.optionalText(2).map { OrderID($0) },
-                    eventID: GrantedEvent.id(of: key.grantID))
+    /// What ``holders(of:)`` found, by the claims' keys. Where a purchase has two holders, the one of its own key.
+    static func found(_ result: PostgresResult) throws(PostgresFailure) -> [String: GrantHolder] {
+        let rows = try result.rows { row throws(PostgresFailure) in
+            (
+                claim: try row.text(0), key: try row.text(1),
+                holder: GrantHolder(
+                    userID: UserID(try row.text(2)), orderID: row.optionalText(3).map { OrderID($0) },
+                    eventID: GrantedEvent.id(of: GrantKey(text: try row.text(1)).grantID))
             )
         }
+        var holders: [String: GrantHolder] = [:]
+        for row in rows where row.key == row.claim || holders[row.claim] == nil { holders[row.claim] = row.holder }
+        return holders
     }
 }

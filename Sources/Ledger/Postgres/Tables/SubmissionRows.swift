@@ -85,13 +85,13 @@ enum SubmissionRows {
     }
 
     /// What ``look(up:)`` and ``lock(_:)`` found.
-    static func found(_ result: PostgresResult) throws(PostgresFailure) -> [(ExactKey, PriorSubmission)] {
+    static func found(_ result: PostgresResult) throws(PostgresFailure) -> [(SubmissionKey, PriorSubmission)] {
         try result.rows { row throws(PostgresFailure) in
             let outcome: RecordedOutcome = try row.word(3)
             let key = SubmissionKey(
                 bundleID: BundleID(try row.text(0)), submissionID: SubmissionID(try row.text(1)))
             return (
-                ExactKey(key),
+                key,
                 PriorSubmission(
                     fingerprint: try row.text(2), outcome: outcome,
                     cause: row.optionalText(4).flatMap { WaitingCause(outcome: outcome, word: $0) },
