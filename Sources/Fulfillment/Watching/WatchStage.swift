@@ -81,12 +81,14 @@ struct WatchStage: Sendable {
     }
 
     private func judge(_ isAlive: Bool) {
-        if parts.sourceIsAlive.isSet, !isAlive {
+        let wasAlive = parts.sourceIsAlive.isSet
+        // Before anything is said: whoever asks for it must not depend on the log.
+        parts.sourceIsAlive.set(isAlive)
+        if wasAlive, !isAlive {
             parts.logger.critical("The Kafka consumer shows no sign of life; only a restart helps")
-        } else if !parts.sourceIsAlive.isSet, isAlive {
+        } else if !wasAlive, isAlive {
             parts.logger.notice("The Kafka consumer shows signs of life again")
         }
-        parts.sourceIsAlive.set(isAlive)
     }
 }
 

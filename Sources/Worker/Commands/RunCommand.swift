@@ -25,6 +25,7 @@ struct RunCommand: AsyncParsableCommand {
         let observability = Observability.start(settings.log)
         let logger = observability.logger
         logger.info("Starting", metadata: settings.metadata())
+        OpenFiles.allow(connections: settings.verification.maxInFlight, logger: logger)
         do {
             try await observability.health(at: settings.http, state: NothingYet()).checkAddress()
         } catch {

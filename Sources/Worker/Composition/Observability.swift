@@ -1,4 +1,5 @@
 import Fulfillment
+import Glibc
 import Logging
 import Metrics
 
@@ -13,6 +14,8 @@ struct Observability: Sendable {
         LogDestination(settings: settings, now: { clock.now() }).bootstrap()
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
+        DescriptorWriter.standardError.count(with: Counter(label: "grantor_log_lines_lost_total"))
+        atexit { DescriptorWriter.standardError.finish(within: .seconds(1)) }
         return Observability(logger: Logger(label: "grantor"), registry: registry)
     }
 

@@ -49,27 +49,4 @@ struct LineLogHandlerTests {
         #expect(object["error"] == "Refused()")
         #expect(object["a"] == "b")
     }
-
-    @Test("Lines of many threads stay whole")
-    func concurrency() async {
-        let pipe = Pipe()
-        let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
-        let line = Array((String(repeating: "x", count: 10_000) + "\n").utf8)
-        // Threads of their own: both sides block, the task pool must not.
-        for _ in 0..<5 {
-            Thread.detachNewThread {
-                for _ in 0..<10 { writer.write(line) }
-            }
-        }
-        let read = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                // Exactly what is written: more would wait for an end that does not come.
-                let data = try? pipe.fileHandleForReading.read(upToCount: 50 * line.count)
-                continuation.resume(returning: data ?? Data())
-            }
-        }
-        let lines = read.split(separator: UInt8(ascii: "\n"))
-        #expect(lines.count == 50)
-        #expect(lines.allSatisfy { $0.count == 10_000 })
-    }
 }
