@@ -72,12 +72,12 @@ public final class Pipeline: Sendable {
         settlement = SettlementStage(
             parts: parts,
             settler: Settler(
-                ledger: ledger, clock: clock, randomness: randomness, backoff: configuration.retry.backoff,
+                ledger: ledger, clock: clock, randomness: randomness, backoff: .ledger,
                 metrics: metrics, logger: logger, answers: parts.ledgerAnswers, deliveries: deliveries?.board),
             source: source)
         publisher = Publisher(
             ledger: ledger, sink: sink, worker: worker, clock: clock, randomness: randomness,
-            backoff: configuration.retry.backoff,
+            backoff: .ledger,
             metrics: metrics, logger: logger)
     }
 

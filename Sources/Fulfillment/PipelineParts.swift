@@ -100,10 +100,9 @@ final class PipelineParts: Sendable {
         logger.warning("The ledger is unavailable; \(waiting)", metadata: ["cause": "\(cause)"])
     }
 
-    /// Waits before another try of something that failed so many times.
+    /// Waits before the ledger is asked once more that failed so many times.
     func pause(afterFailures failures: Int) async throws(CancellationError) {
-        try await clock.sleep(
-            for: configuration.retry.backoff.delay(afterFailures: failures, unit: randomness.unit()))
+        try await clock.sleep(for: Backoff.ledger.delay(afterFailures: failures, unit: randomness.unit()))
     }
 }
 

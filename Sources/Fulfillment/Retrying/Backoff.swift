@@ -8,6 +8,10 @@ public struct Backoff: Hashable, Sendable {
     /// No ceiling is higher.
     public let cap: Duration
 
+    /// For what waits for the ledger. Its cap is what a worker may stand still for once the ledger is back; unlike Apple it is
+    /// ours, and can bear that a few tasks of each worker ask every few seconds while it is away.
+    static let ledger = Backoff(base: .milliseconds(200), cap: .seconds(5))
+
     /// A backoff by its first and its highest ceiling.
     public init(base: Duration, cap: Duration) {
         self.base = base

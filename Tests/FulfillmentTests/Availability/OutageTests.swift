@@ -120,6 +120,30 @@ struct OutageTests {
         #expect(try await outage.bench.ledger.counts().grants == 300)
     }
 
+    @Test("what waits for the ledger goes on within seconds of its return, however long it was away")
+    func ledgerBack() async throws {
+        let outage = try await OutageBench { _ in nil }
+        try outage.submit(300)
+        let back = Duration.seconds(600)
+        let moments = Shared((fails: false, answers: Duration?.none, end: Duration.zero))
+        try await outage.run { bench, elapsed in
+            let status = bench.pipeline.status
+            if elapsed < back {
+                if status.settledRecords > 50 { bench.flaky.fail(before: .max, after: 0) }
+                return false
+            }
+            bench.flaky.fail(before: 0, after: 0)
+            moments.change {
+                if status.settledRecords > 50, status.ledgerAnswers { $0.answers = $0.answers ?? elapsed }
+                $0.end = elapsed
+            }
+            let counts = try await bench.ledger.counts()
+            return counts.grants == 300 && counts.unpublished == 0
+        }
+        #expect(try #require(moments.value.answers) - back <= .seconds(5))
+        #expect(moments.value.end - back < .seconds(10), "\(moments.value.end)")
+    }
+
     @Test("a stop in the middle of an outage ends at once and leaves the rest for the next start")
     func stop() async throws {
         let outage = try await OutageBench { $0 >= .seconds(2) ? .failed(.timedOut) : nil }

@@ -30,7 +30,7 @@ struct SettlementStageTests {
         let stage = SettlementStage(
             parts: parts,
             settler: Settler(
-                ledger: ledger, clock: clock, randomness: FixedRandomness(), backoff: parts.configuration.retry.backoff,
+                ledger: ledger, clock: clock, randomness: FixedRandomness(), backoff: .ledger,
                 metrics: parts.metrics, logger: logger, answers: parts.ledgerAnswers),
             source: FakeSource())
         for _ in 0..<500 { parts.window.admit(bytes: 0) }
