@@ -26,9 +26,28 @@ struct Breaker: Sendable {
         /// None is. -> `halfOpen` at its end
         case open(until: Duration)
         /// A few are. -> `ramping`, `open`
-        case halfOpen(underWay: Int, answered: Int)
+        case halfOpen(Probes)
         /// A share is, which doubles. -> `closed`, `open`
         case ramping(step: Int, since: Duration)
+    }
+
+    /// The calls of a half-open phase.
+    private struct Probes: Sendable {
+        var firstTries = 0
+        /// Retries, and what goes on.
+        var others = 0
+        /// Answers to retries: they count for this phase alone.
+        var answeredRetries = 0
+
+        var underWay: Int { firstTries + others }
+
+        mutating func begin(isRetry: Bool) {
+            if isRetry { others += 1 } else { firstTries += 1 }
+        }
+
+        mutating func end(isRetry: Bool) {
+            if isRetry { others -= 1 } else { firstTries -= 1 }
+        }
     }
 
     private let policy: BreakerPolicy
@@ -42,6 +61,11 @@ struct Breaker: Sendable {
     /// First tries that failed since the last answer, and those that began since then.
     private var failuresInARow = 0
     private var begunInARow = 0
+    /// When a first try was last answered, and how many failed since: kept through all phases.
+    private var lastAnswer: Duration?
+    private var failuresSinceAnswer = 0
+    /// First tries that were answered as probes since one failed: kept through the pauses that retries cause.
+    private var answeredProbes = 0
     /// Pauses since the last calm.
     private var pauses = 0
     private var closedSince: Duration = .zero
@@ -81,12 +105,16 @@ struct Breaker: Sendable {
 
     /// Whether one more call may be made beside those under way.
     ///
-    /// - Parameter limit: most calls at once, as far as others than the breaker have a say.
-    func admits(inFlight: Int, limit: Int) -> Bool {
+    /// - Parameters:
+    ///   - limit: most calls at once, as far as others than the breaker have a say.
+    ///   - isRetry: whether it is the first call of another try. These leave a probe to first tries: the other may hang until
+    ///     its time limit for a reason of its own.
+    func admits(inFlight: Int, limit: Int, isRetry: Bool = false) -> Bool {
         switch state {
         case .closed: inFlight < limit
         case .open: false
-        case .halfOpen(let underWay, _): underWay < policy.probes
+        case .halfOpen(let probes):
+            probes.underWay < policy.probes && !(isRetry && probes.others >= max(1, policy.probes - 1))
         case .ramping(let step, _): inFlight < min(limit, share(at: step))
         }
     }
@@ -105,8 +133,9 @@ struct Breaker: Sendable {
             fresh.begin(elapsed: elapsed)
             begunInARow += 1
         }
-        if case .halfOpen(let underWay, let answered) = state {
-            state = .halfOpen(underWay: underWay + 1, answered: answered)
+        if case .halfOpen(var probes) = state {
+            probes.begin(isRetry: isRetry)
+            state = .halfOpen(probes)
         }
         return Pass(era: era, isRetry: isRetry, began: elapsed)
     }
@@ -119,7 +148,7 @@ struct Breaker: Sendable {
         case .closed:
             if pauses > 0, elapsed - closedSince >= policy.calm { pauses = 0 }
         case .open(let until):
-            if elapsed >= until { enter(.halfOpen(underWay: 0, answered: 0)) }
+            if elapsed >= until { enter(.halfOpen(Probes())) }
         case .halfOpen: break
         case .ramping(let step, let since):
             if elapsed - since >= policy.rampInterval { climb(from: step, since: since, to: elapsed) }
@@ -129,9 +158,10 @@ struct Breaker: Sendable {
     /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is, and so do
     /// failures that came late: each doubling brings as many new calls as would outvote them.
     private mutating func climb(from step: Int, since: Duration, to elapsed: Duration) {
+        let judged = onlyFirstTriesJudge(elapsed) ? fresh.total : all.total
         let isDoubtful =
             isSlow(least: policy.leastRampCalls)
-            || all.total.calls >= policy.leastRampCalls && all.total.endedFailureShare >= policy.failureShare
+            || judged.calls >= policy.leastRampCalls && judged.endedFailureShare >= policy.failureShare
         forget()
         guard !isDoubtful else { return state = .ramping(step: step, since: elapsed) }
         let intervals = Int(min((elapsed - since) / policy.rampInterval, Double(policy.rampSteps)))
@@ -156,30 +186,44 @@ struct Breaker: Sendable {
         advance(to: elapsed)
         if case .limited(let wait?) = outcome {
             // A named moment holds whenever the call began; nobody may be early.
+            answeredProbes = 0
             return open(for: max(wait, policy.shortestPause), counts: pass.era == era, elapsed)
         }
+        let hasFailed = outcome == .failed || outcome == .overloaded
+        if !isRetry { remember(outcome, hasFailed, elapsed) }
         guard pass.era == era else { return }
         if outcome == .unknown { takeBack(pass) }
-        let hasFailed = outcome == .failed || outcome == .overloaded
         switch state {
         case .open: break
         case .closed:
             if outcome == .limited(wait: nil) { return open(elapsed, unit) }
             guard note(outcome, hasFailed, isRetry: isRetry, took, elapsed) else { return }
-            if isFailing(leastFresh: policy.leastCalls) || isSlow(least: policy.leastCalls) { open(elapsed, unit) }
-        case .halfOpen(let underWay, let answered):
-            if hasFailed || outcome == .limited(wait: nil) { return open(elapsed, unit) }
-            let answered = outcome == .answered ? answered + 1 : answered
-            guard answered >= policy.answersToRamp else {
-                return state = .halfOpen(underWay: underWay - 1, answered: answered)
+            if isFailing(leastFresh: policy.leastCalls, elapsed) || isSlow(least: policy.leastCalls) {
+                open(elapsed, unit)
             }
+        case .halfOpen(var probes):
+            probes.end(isRetry: pass.isRetry)
+            if outcome == .limited(wait: nil) {
+                answeredProbes = 0
+                return open(elapsed, unit)
+            }
+            // Of a first try that is under way more can be learnt.
+            let isJudged = !isRetry || probes.firstTries == 0 && !onlyFirstTriesJudge(elapsed)
+            if hasFailed, isJudged { return open(elapsed, unit) }
+            if outcome == .answered {
+                if isRetry { probes.answeredRetries += 1 } else { answeredProbes += 1 }
+            }
+            guard answeredProbes + probes.answeredRetries >= policy.answersToRamp else {
+                return state = .halfOpen(probes)
+            }
+            answeredProbes = 0
             // It answers now and then at least: a relapse is not to cost it a pause as long as silence does.
             pauses = (pauses + 1) / 2
             enter(.ramping(step: 0, since: elapsed))
         case .ramping:
             if outcome == .limited(wait: nil) { return open(elapsed, unit) }
             guard note(outcome, hasFailed, isRetry: isRetry, took, elapsed) else { return }
-            if isFailing(leastFresh: policy.leastRampCalls) { open(elapsed, unit) }
+            if isFailing(leastFresh: policy.leastRampCalls, elapsed) { open(elapsed, unit) }
         }
     }
 
@@ -207,13 +251,32 @@ struct Breaker: Sendable {
         return true
     }
 
+    /// Remembers what came of a first try, whenever it began.
+    private mutating func remember(_ outcome: CallOutcome, _ hasFailed: Bool, _ elapsed: Duration) {
+        if outcome == .answered {
+            lastAnswer = elapsed
+            failuresSinceAnswer = 0
+        } else if hasFailed {
+            failuresSinceAnswer += 1
+            answeredProbes = 0
+        }
+    }
+
+    /// Whether a first try was answered lately, and hardly any failed since: Apple answers then, and retries that fail do so for
+    /// a reason of their own. On a quiet worker they would outvote the few first tries for ever.
+    private func onlyFirstTriesJudge(_ elapsed: Duration) -> Bool {
+        guard let lastAnswer, failuresSinceAnswer < policy.failuresToDoubt else { return false }
+        return elapsed - lastAnswer < policy.answerHolds
+    }
+
     /// First tries are the judges while there are any: what is tried again failed before, perhaps for a reason of its own,
     /// and a crowd of such submissions must not stop everybody's calls.
-    private func isFailing(leastFresh: Int) -> Bool {
+    private func isFailing(leastFresh: Int, _ elapsed: Duration) -> Bool {
         // Unless most of what began meanwhile is still under way: it may be answered yet.
         let ended = Double(begunInARow) * policy.failureShare
         if failuresInARow >= policy.failuresInARow, Double(failuresInARow) >= ended { return true }
         if fresh.total.calls >= leastFresh { return fresh.total.failureShare >= policy.failureShare }
+        guard !onlyFirstTriesJudge(elapsed) else { return false }
         return all.total.calls >= policy.leastCalls && all.total.failureShare >= policy.failureShare
     }
 

@@ -9,6 +9,12 @@ public struct BreakerPolicy: Hashable, Sendable {
     /// Calls stop when so many first tries failed one after the other: the answers of the seconds before an outage do not
     /// outvote it for long.
     public var failuresInARow = 50
+    /// After an answer to a first try failed retries are no sign of trouble for so long: what fails again and again may do so
+    /// for a reason of its own, and is not to stop those whom Apple answers. An outage that begins while nothing new comes is
+    /// noticed so much later.
+    public var answerHolds: Duration = .seconds(60)
+    /// ... unless so many first tries failed since. One or two do not end it: who sends what fails sends some of it anew.
+    public var failuresToDoubt = 3
     /// An answer that took longer is slow.
     public var slowAfter: Duration = .seconds(10)
     /// Calls stop for a moment when so many of the answers were slow. Slowness alone never keeps them stopped: a slow
@@ -18,7 +24,7 @@ public struct BreakerPolicy: Hashable, Sendable {
     public var pause = Backoff(base: .seconds(1), cap: .seconds(15))
     /// Shortest pause that a target may ask for: what is shorter, or over already, does not keep a crowd away.
     public var shortestPause: Duration = .seconds(1)
-    /// Probes under way at most.
+    /// Probes under way at most; all but one may be retries, if there is more than one.
     public var probes = 2
     /// Answered probes after which calls begin again.
     public var answersToRamp = 3

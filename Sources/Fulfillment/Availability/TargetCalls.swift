@@ -55,8 +55,8 @@ struct TargetCalls: Sendable {
     func nextMoment(beginsTries: Bool) -> Duration? {
         if let moment = breaker.nextMoment { return moment }
         let waitsForBudget =
-            beginsTries && breaker.phase == .closed && !line.isEmpty(.again) && line.isEmpty(.goingOn)
-            && line.isEmpty(.first) && breaker.admits(inFlight: inFlight, limit: limit.value)
+            beginsTries && !line.isEmpty(.again) && line.isEmpty(.goingOn) && line.isEmpty(.first)
+            && breaker.admits(inFlight: inFlight, limit: limit.value, isRetry: true)
         return waitsForBudget ? retries.nextMoment : nil
     }
 
@@ -110,8 +110,9 @@ struct TargetCalls: Sendable {
     /// Lets a call be made at once that nobody is ahead of.
     mutating func passAtOnce(_ lane: CallLine.Lane, elapsed: Duration) -> Breaker.Pass? {
         breaker.advance(to: elapsed)
-        guard line.isEmpty, breaker.admits(inFlight: inFlight, limit: limit.value) else { return nil }
-        guard lane != .again || breaker.phase == .halfOpen || retries.take(elapsed: elapsed) else { return nil }
+        guard line.isEmpty, breaker.admits(inFlight: inFlight, limit: limit.value, isRetry: lane == .again),
+            lane != .again || retries.take(elapsed: elapsed)
+        else { return nil }
         return begin(lane, elapsed)
     }
 
@@ -126,9 +127,13 @@ struct TargetCalls: Sendable {
         guard beginsTries else { return nil }
         let hasRetries = !line.isEmpty(.again)
         let hasFresh = !line.isEmpty(.first)
-        // Probes are so few that no budget has to bear them. What failed before may do so for a reason of its own, and
-        // says less about the target.
-        if breaker.phase == .halfOpen { return hasFresh ? .first : hasRetries ? .again : nil }
+        // What failed before may do so for a reason of its own, and says less about the target. The budget is for those whose
+        // failures end no phase: they could follow one another at once.
+        if breaker.phase == .halfOpen {
+            if hasFresh { return .first }
+            let mayProbe = hasRetries && breaker.admits(inFlight: inFlight, limit: limit.value, isRetry: true)
+            return mayProbe && retries.take(elapsed: elapsed) ? .again : nil
+        }
         if hasRetries, hasFresh { turn = (turn + 1) % Self.freshTurn }
         let isFreshTurn = hasFresh && turn == 0
         if hasRetries, !isFreshTurn, retries.take(elapsed: elapsed) { return .again }

@@ -9,7 +9,7 @@ private struct BreakerModel {
     var random: SeededGenerator
     var breaker: Breaker
     var elapsed = Duration.zero
-    var underWay: [(pass: Breaker.Pass, from: Breaker.Phase, era: Int)] = []
+    var underWay: [(pass: Breaker.Pass, isRetry: Bool, era: Int)] = []
     /// Changes of phase after which calls from before count no more.
     var era = 0
     var phase = Breaker.Phase.closed
@@ -17,8 +17,15 @@ private struct BreakerModel {
     var closedUntil = Duration.zero
     var healthy = 1.0
     /// What ended while it was closed.
-    var recent: [(second: Int64, isFailure: Bool)] = []
-    var failuresInARow: Int { recent.reversed().prefix { $0.isFailure }.count }
+    var recent: [(second: Int64, isFailure: Bool, isRetry: Bool)] = []
+    var failuresInARow: Int { recent.reversed().prefix { $0.isFailure }.count { !$0.isRetry } }
+    /// When a first try was last answered, and how many failed since.
+    var answered: (at: Duration, failuresSince: Int)?
+    /// Whether failed retries say nothing.
+    var onlyFirstTriesJudge: Bool {
+        guard let answered, answered.failuresSince < policy.failuresToDoubt else { return false }
+        return elapsed - answered.at < policy.answerHolds
+    }
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
@@ -54,16 +61,19 @@ private struct BreakerModel {
 
     mutating func begin() throws {
         advance()
-        guard breaker.admits(inFlight: underWay.count, limit: ceiling) else { return }
+        let isRetry = Int.random(in: 0..<4, using: &random) == 0
+        guard breaker.admits(inFlight: underWay.count, limit: ceiling, isRetry: isRetry) else { return }
         try #require(elapsed >= closedUntil, "a call within a pause")
         switch breaker.phase {
         case .open: Issue.record("a call while it is open")
         case .halfOpen:
             try #require(underWay.count { $0.era == era } < policy.probes, "probes pile up")
+            let retries = underWay.count { $0.era == era && $0.isRetry }
+            try #require(!isRetry || retries < policy.probes - 1, "retries take the probe of first tries")
         case .ramping: try #require(underWay.count < ceiling / 2)
         case .closed: try #require(underWay.count < ceiling)
         }
-        underWay.append((breaker.began(isRetry: false, elapsed: elapsed), phase, era))
+        underWay.append((breaker.began(isRetry: isRetry, elapsed: elapsed), isRetry, era))
     }
 
     mutating func end() throws {
@@ -79,14 +89,21 @@ private struct BreakerModel {
         let before = breaker.phase
         let unit = Double.random(in: 0..<1, using: &random)
         if before == .closed, call.era == era, outcome == .answered || outcome == .failed {
-            recent.append((elapsed.components.seconds, outcome == .failed))
+            recent.append((elapsed.components.seconds, outcome == .failed, call.isRetry))
         }
-        breaker.ended(call.pass, outcome, isRetry: false, took: .milliseconds(250), elapsed: elapsed, unit: { unit })
+        if !call.isRetry, outcome == .answered { answered = (elapsed, 0) }
+        if !call.isRetry, outcome == .failed { answered?.failuresSince += 1 }
+        breaker.ended(
+            call.pass, outcome, isRetry: call.isRetry, took: .milliseconds(250), elapsed: elapsed, unit: { unit })
         if case .limited(let wait?) = outcome {
             closedUntil = max(closedUntil, elapsed + max(wait, .seconds(1)))
             try #require(breaker.phase == .open)
         }
-        if before != .open, breaker.phase == .open { try opened(from: before, outcome) }
+        if before != .open, breaker.phase == .open {
+            let isSilent = call.isRetry && outcome == .failed && onlyFirstTriesJudge
+            try #require(!isSilent || before == .closed && isFreshFailing, "a retry stopped those who are answered")
+            try opened(from: before, outcome)
+        }
         follow()
     }
 
@@ -97,10 +114,41 @@ private struct BreakerModel {
         let pause = until - elapsed
         try #require(pause >= policy.pause.base / 2 && pause <= policy.pause.cap)
         guard before == .closed, failuresInARow < policy.failuresInARow else { return }
+        guard !isFreshFailing else { return }
+        try #require(!onlyFirstTriesJudge)
+        try #require(isFailing(window), "opened without half of the calls failing")
+    }
+
+    var window: [(second: Int64, isFailure: Bool, isRetry: Bool)] {
         let second = elapsed.components.seconds
-        let window = recent.filter { $0.second > second - 10 }
-        try #require(window.count >= policy.leastCalls)
-        try #require(window.count { $0.isFailure } * 2 >= window.count, "opened without half of the calls failing")
+        return recent.filter { $0.second > second - 10 }
+    }
+
+    var isFreshFailing: Bool { isFailing(window.filter { !$0.isRetry }) }
+
+    private func isFailing(_ calls: [(second: Int64, isFailure: Bool, isRetry: Bool)]) -> Bool {
+        calls.count >= policy.leastCalls && calls.count { $0.isFailure } * 2 >= calls.count
+    }
+
+    /// From now on what is new is answered, every ten seconds, and what is tried again fails as often as it may be: calls must
+    /// all be made again soon, and go on.
+    mutating func recoverBesidePoison() throws {
+        let began = elapsed
+        var newAt = elapsed
+        while elapsed - began < .seconds(600) {
+            breaker.advance(to: elapsed)
+            for isRetry in [false, true] where isRetry || elapsed >= newAt {
+                guard breaker.admits(inFlight: 0, limit: ceiling, isRetry: isRetry) else { continue }
+                if !isRetry { newAt = elapsed + .seconds(10) }
+                let pass = breaker.began(isRetry: isRetry, elapsed: elapsed)
+                breaker.ended(
+                    pass, isRetry ? .failed : .answered, isRetry: isRetry, took: .milliseconds(50), elapsed: elapsed,
+                    unit: { 0.5 })
+            }
+            // A moment that was named, a pause, three answers, the ramp.
+            if elapsed - began > .seconds(60 + 15 + 20 + 7 + 1) { try #require(breaker.phase == .closed) }
+            elapsed += .milliseconds(50)
+        }
     }
 
     /// From now on everything is answered: calls must all be made again soon.
@@ -131,9 +179,12 @@ struct BreakerPropertyTests {
         for _ in 0..<10_000 { try model.step() }
         for call in model.underWay {
             let elapsed = model.elapsed
-            model.breaker.ended(call.pass, .unknown, isRetry: false, took: .zero, elapsed: elapsed, unit: { 0.5 })
+            model.breaker.ended(
+                call.pass, .unknown, isRetry: call.isRetry, took: .zero, elapsed: elapsed, unit: { 0.5 })
         }
         model.underWay = []
+        var poisoned = model
         try model.recover()
+        try poisoned.recoverBesidePoison()
     }
 }

@@ -67,22 +67,6 @@ struct BreakerTests {
         #expect(breaker.phase == .closed)
     }
 
-    @Test("what is tried again and fails again stops nobody else's calls; with nothing but retries it does")
-    mutating func poison() {
-        for _ in 0..<20 { call(.answered) }
-        for _ in 0..<1000 {
-            for _ in 0..<5 { call(.failed, isRetry: true) }
-            call(.answered)
-            wait(.milliseconds(100))
-        }
-        #expect(breaker.phase == .closed)
-        for _ in 0..<300 {
-            wait(.milliseconds(100))
-            call(.failed, isRetry: true)
-        }
-        #expect(breaker.phase != .closed)
-    }
-
     @Test("forgets failures of long ago")
     mutating func forgets() {
         for _ in 0..<19 { call(.failed) }
