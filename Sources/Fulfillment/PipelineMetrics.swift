@@ -51,6 +51,8 @@ final class PipelineMetrics: Sendable {
     let publishFailures = Counter(label: "grantor_publish_failed_passes_total")
     /// Events that the broker refused, and those that wait behind them. Alert on any that stay.
     let withheld = Gauge(label: "grantor_events_withheld")
+    /// How far the outbox is published. Alert if it stands still while entries wait.
+    private let publishedSequence = Gauge(label: "grantor_outbox_published_sequence")
 
     private let granted = Counter(label: "grantor_submissions_settled_total", dimensions: [("outcome", "granted")])
     private let failed = PipelineMetrics.byCase(FailureReason.self) {
@@ -105,6 +107,12 @@ final class PipelineMetrics: Sendable {
         }
         granted.increment(by: grantedNow)
         grantsCreated.increment(by: createdNow)
+    }
+
+    /// Brings the gauges of the relay up to date.
+    func relays(_ count: Int, through sequence: Int64) {
+        withheld.record(count)
+        publishedSequence.record(sequence)
     }
 
     func published(_ entries: [OutboxEntry], _ acknowledged: [Bool]) {

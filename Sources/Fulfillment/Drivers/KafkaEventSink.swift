@@ -45,9 +45,17 @@ public struct KafkaEventSink: EventSink {
                     topic: topics[event.kind], key: event.key, value: event.value,
                     headers: event.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
             })
+        let cancelled = deliveries.count { if case .failed(.cancelled, _) = $0 { true } else { false } }
+        if cancelled > 0 {
+            logger.notice(
+                "Not waiting any longer for acknowledgements; these events are published again",
+                metadata: ["events": "\(cancelled)"])
+        }
         return zip(events, deliveries).map { event, delivery in
             switch delivery {
             case .delivered: return true
+            // Nothing that Kafka did, and hundreds at once.
+            case .failed(.cancelled, _): return false
             case .failed(let error, _):
                 logger.warning(
                     "An event was not acknowledged",

@@ -64,6 +64,9 @@ struct OutboxRelay: Sendable {
     /// Entries offered since the ledger was told last; 0 if it knows all.
     var untold: Int { Int(position - noted) + note.release.count }
 
+    /// Says what the ledger knows already: keeps the relay, whatever becomes of an offer that is under way.
+    var renewal: RelayNote { RelayNote(through: noted) }
+
     /// What the ledger is to be told, and is taken to know from now on.
     mutating func takeNote() -> RelayNote {
         noted = position

@@ -14,6 +14,11 @@ struct Publisher: Sendable {
     static let noteInterval: Duration = .milliseconds(50)
     /// Most acknowledged entries that wait for their note.
     static let maxUntold = 5000
+    /// How often the relay is kept while nothing else is noted.
+    static let renewalInterval = lease / 3
+    /// How long the relay is kept for an offer without an answer. Every record has its answer long before; a sink that gives
+    /// none is broken, and another worker's may not be.
+    static let maxOffer: Duration = .seconds(150)
 
     let ledger: any LedgerStore
     let sink: any EventSink
@@ -53,6 +58,9 @@ struct Publisher: Sendable {
             return !isFinished && !Task.isCancelled
         }
         var relay = OutboxRelay(turn)
+        metrics.relays(relay.withheldCount, through: turn.publishedThrough)
+        // Of whoever has the relay next.
+        defer { metrics.withheld.record(0) }
         let isLost = try await publish(&relay, handover)
         guard !isLost else { return true }
         // Cancelled or not: another worker need not wait for the lease to end.
@@ -63,7 +71,7 @@ struct Publisher: Sendable {
     /// - Returns: whether the relay was lost to another worker.
     private func publish(_ relay: inout OutboxRelay, _ handover: Handover) async throws(LedgerError) -> Bool {
         var noteDue = clock.elapsed() + Self.noteInterval
-        var renewalDue = clock.elapsed() + Self.lease / 3
+        var renewalDue = clock.elapsed() + Self.renewalInterval
         var sweepDue = clock.elapsed() + Self.sweepInterval
         while !Task.isCancelled {
             let news = handover.take()
@@ -79,7 +87,7 @@ struct Publisher: Sendable {
             if isNoteDue || now >= renewalDue {
                 guard try await tell(&relay) else { return true }
                 noteDue = now + Self.noteInterval
-                renewalDue = now + Self.lease / 3
+                renewalDue = now + Self.renewalInterval
             }
             switch relay.next() {
             case .offer(let entries): await offer(entries, &relay)
@@ -95,21 +103,52 @@ struct Publisher: Sendable {
     }
 
     private func tell(_ relay: inout OutboxRelay) async throws(LedgerError) -> Bool {
-        let isOurs = try await ledger.published(
-            relay.takeNote(), by: worker, for: Self.lease, now: clock.now())
-        if !isOurs { logger.notice("Another worker publishes now; this one was silent for too long") }
-        return isOurs
+        let note = relay.takeNote()
+        guard try await ledger.published(note, by: worker, for: Self.lease, now: clock.now()) else {
+            logger.notice("Another worker publishes now; this one was silent for too long")
+            return false
+        }
+        metrics.relays(relay.withheldCount, through: note.through)
+        return true
     }
 
     private func offer(_ entries: [OutboxEntry], _ relay: inout OutboxRelay) async {
-        let acknowledged = await sink.publish(entries.map(\.event))
+        let acknowledged = await publish(entries.map(\.event), keeping: relay.renewal)
         metrics.published(entries, acknowledged)
+        if acknowledged.contains(false) { metrics.publishFailures.increment() }
         relay.offered(entries, acknowledged: acknowledged)
         metrics.withheld.record(relay.withheldCount)
     }
 
+    /// Offers events, and keeps the relay meanwhile: a partition without a leader answers after the lease, and a worker that has
+    /// lost the relay by then may note nothing of what it was answered, so all would offer the same for ever.
+    private func publish(_ events: [Event], keeping renewal: RelayNote) async -> [Bool] {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await keep(renewal) }
+            let acknowledged = await sink.publish(events)
+            // A renewal that is under way is waited for: no two notes are on their way at once.
+            group.cancelAll()
+            return acknowledged
+        }
+    }
+
+    /// Keeps the relay until the task is cancelled. Nothing is given up here: the next note finds out that the relay is lost.
+    private func keep(_ renewal: RelayNote) async {
+        let end = clock.elapsed() + Self.maxOffer
+        while clock.elapsed() < end {
+            do {
+                try await clock.sleep(for: Self.renewalInterval)
+                guard try await ledger.published(renewal, by: worker, for: Self.lease, now: clock.now()) else { return }
+            } catch LedgerError.unavailable(let cause) {
+                logger.warning("The ledger is unavailable; the relay may be lost", metadata: ["cause": "\(cause)"])
+            } catch {
+                // The offer has its answer, or the ledger says the same to the next note.
+                return
+            }
+        }
+    }
+
     private func pause(_ failures: Int, _ withheld: Int) async {
-        metrics.publishFailures.increment()
         logger.warning(
             "Events were not acknowledged and are published again",
             metadata: ["failures": "\(failures)", "withheld": "\(withheld)"])

@@ -20,7 +20,8 @@ public enum KafkaError: Error, Sendable, Hashable {
     case resourcesExhausted(String, errno: Int32)
     /// `next` was called while an earlier call was still waiting. A mistake in the calling program.
     case concurrentNext
-    /// The calling task was cancelled; nothing was lost, the next call goes on where this one would have.
+    /// The calling task was cancelled; nothing was lost, the next call goes on where this one would have. Of a record:
+    /// nobody waited for its acknowledgement any longer.
     case cancelled
     /// The client was closed before it could do this.
     case closed

@@ -19,6 +19,8 @@ struct DeliveryBatches {
     }
 
     private struct Batch {
+        /// The sender's name for it.
+        let id: UInt64
         let records: [KafkaProducerRecord]
         var results: [KafkaDelivery?]
         var missing: Int
@@ -33,12 +35,14 @@ struct DeliveryBatches {
 
     var isEmpty: Bool { batches.isEmpty }
 
-    /// Adds a batch of at least one record.
-    mutating func add(_ records: [KafkaProducerRecord], reply: @escaping @Sendable ([KafkaDelivery]) -> Void) {
+    /// Adds a batch of at least one record, under a name that no other has.
+    mutating func add(
+        _ records: [KafkaProducerRecord], id: UInt64, reply: @escaping @Sendable ([KafkaDelivery]) -> Void
+    ) {
         repeat { lastBatch = lastBatch == .max ? 1 : lastBatch + 1 } while batches[lastBatch] != nil
         batches[lastBatch] = Batch(
-            records: records, results: Array(repeating: nil, count: records.count), missing: records.count, reply: reply
-        )
+            id: id, records: records, results: Array(repeating: nil, count: records.count), missing: records.count,
+            reply: reply)
         waiting.append((lastBatch, 0))
     }
 
@@ -84,6 +88,20 @@ struct DeliveryBatches {
         guard batches.values[place].missing == 0 else { return }
         let batch = batches.remove(at: place).value
         batch.reply(batch.results.compactMap { $0 })
+    }
+
+    /// Answers a batch's sender now, with what has come in: a record without a result gets one of these. Results that come
+    /// later find nobody. Does nothing if the sender has his answer.
+    mutating func giveUp(_ id: UInt64, sent: KafkaDelivery, unsent: KafkaDelivery) {
+        guard let (key, batch) = batches.first(where: { $0.value.id == id }) else { return }
+        var firstUnsent = batch.records.count
+        if let place = waiting[firstWaiting...].firstIndex(where: { $0.batch == key }) {
+            firstUnsent = waiting[place].next
+            waiting.remove(at: place)
+        }
+        for index in batch.results.indices where batch.results[index] == nil {
+            resolve(Slot(batch: key, index: UInt32(index)), index < firstUnsent ? sent : unsent)
+        }
     }
 
     /// Gives every record that librdkafka holds this result; those still waiting stay.

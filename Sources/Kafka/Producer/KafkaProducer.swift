@@ -33,17 +33,28 @@ public final class KafkaProducer: Sendable {
 
     /// Sends records and suspends until each one's fate is known: one answer per record, in their order.
     ///
-    /// Waits for room when the buffer is full, and for brokers as long as `messageTimeout` allows. Cancelling the task
-    /// does not take records back. An empty array is answered with an empty array.
+    /// Waits for room when the buffer is full, and for brokers as long as `messageTimeout` allows. An empty array is
+    /// answered with an empty array.
+    ///
+    /// When the task is cancelled this returns at once: a record whose fate is not known yet has failed with `cancelled`.
+    /// That takes back only what librdkafka does not hold yet; the rest may still be delivered, and `close` does not wait
+    /// for it.
     public func send(_ records: [KafkaProducerRecord]) async -> [KafkaDelivery] {
-        await withCheckedContinuation { continuation in
-            send(records) { continuation.resume(returning: $0) }
+        let id = inbox.makeSendID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                inbox.submit(.send(records, id: id) { continuation.resume(returning: $0) })
+                // A task that was cancelled before this asked when there was nothing yet to give up.
+                if Task.isCancelled { inbox.submit(.giveUp(id: id)) }
+            }
+        } onCancel: {
+            inbox.submit(.giveUp(id: id))
         }
     }
 
     /// As the other `send`, without waiting: `reply` is called once, on the owner thread.
     func send(_ records: [KafkaProducerRecord], reply: @escaping @Sendable ([KafkaDelivery]) -> Void) {
-        inbox.submit(.send(records, reply))
+        inbox.submit(.send(records, id: inbox.makeSendID(), reply))
     }
 
     /// Fetches the topics' metadata, so that the first record of each does not wait for it (up to a second in librdkafka
@@ -56,7 +67,7 @@ public final class KafkaProducer: Sendable {
         try result.get()
     }
 
-    /// Waits until everything sent is answered, fails what is left near the deadline, and frees the client. Records sent
+    /// Waits until every `send` is answered, fails what is left near the deadline, and frees the client. Records sent
     /// from now on fail with `closed`.
     public func close(deadline: Duration) async {
         await BoundedWait.run(limit: deadline) { answer in

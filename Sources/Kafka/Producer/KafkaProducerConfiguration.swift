@@ -42,7 +42,7 @@ public struct KafkaProducerConfiguration: Sendable {
     }
 
     func properties() throws(KafkaError) -> ClientProperties {
-        let defaults = [
+        var defaults = [
             "enable.idempotence": "true",
             "acks": "all",
             "message.timeout.ms": String(messageTimeout.pollMilliseconds),
@@ -50,6 +50,8 @@ public struct KafkaProducerConfiguration: Sendable {
             "compression.codec": compression.rawValue,
             "queue.buffering.max.kbytes": String(bufferedKilobytes),
         ]
+        // librdkafka knows it by two names, and an operator may use either.
+        if client.properties["delivery.timeout.ms"] != nil { defaults["message.timeout.ms"] = nil }
         return try ClientProperties(client, defaults: defaults, guards: Self.guards)
     }
 

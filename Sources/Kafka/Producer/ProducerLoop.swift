@@ -90,11 +90,16 @@ final class ProducerLoop {
 
     private func carryOut(_ command: ProducerCommand) {
         switch command {
-        case .send(let records, let reply):
+        case .send(let records, let id, let reply):
             guard closing == nil, !records.isEmpty else { return command.refuse() }
-            batches.add(records, reply: reply)
+            batches.add(records, id: id, reply: reply)
             // At once, so that commands act on what was sent before them.
             produceWaiting()
+        case .giveUp(let id):
+            // Reports that came in count.
+            serveEvents()
+            batches.giveUp(
+                id, sent: .failed(.cancelled, .possiblyPersisted), unsent: .failed(.cancelled, .notPersisted))
         case .warmUp(let topics, let timeout, let reply):
             reply(client?.warmUp(topics, timeout: timeout) ?? .failure(fatalError ?? .closed))
         case .failFatally(let reply):

@@ -1,6 +1,10 @@
 import Kafka
 
 extension WorkerPlan.Kafka {
+    /// How long an event waits for a partition without a leader before it is withheld. All that is published waits with it, so
+    /// it is a fraction of librdkafka's own limit; most elections of a leader are over before it.
+    static let eventTimeout: Duration = .seconds(10)
+
     /// How the worker's consumer is made.
     var consumer: KafkaConsumerConfiguration {
         KafkaConsumerConfiguration(
@@ -14,7 +18,7 @@ extension WorkerPlan.Kafka {
         // Room for the largest record that intake reads and quarantine passes on, with its headers.
         let largest = "message.max.bytes"
         client.properties[largest] = client.properties[largest] ?? String(4 << 20)
-        return KafkaProducerConfiguration(client: client)
+        return KafkaProducerConfiguration(client: client, messageTimeout: Self.eventTimeout)
     }
 
     /// How a client that only looks is made.

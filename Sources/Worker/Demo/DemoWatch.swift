@@ -46,6 +46,7 @@ struct DemoWatch {
             rest = rest.dropFirst(DemoRun.produceBatch)
             let deliveries = await ends.producer.send(
                 batch.map { KafkaProducerRecord(topic: ends.topics.submitted, key: $0.key, value: $0.value) })
+            try Task.checkCancellation()
             let isTaken = deliveries.allSatisfy { if case .delivered = $0 { true } else { false } }
             guard isTaken else { throw DemoError.notSubmitted }
             try await follow(&pending, of: wave, called: name)

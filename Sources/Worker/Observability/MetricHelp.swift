@@ -23,6 +23,7 @@ enum MetricHelp {
         "grantor_ledger_warnings_total": "Submissions that an operator should look at, by warning.",
         "grantor_log_lines_lost_total": "Log lines for which there was no room because nobody read the log.",
         "grantor_outbox_entries": "Events in the ledger that Kafka has not taken yet, of all workers.",
+        "grantor_outbox_published_sequence": "How far this worker last knew the outbox to be published.",
         "grantor_partition_lag_seconds": "Age of a partition's newest record when it was read.",
         "grantor_partition_offsets_went_back_total": "Times that a partition's offsets did not rise.",
         "grantor_partition_oldest_unfinished_seconds": "Age of a partition's oldest record without an outcome.",

@@ -24,7 +24,7 @@ struct DeliveryBatchesTests {
     func order() {
         var batches = DeliveryBatches()
         let answers = Answers()
-        batches.add(records(2)) { answers.add($0) }
+        batches.add(records(2), id: 1) { answers.add($0) }
         var slots: [DeliveryBatches.Slot] = []
         while let (slot, record) = batches.nextWaiting {
             #expect(record.topic == "t\(slots.count)")
@@ -45,8 +45,8 @@ struct DeliveryBatchesTests {
     func resolveSent() {
         var batches = DeliveryBatches()
         let answers = Answers()
-        batches.add(records(1)) { answers.add($0) }
-        batches.add(records(2)) { answers.add($0) }
+        batches.add(records(1), id: 1) { answers.add($0) }
+        batches.add(records(2), id: 2) { answers.add($0) }
         batches.advance()
         batches.advance()
         batches.resolveSent(failed)
@@ -57,10 +57,33 @@ struct DeliveryBatchesTests {
         #expect(batches.isEmpty)
     }
 
+    @Test("Who waits no longer has what came in, and what comes later is nobody's and in nobody's way")
+    func giveUp() {
+        let unsent = KafkaDelivery.failed(.cancelled, .notPersisted)
+        var batches = DeliveryBatches()
+        let answers = Answers()
+        batches.add(records(3), id: 7) { answers.add($0) }
+        batches.add(records(1), id: 8) { answers.add($0) }
+        var sent: [DeliveryBatches.Slot] = []
+        for _ in 0..<2 {
+            if let slot = batches.nextWaiting?.slot { sent.append(slot) }
+            batches.advance()
+        }
+        batches.resolve(sent[0], delivered(0))
+        batches.giveUp(7, sent: failed, unsent: unsent)
+        batches.giveUp(7, sent: failed, unsent: unsent)
+        #expect(answers.all == [[delivered(0), failed, unsent]])
+        batches.resolve(sent[1], delivered(1))
+        #expect(batches.nextWaiting?.record.topic == "t0", "the other batch's turn")
+        batches.resolveWaiting(delivered(2))
+        #expect(answers.all == [[delivered(0), failed, unsent], [delivered(2)]])
+        #expect(batches.isEmpty)
+    }
+
     @Test("Many batches keep the order of sending")
     func manyBatches() {
         var batches = DeliveryBatches()
-        for _ in 0..<200 { batches.add(records(1)) { _ in } }
+        for id in 0..<200 { batches.add(records(1), id: UInt64(id)) { _ in } }
         var seen: [UInt32] = []
         while let (slot, _) = batches.nextWaiting {
             seen.append(slot.batch)

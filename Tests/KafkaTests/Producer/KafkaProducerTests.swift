@@ -103,6 +103,50 @@ struct KafkaProducerTests {
         #expect(await answer.first().filter(\.isDelivered).count == 10)
     }
 
+    @Test("Who is cancelled waits no longer for a partition without a leader; what was sent may arrive, for nobody")
+    func cancelled() async throws {
+        let bench = try Bench()
+        let away = KafkaPartition(topic: "away", index: 0)
+        try bench.cluster.createTopic(away.topic, partitions: 1)
+        try bench.cluster.setLeader(of: away, broker: nil)
+        let producer = try bench.producer { $0.client.properties["topic.metadata.refresh.fast.interval.ms"] = "50" }
+        let record = KafkaProducerRecord(topic: away.topic, key: nil, value: [1])
+        let sending = Task { await producer.send([record, Bench.record("a")]) }
+        // Once the second one has arrived both were sent.
+        let consumer = try bench.consumer { $0.client.properties["auto.offset.reset"] = "earliest" }
+        #expect(try await consumer.read(1).map(\.text) == ["a"])
+        sending.cancel()
+        #expect(await sending.value.first == .failed(.cancelled, .possiblyPersisted))
+        try bench.cluster.setLeader(of: away, broker: 1)
+        #expect(await producer.send([record]) == [.delivered(away, offset: 1)], "behind the one that was given up")
+        await consumer.close(deadline: .seconds(5))
+        await producer.close(deadline: .seconds(5))
+    }
+
+    @Test("A task that is cancelled before it sends waits for nothing, and nor does close")
+    func cancelledBefore() async throws {
+        let bench = try Bench()
+        try bench.cluster.setLeader(of: bench.partition(0), broker: nil)
+        let producer = try bench.producer()
+        try await producer.warmUp(topics: [Bench.topic])
+        let sending = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await producer.send([Bench.record("a"), Bench.record("b")])
+        }
+        #expect(await sending.value == Array(repeating: .failed(.cancelled, .possiblyPersisted), count: 2))
+        let start = ContinuousClock.now
+        await producer.close(deadline: .seconds(60))
+        #expect(.now - start < .seconds(20))
+    }
+
+    @Test(
+        "The time limit may be set under either of its names", arguments: ["message.timeout.ms", "delivery.timeout.ms"])
+    func timeLimit(name: String) throws {
+        let client = KafkaClientConfiguration(bootstrapServers: "127.0.0.1:1", properties: [name: "5000"])
+        let values = try KafkaProducerConfiguration(client: client).properties().values
+        #expect(values.filter { $0.key.hasSuffix(".timeout.ms") } == [name: "5000"])
+    }
+
     @Test("After a fatal error what was on its way has failed, and a new client takes over")
     func fatalError() async throws {
         let bench = try Bench()
