@@ -32,7 +32,7 @@ enum RelayRows {
             DELETE FROM withheld USING mine WHERE sequence = ANY($5::bigint[])
         ), removing AS (
             DELETE FROM outbox o USING mine
-            WHERE o.copy_of IS NOT NULL AND o.sequence <= mine.published_through AND o.sequence <> ALL($4::bigint[])
+            WHERE o.copy_of IS NOT NULL AND o.sequence <= $2::bigint AND o.sequence <> ALL($4::bigint[])
                 AND NOT EXISTS (
                     SELECT FROM withheld w WHERE w.sequence = o.sequence AND w.sequence <> ALL($5::bigint[]))
         ), dating AS (
