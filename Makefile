@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test lint schemas deploy-check bench bench-compare profile outage chaos scale fuzz clean
+.PHONY: help setup build demo build-tests test lint schemas deploy-check bench bench-compare profile outage chaos scale fuzz sanitize clean
 
 SWIFT ?= swift
 # Extra flags for building the tests; CI turns warnings into errors with them.
@@ -100,6 +100,11 @@ fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute e
 			-max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=.build/fuzzing/$$target- \
 			.build/fuzzing/found/$$target Fuzzing/cases/$$target || exit 1; \
 	done
+
+sanitize: setup ## Look for data races and misused memory in what is concurrent or written with pointers: half an hour
+	@scripts/setup.sh --for test
+	scripts/sanitize.sh thread
+	scripts/sanitize.sh address
 
 clean: ## Remove what was built and installed into the checkout
 	rm -rf .build .venv .tools

@@ -33,6 +33,9 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
+// A sanitizer brings an allocator of its own: see `make sanitize`.
+let allocator: [Target.Dependency] = Context.environment["GRANTOR_SANITIZING"] == nil ? ["CJemalloc"] : []
+
 let package = Package(
     name: "grantor",
     products: [
@@ -94,9 +97,9 @@ let package = Package(
             ]),
         .target(
             name: "Worker",
-            dependencies: [
+            dependencies: allocator + [
                 "Purchases", "AppStore", "Ledger", "Kafka", "HTTPTransport", "Fulfillment", "Audit",
-                "AppStoreSimulator", "CJemalloc",
+                "AppStoreSimulator",
                 argumentParser, configuration, hummingbird, hummingbirdCore, lifecycle, nioCore, nioPosix, unixSignals,
                 logging, metrics, yams,
             ]),
