@@ -30,7 +30,7 @@ struct SubmissionSource: Sendable {
         let purchase = SimulatedPurchase(transactionID: "1000000000", productID: "gems", purchasedAt: now)
         let receipt = ReceiptSpecification(
             bundleID: BundleID(BenchPrograms.bundleID), environment: .production, purchases: [purchase],
-            creationDate: now, targetSize: scenario.receiptBytes)
+            creationDate: ReceiptAnswer.createdAt, targetSize: scenario.receiptBytes)
         model = Array(try ReceiptFactory(authority: authority).base64(receipt).utf8)
     }
 

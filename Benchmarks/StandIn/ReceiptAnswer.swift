@@ -1,7 +1,11 @@
 import NIOCore
+import Purchases
 
 /// verifyReceipt's answer to a receipt with one consumable in it, as Apple words it, but for the transaction's id.
 struct ReceiptAnswer: Sendable {
+    /// When every receipt was made: an answer names the moment of the receipt that it is about.
+    static let createdAt = Timestamp(milliseconds: 1_795_262_400_000)
+
     private let head: [UInt8]
     /// What stands between the places where the id belongs.
     private let parts: [[UInt8]]

@@ -3,14 +3,14 @@ public import Purchases
 /// One try to verify one submission's receipt: which calls to make, and what their answers amount to.
 ///
 /// Makes no calls itself. `start()` and every `answered(_:now:)` say what is next, until a verdict ends it. It makes at
-/// most one call per endpoint and secret.
+/// most one call per endpoint and secret, and one more in all.
 ///
 /// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt claim about the
 ///   environment: both are unauthenticated, and attribute 0 is not documented. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
-/// - An answer about a receipt that was made at another moment, with none of the purchases of the one that was sent, is
-///   somebody else's answer. Where a server, or something in between, once answers twice, every later request on that
-///   connection gets the answer of the one before it.
+/// - An answer about a receipt that was made at another moment, with none of the purchases of the one that was sent, may be
+///   somebody else's: where a server, or something in between, once answers twice, every later request on that connection
+///   gets the answer of the one before it. So Apple is asked again, once, and believed if it says the same of the receipt.
 public struct VerifyReceiptExchange: Sendable {
     /// What to do next.
     public enum Step: Hashable, Sendable {
@@ -34,8 +34,8 @@ public struct VerifyReceiptExchange: Sendable {
         case ready
         /// Goes to `asked`, for another call, to `doubted` or to `concluded`.
         case asked(Call)
-        /// Goes to `concluded`.
-        case doubted(VerifyReceiptResponse, from: Environment)
+        /// Goes to `asked`, for the same call again, or to `concluded`.
+        case doubted(VerifyReceiptResponse, to: Call)
         /// Final.
         case concluded(Verdict)
     }
@@ -46,8 +46,21 @@ public struct VerifyReceiptExchange: Sendable {
     private let sharedSecrets: [SharedSecret]
     private let receiptCreatedAt: Timestamp?
     private var state = State.ready
-    /// At most one for each endpoint and secret: looked through sooner than hashed.
+    /// At most one for each endpoint and secret, and one more: looked through sooner than hashed.
     private var made: [Call] = []
+    /// What the answer that was doubted is told by.
+    private var doubted: AnswerMark?
+
+    /// Which receipt an answer is about.
+    private struct AnswerMark: Hashable {
+        let receiptCreatedAt: Timestamp?
+        let transactions: Set<TransactionID>
+
+        init(_ response: VerifyReceiptResponse) {
+            receiptCreatedAt = response.receiptCreatedAt
+            transactions = Set(response.records.compactMap(\.transactionID))
+        }
+    }
 
     /// A try.
     ///
@@ -92,12 +105,15 @@ public struct VerifyReceiptExchange: Sendable {
     ///
     /// - Parameter purchases: empty if it cannot be read, and then nothing speaks against the answer.
     public mutating func compared(with purchases: [ReceiptPurchase]) -> Step {
-        guard case .doubted(let response, let endpoint) = state else { return start() }
+        guard case .doubted(let response, let call) = state else { return start() }
         let sent = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID].compactMap { $0 } })
-        guard sent.isEmpty || response.records.contains(where: { $0.isAny(of: sent) }) else {
-            return conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited))
+        let mark = AnswerMark(response)
+        if sent.isEmpty || response.records.contains(where: { $0.isAny(of: sent) }) || mark == doubted {
+            return judge(response, from: call.environment)
         }
-        return judge(response, from: endpoint)
+        guard doubted == nil else { return conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited)) }
+        doubted = mark
+        return self.call(call)
     }
 
     private mutating func judge(_ response: VerifyReceiptResponse, from endpoint: Environment) -> Step {
@@ -111,7 +127,7 @@ public struct VerifyReceiptExchange: Sendable {
             if let sent = receiptCreatedAt, let attested = response.receiptCreatedAt,
                 sent.milliseconds / 1000 != attested.milliseconds / 1000, !response.records.isEmpty
             {
-                state = .doubted(response, from: call.environment)
+                state = .doubted(response, to: call)
                 return .compare
             }
             return judge(response, from: call.environment)

@@ -305,7 +305,7 @@ final class Verifier: Sendable {
     func warnOfOtherReceipt(_ environment: Environment) {
         guard let count = alerts.count("\(environment.rawValue).otherReceipt", at: clock.elapsed()) else { return }
         logger.error(
-            "Apple answered about another receipt than the one it was sent; the submission is tried again",
+            "Apple answered about another receipt than the one it was sent, so it seems; it is asked again",
             metadata: ["environment": "\(environment.rawValue)", "calls": "\(count)"])
     }
 

@@ -86,8 +86,10 @@ final class VerifyReceiptTry: Sendable {
     /// Holds the answer against the receipt that was sent.
     private func compare(_ state: inout State) -> VerifyReceiptExchange.Step {
         let step = state.exchange.compared(with: question.purchases)
-        if case .conclude(.retry(.noAnswer, _, _)) = step, let asked = state.asked {
-            verifier.warnOfOtherReceipt(asked.environment)
+        switch step {
+        case .call, .conclude(.retry(.noAnswer, _, _)):
+            if let asked = state.asked { verifier.warnOfOtherReceipt(asked.environment) }
+        case .conclude, .compare: break
         }
         return step
     }

@@ -25,12 +25,42 @@ struct VerifyReceiptExchangeOtherReceiptTests {
         return (compared, verdict)
     }
 
-    @Test("made at another moment, with none of the purchases sent: somebody else's answer, so it is asked again")
+    /// The verdict once Apple was asked again, about a receipt with the purchases 2001 and 2002.
+    private func askTwice(_ first: [UInt8], _ second: [UInt8]) throws -> Verdict? {
+        let sent = try AppReceipt(
+            der: ReceiptBuilder.receipt(
+                purchases: ["2001", "2002"].map { ReceiptBuilder.purchase(transactionID: $0, productID: "gems") }
+            ).der
+        ).purchases
+        var exchange = Fixture.exchange(receiptCreatedAt: created)
+        let call = exchange.start()
+        #expect(
+            exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: first), now: Fixture.now) == .compare)
+        #expect(exchange.compared(with: sent) == call)
+        var step = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: second), now: Fixture.now)
+        if step == .compare { step = exchange.compared(with: sent) }
+        guard case .conclude(let verdict) = step else { return nil }
+        return verdict
+    }
+
+    @Test("made at another moment, with none of the purchases sent: it may be somebody else's, so Apple is asked again")
     func another() throws {
+        func foreign(_ id: String) -> [UInt8] {
+            Answer.authentic(inApp: [Answer.record(id)], createdAt: created.advanced(by: .seconds(1)))
+        }
+        // The connection is shifted: now comes the answer to the first request, or that of somebody else again.
+        let own = Answer.authentic(inApp: [Answer.record("2001")], createdAt: created)
+        #expect(try askTwice(foreign("1001"), own)?.granted == ["2001"])
+        #expect(
+            try askTwice(foreign("1001"), foreign("1002"))
+                == .retry(.noAnswer, notBefore: nil, patience: .unlimited))
+        #expect(try askTwice(foreign("1001"), Answer.status(21003))?.retry?.cause == .perhapsNotAuthentic)
+    }
+
+    @Test("said twice of the same receipt, it is Apple's word about it")
+    func insisted() throws {
         let body = Answer.authentic(inApp: [Answer.record("1001")], createdAt: created.advanced(by: .seconds(1)))
-        let judged = try judge(body, holding: ["2001", "2002"])
-        #expect(judged.compared)
-        #expect(judged.verdict == .retry(.noAnswer, notBefore: nil, patience: .unlimited))
+        #expect(try askTwice(body, body)?.granted == ["1001"])
     }
 
     @Test("one purchase that both have, or that goes back to one, is enough: then only the moments differ")

@@ -53,12 +53,12 @@ struct VerifierBench {
     }
 
     /// The same kind of answer, about a receipt of a year earlier and another purchase.
-    var isOfAnotherReceipt: String {
+    func isOfAnotherReceipt(_ transaction: Int) -> String {
         """
         {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.game",
         "receipt_creation_date_ms":"1763719200000","in_app":[{
-        "quantity":"1","product_id":"gems","transaction_id":"77","original_transaction_id":"77",
-        "purchase_date_ms":"1763719100000"}]}}
+        "quantity":"1","product_id":"gems","transaction_id":"\(transaction)",
+        "original_transaction_id":"\(transaction)","purchase_date_ms":"1763719100000"}]}}
         """
     }
 

@@ -47,11 +47,13 @@ struct VerifyReceiptTryTests {
         }
     }
 
-    @Test("an answer about another receipt grants nothing: the receipt is to be sent again")
+    @Test("an answer about another receipt is asked for again at once, and then later: it grants nothing")
     func otherReceipt() {
         let (receiptTry, ends) = makeTry()
         receiptTry.begin { verdict in ends.change { $0.append(verdict) } }
-        appStore.answer(bench.isOfAnotherReceipt)
+        appStore.answer(bench.isOfAnotherReceipt(77))
+        #expect(appStore.asked == [.production, .production])
+        appStore.answer(bench.isOfAnotherReceipt(78))
         let asked = Verdict.retry(.noAnswer, notBefore: nil, patience: .unlimited)
         #expect(ends.value == [.verdict(asked, by: .verifyReceipt(.production))])
         #expect(apple.status.inFlight == 0)
