@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import Purchases
 import SystemTesting
@@ -55,5 +56,21 @@ enum MainJob {
         #expect(everything.records.count == copies)
         await submitting.close()
         try await answers.close()
+    }
+
+    /// Takes the ledger's file away, and looks whether people are told, and programs.
+    static func expectLostLedgerIsNamed(on stage: Stage) async throws {
+        let name = "ledger and group"
+        #expect(try await !stage.operators.run("check").output.contains(name))
+        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: stage.ledgerPath + suffix) {
+            try FileManager.default.removeItem(atPath: stage.ledgerPath + suffix)
+        }
+        let check = try await stage.operators.run("check")
+        #expect(check.lines.contains { $0.hasPrefix(name) && $0.contains("FAILED") })
+        #expect(check.exit == .code(1))
+        let worker = try await stage.startWorker().ready()
+        #expect(worker.text.contains("The ledger is empty, though its group has worked before"))
+        #expect(try await worker.get("/metrics")?.text.contains("grantor_ledger_forgotten 1\n") == true)
+        #expect(try await worker.stop(within: .seconds(20)) == .code(0))
     }
 }

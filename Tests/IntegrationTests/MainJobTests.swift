@@ -12,6 +12,7 @@ extension IntegrationTests {
             let (played, answered) = try await MainJob.play(on: stage)
             try await MainJob.expectNothingNew(on: stage, played, answered)
             try await Schemas.expectValid(answered, in: folder)
+            try await MainJob.expectLostLedgerIsNamed(on: stage)
             try await stage.close()
         }
 

@@ -24,7 +24,11 @@ struct CheckCommand: AsyncParsableCommand {
         var logger = Logger(label: "check")
         logger.logLevel = .critical
         let ledger = LedgerCheck(
-            settings: settings.ledger, isAnyServed: plan.apps.all.contains { $0.inventory != nil }, logger: logger)
+            settings: settings.ledger, isAnyServed: plan.apps.all.contains { $0.inventory != nil },
+            partitionsWithOffsets: { [logger] () async throws(KafkaError) in
+                try await plan.kafka.partitionsWithOffsets(logger: logger)
+            },
+            logger: logger)
         let results =
             await kafka(plan, logger) + (await ledger.results()) + (await apple(plan, logger)) + inventory(plan)
         try StandardOutput.write(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())

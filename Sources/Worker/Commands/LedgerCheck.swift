@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import Ledger
 import Logging
 
@@ -16,6 +17,8 @@ struct LedgerCheck: Sendable {
     let settings: LedgerSettings
     /// Whether any app has an inventory service.
     let isAnyServed: Bool
+    /// In how many partitions the group has committed offsets.
+    let partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
     let logger: Logger
 
     func results() async -> [CheckResult] {
@@ -27,9 +30,26 @@ struct LedgerCheck: Sendable {
                 "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
                 + "\(counts.openDeliveries) deliveries open"
             return [CheckResult(name: "ledger", isGood: true, detail: detail)] + unserved(counts.openDeliveries)
+                + (counts.isNothing ? await forgotten() : [])
         } catch {
-            return [refused(error)]
+            guard case .file(let path) = settings, case .schemaBehind(found: 0, _) = error else {
+                return [refused(error)]
+            }
+            return [notYet(path)] + (await forgotten())
         }
+    }
+
+    /// Where brokers do not answer, other lines say so.
+    private func forgotten() async -> [CheckResult] {
+        guard let partitions = try? await partitionsWithOffsets(), partitions > 0 else { return [] }
+        return [
+            CheckResult(
+                name: "ledger and group", isGood: false,
+                detail: """
+                    the ledger is empty, though its group has committed offsets in \(partitions) partitions: what was granted \
+                    before can be granted again; \(EmptyLedger.remedy)
+                    """)
+        ]
     }
 
     /// What is open when no app has an inventory service is told to nobody, and so never published.
@@ -46,9 +66,10 @@ struct LedgerCheck: Sendable {
     }
 
     private func refused(_ error: LedgerError) -> CheckResult {
-        guard case .file(let path) = settings, case .schemaBehind(found: 0, _) = error else {
-            return CheckResult(name: "ledger", isGood: false, detail: "\(error)")
-        }
+        CheckResult(name: "ledger", isGood: false, detail: "\(error)")
+    }
+
+    private func notYet(_ path: String) -> CheckResult {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         guard FileManager.default.isWritableFile(atPath: folder) else {
             return CheckResult(

@@ -1,9 +1,14 @@
 import Kafka
+import Logging
 
 extension WorkerPlan.Kafka {
     /// How long an event waits for a partition without a leader before it is withheld. All that is published waits with it, so
     /// it is a fraction of librdkafka's own limit; most elections of a leader are over before it.
     static let eventTimeout: Duration = .seconds(10)
+
+    /// How long each answer of the brokers about the group is waited for. A worker whose brokers are away has nothing else to
+    /// do at its start, and should still end soon when it is asked to.
+    static let questionTimeout: Duration = .seconds(5)
 
     /// How the worker's consumer is made.
     var consumer: KafkaConsumerConfiguration {
@@ -24,6 +29,17 @@ extension WorkerPlan.Kafka {
     /// How a client that only looks is made.
     var client: KafkaClientConfiguration {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "grantor", properties: properties)
+    }
+
+    /// In how many partitions of the input topic the group has committed more than the beginning. Joins nothing.
+    func partitionsWithOffsets(logger: Logger) async throws(KafkaError) -> Int {
+        let admin = KafkaAdmin(configuration: client, logger: logger)
+        // All topics are asked for: naming one would make some brokers create it.
+        let cluster = try await admin.describe(timeout: Self.questionTimeout)
+        guard case .present(let count, _)? = cluster.topics[topics.submitted] else { return 0 }
+        let partitions = (0..<Int32(clamping: count)).map { KafkaPartition(topic: topics.submitted, index: $0) }
+        let committed = try await admin.committedOffsets(of: groupID, in: partitions, timeout: Self.questionTimeout)
+        return committed.values.count { $0 > 0 }
     }
 
     /// Whether librdkafka takes the properties of the worker's consumer and producer. Joins nothing.

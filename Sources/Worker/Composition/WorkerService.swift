@@ -1,4 +1,5 @@
 import Fulfillment
+import Kafka
 import Ledger
 import Logging
 import ServiceLifecycle
@@ -30,10 +31,18 @@ struct WorkerService: Service {
     private func work(on opened: OpenLedger) async throws {
         let worker = try AssembledWorker(plan: plan, ledger: opened.ledger, logger: logger)
         health.watch(worker.pipeline)
+        // While the consumer joins its group; nothing is read before `run`.
+        await emptyLedger(opened.ledger).report(logger)
         try await withGracefulShutdownHandler {
             try await worker.run()
         } onGracefulShutdown: {
             worker.stop()
+        }
+    }
+
+    private func emptyLedger(_ ledger: any LedgerStore & LedgerReader) -> EmptyLedger {
+        EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+            try await plan.kafka.partitionsWithOffsets(logger: logger)
         }
     }
 

@@ -19,6 +19,7 @@ enum MetricHelp {
         "grantor_events_published_total": "Event copies that Kafka acknowledged, by topic.",
         "grantor_events_withheld": "Events that Kafka refused, and those that wait behind them. Alert if any stay.",
         "grantor_grants_created_total": "Purchases granted for the first time.",
+        "grantor_ledger_forgotten": "1 if the ledger was empty at the start though its group had worked. Alert on any.",
         "grantor_ledger_unavailable_total": "Ledger calls that must be tried again.",
         "grantor_ledger_warnings_total": "Submissions that an operator should look at, by warning.",
         "grantor_log_lines_lost_total": "Log lines for which there was no room because nobody read the log.",

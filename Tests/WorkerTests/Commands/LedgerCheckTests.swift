@@ -1,3 +1,4 @@
+import Kafka
 import Ledger
 import LedgerConformance
 import Logging
@@ -11,8 +12,13 @@ import Testing
 struct LedgerCheckTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private func results(_ settings: LedgerSettings, isAnyServed: Bool = false) async -> [CheckResult] {
-        await LedgerCheck(settings: settings, isAnyServed: isAnyServed, logger: logger).results()
+    private func results(
+        _ settings: LedgerSettings, isAnyServed: Bool = false, partitionsWithOffsets: Int = 0
+    ) async -> [CheckResult] {
+        await LedgerCheck(
+            settings: settings, isAnyServed: isAnyServed,
+            partitionsWithOffsets: { () async throws(KafkaError) in partitionsWithOffsets }, logger: logger
+        ).results()
     }
 
     private func ledger(in folder: TemporaryFolder, openDeliveries count: Int) async throws -> String {
@@ -63,6 +69,25 @@ struct LedgerCheckTests {
         let folder = try TemporaryFolder()
         let found = await results(.file(folder.path + "/none.db"))
         #expect(found.map(\.row) == [["ledger", "ok", "none yet; grantor run makes it"]])
+    }
+
+    @Test("A ledger without anything is a failure beside a group with offsets, whether its file is there or not")
+    func forgotten() async throws {
+        let folder = try TemporaryFolder()
+        let none = LedgerSettings.file(folder.path + "/none.db")
+        #expect(await results(none, partitionsWithOffsets: 12).map(\.isGood) == [true, false])
+        let empty = LedgerSettings.file(try await ledger(in: folder, openDeliveries: 0))
+        let found = await results(empty, partitionsWithOffsets: 12)
+        #expect(found.map(\.name) == ["ledger", "ledger and group"])
+        #expect(found.last?.isGood == false)
+        #expect(found.last?.detail.contains("offsets in 12 partitions") == true)
+    }
+
+    @Test("A ledger that holds something goes with a group that has offsets")
+    func goesWithItsGroup() async throws {
+        let folder = try TemporaryFolder()
+        let path = try await ledger(in: folder, openDeliveries: 1)
+        #expect(await results(.file(path), isAnyServed: true, partitionsWithOffsets: 12).map(\.isGood) == [true])
     }
 
     @Test("What is no ledger is a failure")

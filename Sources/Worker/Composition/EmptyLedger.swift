@@ -1,0 +1,67 @@
+import Kafka
+import Ledger
+import Logging
+import Metrics
+
+/// Asks, before a worker reads anything, whether a ledger that holds nothing is the one its group has worked with.
+///
+/// Offsets are committed behind what the ledger holds. A ledger without anything beside a group with offsets is therefore
+/// another one than before: its file was deleted, its volume is not mounted, its database was made anew. What was granted
+/// before would be granted once more to whoever submits it, and what was parked is not tried again.
+struct EmptyLedger: Sendable {
+    enum Finding: Hashable, Sendable {
+        /// The ledger holds something, or its group has not begun.
+        case fits
+        /// The group has offsets in so many partitions, and the ledger nothing.
+        case forgotten(partitions: Int)
+        /// The brokers or the ledger did not say.
+        case unknown(String)
+    }
+
+    let ledger: any LedgerStore & LedgerReader
+    /// In how many partitions the group has committed offsets.
+    let partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
+
+    /// Says in the log and as a metric what was found; a ledger that fits goes unmentioned.
+    func report(_ logger: Logger) async {
+        let gauge = Gauge(label: "grantor_ledger_forgotten")
+        gauge.record(0)
+        switch await finding() {
+        case .fits: break
+        case .forgotten(let partitions):
+            gauge.record(1)
+            logger.error(
+                "The ledger is empty, though its group has worked before: what was granted can be granted again",
+                metadata: ["partitionsWithOffsets": "\(partitions)", "remedy": "\(Self.remedy)"])
+        case .unknown(let cause):
+            logger.warning(
+                "The ledger is empty, and whether its group has worked before could not be asked",
+                metadata: ["cause": "\(cause)"])
+        }
+    }
+
+    /// What somebody does who reads it.
+    static let remedy = """
+        unless the ledger was replaced on purpose, stop all workers and bring the old one back: docs/operations.md, \
+        Restore from a backup
+        """
+
+    /// What is there now. Joins no group.
+    func finding() async -> Finding {
+        do {
+            guard try await isEmpty() else { return .fits }
+            let partitions = try await partitionsWithOffsets()
+            // Once more: what another worker settled and committed meanwhile is in the ledger before it is committed.
+            guard partitions > 0, try await isEmpty() else { return .fits }
+            return .forgotten(partitions: partitions)
+        } catch {
+            return .unknown(ErrorSentence.of(error))
+        }
+    }
+
+    /// Whether nothing has ever been settled: neither an event nor anything that waits.
+    private func isEmpty() async throws(LedgerError) -> Bool {
+        guard try await ledger.outbox(after: 0, limit: 1).isEmpty else { return false }
+        return try await ledger.submissions(SubmissionFilter(), before: nil, limit: 1).isEmpty
+    }
+}
