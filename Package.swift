@@ -180,7 +180,7 @@ let package = Package(
             dependencies: [
                 "Worker", "Purchases", "Ledger", "Kafka", "AppStore", "Fulfillment", "Audit", "PostgresTesting",
                 "LedgerConformance", argumentParser, crypto,
-                hummingbird, lifecycle, logging, metrics,
+                hummingbird, lifecycle, logging, metrics, nioCore, nioEmbedded, nioPosix,
             ]),
         .testTarget(
             name: "AppStoreSimulatorTests",

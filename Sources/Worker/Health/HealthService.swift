@@ -23,28 +23,31 @@ enum HealthServiceError: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// Health answers 200 or 503 with a ``HealthReport``, metrics the Prometheus text format.
 struct HealthService<State: HealthState>: Service {
-    /// Connections at once; more wait in the kernel's queue.
+    /// Connections at once; more wait in the kernel's queue, for ``ConnectionLifetime/standard`` at most if all of them are
+    /// slow.
     static var maxConnections: Int { 64 }
-    /// After so long without a byte a connection is closed.
-    static var idleSeconds: Int64 { 60 }
 
     private let bind: HTTPBind
     private let state: State
     private let metrics: @Sendable () -> String
     private let onRunning: @Sendable (_ port: Int) async -> Void
+    private let lifetime: TimeAmount
     private let logger: Logger
 
     /// - Parameters:
     ///   - metrics: the whole exposition, asked for at each request.
+    ///   - lifetime: after so long a connection is closed, whatever happens on it.
     ///   - onRunning: called once the address answers, with its port.
     init(
         bind: HTTPBind, state: State, metrics: @escaping @Sendable () -> String, logger: Logger,
+        lifetime: TimeAmount = ConnectionLifetime.standard,
         onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) {
         self.bind = bind
         self.state = state
         self.metrics = metrics
         self.onRunning = onRunning
+        self.lifetime = lifetime
         self.logger = logger
     }
 
@@ -79,7 +82,7 @@ struct HealthService<State: HealthState>: Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let application = Application(
             router: router(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(Self.idleSeconds))),
+            server: .http1(configuration: .init(additionalChannelHandlers: [ConnectionLifetime(lifetime)])),
             configuration: ApplicationConfiguration(
                 address: .hostname(bind.host, port: bind.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.maxConnections)),
@@ -112,9 +115,10 @@ struct HealthService<State: HealthState>: Service {
         response(report.passed ? .ok : .serviceUnavailable, type: "application/json", text: report.json)
     }
 
+    /// The answer is the connection's last: one that nobody needs any more would take the place of a probe.
     private static func response(_ status: HTTPResponse.Status, type: String, text: String) -> Response {
         Response(
-            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            status: status, headers: [.contentType: type, .cacheControl: "no-store", .connection: "close"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }

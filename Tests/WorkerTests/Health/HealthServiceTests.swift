@@ -1,6 +1,8 @@
 import Foundation
 import FoundationNetworking
 import Logging
+import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -20,11 +22,14 @@ struct HealthServiceTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Serves on a free port of loopback while a test asks.
-    private func serving(_ ask: @Sendable @escaping (_ port: Int) async throws -> Void) async throws {
+    private func serving(
+        lifetime: TimeAmount = ConnectionLifetime.standard,
+        _ ask: @Sendable @escaping (_ port: Int) async throws -> Void
+    ) async throws {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let service = HealthService(
             bind: HTTPBind(host: "127.0.0.1", port: 0), state: state, metrics: { "# TYPE x counter\nx 1\n" },
-            logger: logger, onRunning: { found.yield($0) })
+            logger: logger, lifetime: lifetime, onRunning: { found.yield($0) })
         let group = ServiceGroup(services: [service], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
@@ -41,6 +46,7 @@ struct HealthServiceTests {
         let (data, response) = try await URLSession(configuration: .ephemeral).data(from: url)
         let answer = try #require(response as? HTTPURLResponse)
         #expect(answer.value(forHTTPHeaderField: "Server") == nil)
+        if answer.statusCode != 404 { #expect(answer.value(forHTTPHeaderField: "Connection") == "close") }
         return (
             answer.statusCode, answer.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self)
         )
@@ -69,6 +75,18 @@ struct HealthServiceTests {
             let ready = try await Self.get("/readyz", port)
             #expect(ready.status == 503)
             #expect(ready.text == #"{"status":"failing","checks":{"ledger":"failing"}}"# + "\n")
+            #expect(try await Self.get("/livez", port).status == 200)
+        }
+    }
+
+    @Test("Clients that do not come to an end keep nobody waiting for good, however many they are")
+    func slowClients() async throws {
+        try await serving(lifetime: .seconds(1)) { port in
+            let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            for _ in 0..<HealthService<State>.maxConnections {
+                let slow = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+                try await slow.writeAndFlush(ByteBuffer(string: "GET /livez HTTP/1.1\r\n"))
+            }
             #expect(try await Self.get("/livez", port).status == 200)
         }
     }
