@@ -79,6 +79,10 @@ extension KafkaSettings {
         guard name.utf8.count <= maxNameLength else {
             throw .invalid(key, requirement: "at most \(maxNameLength) bytes long")
         }
+        // Two names that differ in what nobody sees are two groups, and the workers of each read everything.
+        guard name.first?.isWhitespace == false, name.last?.isWhitespace == false else {
+            throw .invalid(key, requirement: "a name that neither begins nor ends with white space")
+        }
         return name
     }
 }

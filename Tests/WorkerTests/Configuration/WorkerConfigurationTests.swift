@@ -97,6 +97,7 @@ struct WorkerConfigurationTests {
             (.httpBind, "::1:8080"), (.logLevel, "secret"), (.logFormat, "xml-secret"),
             (.kafkaBootstrapServers, "secret"), (.kafkaBootstrapServers, "a:9092,,b:9092"),
             (.kafkaBootstrapServers, "a:9092, b:9092"), (.kafkaGroupID, "a\u{7}secret"),
+            (.kafkaGroupID, " "), (.kafkaGroupID, "secret "), (.kafkaGroupInstanceID, " secret"),
             (.kafkaAssignmentStrategy, "sticky-secret"), (.kafkaAssignmentStrategy, "range,roundrobin"),
             (.kafkaGroupInstanceID, String(repeating: "secret", count: 50)), (.topicSubmitted, "^secret"),
             (.topicGranted, ".."), (.topicFailed, "a b"),
