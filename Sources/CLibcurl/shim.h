@@ -42,6 +42,12 @@ static inline CURLcode grantor_easy_set_prerequest_callback(
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQDATA, context) : code;
 }
 
+static inline CURLcode grantor_easy_set_close_callback(
+    CURL *easy, curl_closesocket_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context) : code;
+}
+
 // curl_easy_getinfo is variadic, too. A value that cannot be had reads as zero.
 static inline long grantor_easy_get_long(CURL *easy, CURLINFO info) {
     long value = 0;

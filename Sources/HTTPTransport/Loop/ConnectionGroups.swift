@@ -14,7 +14,7 @@ internal import CLibcurl
 final class ConnectionGroups {
     private let configuration: HTTPTransportConfiguration
     private let poller: Poller
-    private let resting = RestingDescriptors()
+    let resting = RestingDescriptors()
     private let now: () -> Duration
 
     /// How often it is looked whether groups are needed, at most; libcurl looks at its connections as often.

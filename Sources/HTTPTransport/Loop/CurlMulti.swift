@@ -57,6 +57,9 @@ final class CurlMulti {
 
     /// Starts a transfer and keeps it until it is removed.
     func add(_ transfer: ActiveTransfer) throws(HTTPTransportError) {
+        // Connections keep it, and end before their multi handle does, which keeps what it points to.
+        try CurlOptions(easy: transfer.easy).set(
+            closing: Self.descriptorEnds, Unmanaged.passUnretained(resting).toOpaque())
         try Self.check(curl_multi_add_handle(multi, transfer.easy))
         transfers[transfer.id] = transfer
     }
@@ -68,21 +71,35 @@ final class CurlMulti {
         if transfers.isEmpty { emptySince = now() }
     }
 
-    /// Lets libcurl act on a descriptor that became ready. One that rests is watched no more, and its connection ends: what came on
-    /// it is the server's end of it, or an answer that nobody asked for, which the next request would take for its own. libcurl sees
-    /// the end when it looks for a connection to use, or when it sends.
+    /// Lets libcurl act on a descriptor that became ready. One that rests and on which something came is watched no more, and its
+    /// connection ends: what came is the server's end of it, or an answer that nobody asked for, which the next request would take
+    /// for its own. libcurl sees the end when it looks for a connection to use, or when it sends.
     func act(on readiness: Readiness) throws(Broken) {
-        guard !resting.remove(readiness.descriptor) else {
-            poller.forget(readiness.descriptor)
+        let descriptor = readiness.descriptor
+        guard !resting.contains(descriptor) else {
+            // What was ready when the kernel was asked may have been read since: libcurl lets other transfers go on while it acts
+            // on one.
+            guard hasCome(on: descriptor) else {
+                return poller.watch(descriptor, owner: readiness.owner, read: true, write: false)
+            }
+            resting.remove(descriptor)
+            poller.forget(descriptor)
             // Fails where the other side was faster, and then it has ended, too.
-            _ = shutdown(readiness.descriptor, Int32(SHUT_RDWR))
+            _ = shutdown(descriptor, Int32(SHUT_RDWR))
             return
         }
         var mask: Int32 = 0
         if readiness.canRead { mask |= CURL_CSELECT_IN }
         if readiness.canWrite { mask |= CURL_CSELECT_OUT }
         if readiness.hasError { mask |= CURL_CSELECT_ERR }
-        try act(readiness.descriptor, mask)
+        try act(descriptor, mask)
+    }
+
+    /// Whether there is something to be read from a socket, its end or an error among it.
+    private func hasCome(on descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) >= 0
+            || (errno != EAGAIN && errno != EINTR)
     }
 
     /// Lets libcurl act on its timer if that is due.
@@ -127,11 +144,19 @@ final class CurlMulti {
             multi.resting.insert(descriptor)
             return 0
         }
-        _ = multi.resting.remove(descriptor)
+        multi.resting.remove(descriptor)
         // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its time limit.
         multi.poller.watch(
             descriptor, owner: multi.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
         return 0
+    }
+
+    /// Before the number is somebody else's.
+    private static let descriptorEnds: curl_closesocket_callback = { context, descriptor in
+        if let context {
+            Unmanaged<RestingDescriptors>.fromOpaque(context).takeUnretainedValue().remove(descriptor)
+        }
+        return close(descriptor)
     }
 
     private static let timerChanged: curl_multi_timer_callback = { _, milliseconds, context in

@@ -50,6 +50,13 @@ struct CurlOptions {
         try check(grantor_easy_set_prerequest_callback(easy, callback, context), CURLOPT_PREREQFUNCTION)
     }
 
+    /// Called in place of close(2) for each descriptor of the connections that are opened from here on, as long as they live.
+    func set(
+        closing callback: curl_closesocket_callback, _ context: UnsafeMutableRawPointer
+    ) throws(HTTPTransportError) {
+        try check(grantor_easy_set_close_callback(easy, callback, context), CURLOPT_CLOSESOCKETFUNCTION)
+    }
+
     private func check(_ code: CURLcode, _ option: CURLoption) throws(HTTPTransportError) {
         guard code != CURLE_OK else { return }
         let text = String(cString: curl_easy_strerror(code))

@@ -32,6 +32,32 @@ struct RestingDescriptorsTests {
         }
     }
 
+    @Test func `a connection of which all has been read since its event came is used again`() async throws {
+        try await Setup.run { setup in
+            let (resting, connections) = try await drive(setup) { (driver: Driver) throws(HTTPTransportError) in
+                try driver.send(1)
+                driver.repeatLastEvent()
+                let resting = driver.resting
+                try driver.send(2)
+                return resting
+            }
+            #expect(resting == 1)
+            #expect(connections == 1)
+        }
+    }
+
+    @Test func `a connection that is closed leaves no descriptor behind, whose number may be somebody else's`()
+        async throws
+    {
+        try await Setup.run(script: { _ in [.send(.ok("bye", headers: "Connection: close\r\n"))] }) { setup in
+            let (resting, _) = try await drive(setup) { (driver: Driver) throws(HTTPTransportError) in
+                try driver.send(1)
+                return driver.resting
+            }
+            #expect(resting == 0)
+        }
+    }
+
     /// Runs `body` with a loop of its own that sends to the server, on one thread.
     ///
     /// - Returns: what it returns, and how many connections were opened.
@@ -56,6 +82,7 @@ struct RestingDescriptorsTests {
         private let request: HTTPRequest
         private var idle: IdleTransfers
         private(set) var connections = 0
+        private var lastEvent: Readiness?
 
         init(_ configuration: HTTPTransportConfiguration, _ request: HTTPRequest) throws(HTTPTransportError) {
             let start = ContinuousClock.now
@@ -63,6 +90,15 @@ struct RestingDescriptorsTests {
             groups = try ConnectionGroups(configuration: configuration, poller: poller) { start.duration(to: .now) }
             idle = IdleTransfers(configuration: configuration)
             self.request = request
+        }
+
+        /// Descriptors that rest.
+        var resting: Int { groups.resting.count }
+
+        /// Has the last event acted on once more, as if it had come with others that were acted on first.
+        func repeatLastEvent() {
+            guard let lastEvent else { return }
+            do throws(CurlMulti.Broken) { try groups.act(on: lastEvent) } catch { Issue.record(error) }
         }
 
         /// Sends the request and waits for the end; throws what it ends with if that is not an answer.
@@ -86,6 +122,7 @@ struct RestingDescriptorsTests {
             var count = 0
             poller.wait(milliseconds: milliseconds) { readiness in
                 count += 1
+                lastEvent = readiness
                 do throws(CurlMulti.Broken) { try groups.act(on: readiness) } catch { Issue.record(error) }
             }
             do throws(CurlMulti.Broken) { try groups.actOnTimers() } catch { Issue.record(error) }
