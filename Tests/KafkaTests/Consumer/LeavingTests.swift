@@ -44,8 +44,8 @@ struct LeavingTests {
         var configuration = bench.consumerConfiguration()
         configuration.client.bootstrapServers = "127.0.0.1:1"
         let consumer = try KafkaConsumer(configuration: configuration, logger: bench.logger)
-        let started = ContinuousClock.now
-        await consumer.close(deadline: .seconds(60))
-        #expect(ContinuousClock.now - started < .seconds(30))
+        // Beyond the suite's limit, which a close that waits would run into.
+        await consumer.close(deadline: .seconds(600))
+        #expect(try await consumer.next(maxRecords: 1, maxBytes: 1) == nil)
     }
 }

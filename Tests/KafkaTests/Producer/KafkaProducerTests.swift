@@ -134,9 +134,8 @@ struct KafkaProducerTests {
             return await producer.send([Bench.record("a"), Bench.record("b")])
         }
         #expect(await sending.value == Array(repeating: .failed(.cancelled, .possiblyPersisted), count: 2))
-        let start = ContinuousClock.now
-        await producer.close(deadline: .seconds(60))
-        #expect(.now - start < .seconds(20))
+        // Beyond the suite's limit, which a close that waits would run into.
+        await producer.close(deadline: .seconds(600))
     }
 
     @Test(
