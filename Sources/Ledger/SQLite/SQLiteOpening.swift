@@ -15,6 +15,8 @@ struct SQLiteOpening {
     /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
     /// batches touch is moved once.
     private static let checkpointPages = 8_000
+    /// Between two tries at a file that another process is making, in seconds.
+    private static let busyPause = 0.01
 
     let configuration: SQLiteLedgerConfiguration
     /// The configured path, absolute.
@@ -31,7 +33,7 @@ struct SQLiteOpening {
         Self.settings
         try checkPlace()
         do {
-            let pool = try DatabasePool(path: path, configuration: databaseConfiguration)
+            let pool = try connected()
             let files = try FileGuard(database: path)
             try pool.writeWithoutTransaction { database in
                 // GRDB lowers this to NORMAL when it turns on WAL, with which a power cut may take commits back.
@@ -45,6 +47,19 @@ struct SQLiteOpening {
             return (pool, files)
         } catch {
             throw LedgerError(opening: error, at: path)
+        }
+    }
+
+    /// Turning on write-ahead logging reads first and then writes in one transaction, and there SQLite does not wait for another
+    /// process that writes (sqlite3_busy_handler): two workers that make the ledger at once.
+    private func connected() throws -> DatabasePool {
+        let deadline = ContinuousClock.now + configuration.busyTimeout
+        while true {
+            do {
+                return try DatabasePool(path: path, configuration: databaseConfiguration)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && .now < deadline {
+                Thread.sleep(forTimeInterval: Self.busyPause)
+            }
         }
     }
 
