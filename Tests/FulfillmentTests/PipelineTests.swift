@@ -224,7 +224,7 @@ struct PipelineTests {
     func stop() async throws {
         let gate = Gate()
         var configuration = PipelineConfiguration(maxInFlight: 4)
-        configuration.stopLimit = .seconds(600)
+        configuration.stopLimit = .seconds(1_000_000)
         let bench = try await PipelineBench(gate: gate, configuration: configuration)
         bench.source.write([nil, PipelineBench.message("slow", receipt: try bench.appStore.receipt().base64)])
         try await withThrowingTaskGroup(of: Void.self) { group in

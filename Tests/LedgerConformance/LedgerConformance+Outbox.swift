@@ -51,7 +51,7 @@ extension LedgerConformance {
         ConformanceRule("one worker has the relay, until it leaves or is silent for too long") { ledger in
             func take(_ worker: WorkerID, _ seconds: Int) async throws -> Bool {
                 let now = Samples.noon.advanced(by: .seconds(seconds))
-                return try await ledger.takeRelay(worker, for: .seconds(10), now: now) != nil
+                return try await ledger.takeRelay(worker, for: .seconds(1_000_000), now: now) != nil
             }
             try expect(try await take("first", 0), true, "free")
             try expect(try await take("second", 0), false, "taken")
@@ -62,16 +62,18 @@ extension LedgerConformance {
             try expect(try await take("second", 0), true, "left")
             let note = RelayNote(through: 0)
             try expect(
-                try await ledger.published(note, by: "first", for: .seconds(10), now: Samples.noon), false, "lost")
+                try await ledger.published(note, by: "first", for: .seconds(1_000_000), now: Samples.noon), false,
+                "lost")
             try expect(
-                try await ledger.published(note, by: "second", for: .seconds(10), now: Samples.noon), true, "ours")
+                try await ledger.published(note, by: "second", for: .seconds(1_000_000), now: Samples.noon), true,
+                "ours")
         },
         ConformanceRule("a worker without the relay notes nothing") { ledger in
             try await Subject(ledger).settle(Samples.failure("s1"))
-            _ = try await ledger.takeRelay("second", for: .seconds(60), now: Samples.noon)
+            _ = try await ledger.takeRelay("second", for: .seconds(1_000_000), now: Samples.noon)
             try expect(
                 try await ledger.published(
-                    RelayNote(through: 1), by: "first", for: .seconds(60), now: Samples.noon), false, "refused")
+                    RelayNote(through: 1), by: "first", for: .seconds(1_000_000), now: Samples.noon), false, "refused")
             try expect(try await ledger.counts().unpublished, 1, "still waits")
         },
         ConformanceRule("what is withheld waits for its release while the rest goes on") { ledger in
@@ -79,7 +81,7 @@ extension LedgerConformance {
             try await subject.settle(Samples.failure("s1"), Samples.failure("s2"), Samples.failure("s3"))
             let entries = try await ledger.outbox(after: 0, limit: 10)
             try await subject.publish(through: 2, withhold: [1])
-            let turn = try await ledger.takeRelay("first", for: .seconds(60), now: Samples.noon)
+            let turn = try await ledger.takeRelay("first", for: .seconds(1_000_000), now: Samples.noon)
             try expect(turn, RelayTurn(publishedThrough: 2, withheld: [entries[0]]), "turn")
             try expect(try await ledger.counts().unpublished, 2, "waiting")
             try expect(try await ledger.events(after: 0, limit: 2).map(\.publishedAt), [nil, Samples.noon], "times")
@@ -101,7 +103,7 @@ extension LedgerConformance {
             }
             let all = Array(1...Int64(large.count + count))
             try await subject.publish(through: Int64(all.count), withhold: all)
-            let turn = try await ledger.takeRelay("first", for: .seconds(60), now: Samples.noon)
+            let turn = try await ledger.takeRelay("first", for: .seconds(1_000_000), now: Samples.noon)
             try expect(turn?.withheld.count, all.count, "withheld")
             try expect(turn?.withheld.map(\.sequence) == all, true, "in order")
         },

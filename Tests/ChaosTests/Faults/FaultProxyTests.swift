@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Fault proxy")
 struct FaultProxyTests {
-    private static let limit = Duration.seconds(20)
+    private static let limit = Duration.seconds(60)
 
     @Test("What passes comes through and back unchanged")
     func passing() async throws {

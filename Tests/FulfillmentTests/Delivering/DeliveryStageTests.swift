@@ -7,7 +7,7 @@ import Testing
 
 @testable import Fulfillment
 
-@Suite("Deliveries in the pipeline", .timeLimit(.minutes(2)))
+@Suite("Deliveries in the pipeline", .timeLimit(.minutes(5)))
 struct DeliveryStageTests {
     private static let service = InventoryService(
         url: "https://inventory.example.com/grants", secrets: [SigningSecret("0123456789abcdef")])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Fulfillment
 
-@Suite("Publishing, with a broker that takes its time", .timeLimit(.minutes(2)))
+@Suite("Publishing, with a broker that takes its time", .timeLimit(.minutes(5)))
 struct PublisherTests {
     private static let other: WorkerID = "other"
 

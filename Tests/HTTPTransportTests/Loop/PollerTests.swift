@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPTransport
 
 /// That no call is missed. One that is leaves a thread asleep, and its test runs into the limit.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PollerTests {
     @Test func `a call before a wait ends it, and only that`() async throws {
         let poller = try Poller()

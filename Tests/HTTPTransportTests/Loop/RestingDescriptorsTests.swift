@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPTransport
 
 /// What becomes of a connection's descriptor when its request is over.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RestingDescriptorsTests {
     @Test func `a connection that the server ends between two requests is reported once, and no more`() async throws {
         let answered = ScriptedServer.Gate(opensAt: 2)

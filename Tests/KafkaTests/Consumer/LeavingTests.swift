@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct LeavingTests {
     /// A consumer whose protocol is written down.
     private func consumer(_ configuration: KafkaConsumerConfiguration, _ log: RecordingLog) throws -> KafkaConsumer {

@@ -109,18 +109,18 @@ import Testing
     @Test func aLeaseThatRanOutLetsAnotherWorkerPublish() async throws {
         let ledger = try await TemporaryPostgres().open()
         #expect(try await ledger.takeRelay("first", for: .zero, now: Samples.noon) != nil)
-        #expect(try await ledger.takeRelay("second", for: .seconds(60), now: Samples.noon) != nil)
+        #expect(try await ledger.takeRelay("second", for: .seconds(1_000_000), now: Samples.noon) != nil)
         let noted = try await ledger.published(
-            RelayNote(through: 0), by: "first", for: .seconds(60), now: Samples.noon)
+            RelayNote(through: 0), by: "first", for: .seconds(1_000_000), now: Samples.noon)
         #expect(!noted)
         await ledger.close()
     }
 
     @Test func nothingCanBeNotedThatTheOutboxDoesNotHave() async throws {
         let ledger = try await TemporaryPostgres().open()
-        _ = try await ledger.takeRelay("first", for: .seconds(60), now: Samples.noon)
+        _ = try await ledger.takeRelay("first", for: .seconds(1_000_000), now: Samples.noon)
         await #expect(throws: LedgerError.damaged("entries were published that the outbox does not have")) {
-            try await ledger.published(RelayNote(through: 1), by: "first", for: .seconds(60), now: Samples.noon)
+            try await ledger.published(RelayNote(through: 1), by: "first", for: .seconds(1_000_000), now: Samples.noon)
         }
         await ledger.close()
     }

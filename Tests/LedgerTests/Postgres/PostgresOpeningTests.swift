@@ -28,12 +28,12 @@ import Testing
             DROP INDEX submissions_waiting_user, submissions_waiting_order;
             UPDATE ledger_schema SET version = 2;
             CREATE FUNCTION take_long() RETURNS trigger LANGUAGE plpgsql AS
-                'BEGIN PERFORM pg_sleep(1); RETURN NEW; END';
+                'BEGIN PERFORM pg_sleep(4); RETURN NEW; END';
             CREATE TRIGGER slow BEFORE UPDATE ON ledger_schema FOR EACH ROW EXECUTE FUNCTION take_long();
             """)
         var configuration = try place.configuration()
-        configuration.statementTimeout = .milliseconds(500)
-        configuration.operationTimeout = .milliseconds(500)
+        configuration.statementTimeout = .seconds(3)
+        configuration.operationTimeout = .seconds(3)
         let versions = try await PostgresLedger.migrate(configuration)
         #expect(versions.from == 2 && versions.to == PostgresMigration.latestVersion)
         let indexes = try await place.query(

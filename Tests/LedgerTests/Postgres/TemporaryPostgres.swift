@@ -20,6 +20,12 @@ struct TemporaryPostgres: Sendable {
     func configuration(_ url: String? = nil) throws -> PostgresLedgerConfiguration {
         var configuration = try #require(PostgresLedgerConfiguration(url: url ?? self.url))
         configuration.clock = .caller
+        // A busy machine reaches a worker's limits; tests of a limit set their own.
+        configuration.connectTimeout = .seconds(60)
+        configuration.lockTimeout = .seconds(60)
+        configuration.idleInTransactionTimeout = .seconds(60)
+        configuration.statementTimeout = .seconds(60)
+        configuration.operationTimeout = .seconds(60)
         return configuration
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("The worker as a service", .timeLimit(.minutes(2)))
+@Suite("The worker as a service", .timeLimit(.minutes(5)))
 struct WorkerServiceTests {
     private func service(
         _ ledger: LedgerSettings, _ logger: Logger
