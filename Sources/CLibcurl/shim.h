@@ -42,9 +42,12 @@ static inline CURLcode grantor_easy_set_prerequest_callback(
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PREREQDATA, context) : code;
 }
 
-static inline CURLcode grantor_easy_set_close_callback(
-    CURL *easy, curl_closesocket_callback callback, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+// The first is called for each socket that is made, the second in place of close(2).
+static inline CURLcode grantor_easy_set_socket_callbacks(
+    CURL *easy, curl_sockopt_callback made, curl_closesocket_callback closing, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, made);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, closing);
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context) : code;
 }
 

@@ -59,7 +59,7 @@ final class CurlMulti {
     func add(_ transfer: ActiveTransfer) throws(HTTPTransportError) {
         // Connections keep it, and end before their multi handle does, which keeps what it points to.
         try CurlOptions(easy: transfer.easy).set(
-            closing: Self.descriptorEnds, Unmanaged.passUnretained(resting).toOpaque())
+            made: Self.socketMade, closing: Self.socketEnds, Unmanaged.passUnretained(resting).toOpaque())
         try Self.check(curl_multi_add_handle(multi, transfer.easy))
         transfers[transfer.id] = transfer
     }
@@ -141,7 +141,7 @@ final class CurlMulti {
         guard let context else { return 0 }
         let multi = Unmanaged<CurlMulti>.fromOpaque(context).takeUnretainedValue()
         guard what != CURL_POLL_REMOVE else {
-            multi.resting.insert(descriptor)
+            if !multi.resting.insert(descriptor) { multi.poller.forget(descriptor) }
             return 0
         }
         multi.resting.remove(descriptor)
@@ -151,11 +151,14 @@ final class CurlMulti {
         return 0
     }
 
+    private static let socketMade: curl_sockopt_callback = { context, descriptor, _ in
+        if let context { Unmanaged<RestingDescriptors>.fromOpaque(context).takeUnretainedValue().made(descriptor) }
+        return CURL_SOCKOPT_OK
+    }
+
     /// Before the number is somebody else's.
-    private static let descriptorEnds: curl_closesocket_callback = { context, descriptor in
-        if let context {
-            Unmanaged<RestingDescriptors>.fromOpaque(context).takeUnretainedValue().remove(descriptor)
-        }
+    private static let socketEnds: curl_closesocket_callback = { context, descriptor in
+        if let context { Unmanaged<RestingDescriptors>.fromOpaque(context).takeUnretainedValue().ends(descriptor) }
         return close(descriptor)
     }
 

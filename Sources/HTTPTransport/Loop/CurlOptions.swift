@@ -50,11 +50,11 @@ struct CurlOptions {
         try check(grantor_easy_set_prerequest_callback(easy, callback, context), CURLOPT_PREREQFUNCTION)
     }
 
-    /// Called in place of close(2) for each descriptor of the connections that are opened from here on, as long as they live.
+    /// Called for each socket of the connections that are opened from here on: when it is made, and in place of close(2).
     func set(
-        closing callback: curl_closesocket_callback, _ context: UnsafeMutableRawPointer
+        made: curl_sockopt_callback, closing: curl_closesocket_callback, _ context: UnsafeMutableRawPointer
     ) throws(HTTPTransportError) {
-        try check(grantor_easy_set_close_callback(easy, callback, context), CURLOPT_CLOSESOCKETFUNCTION)
+        try check(grantor_easy_set_socket_callbacks(easy, made, closing, context), CURLOPT_CLOSESOCKETFUNCTION)
     }
 
     private func check(_ code: CURLcode, _ option: CURLoption) throws(HTTPTransportError) {

@@ -58,14 +58,28 @@ struct RestingDescriptorsTests {
         }
     }
 
+    @Test func `what looks up a name never rests`() async throws {
+        try await Setup.run { setup in
+            let url = "https://grantor.invalid:\(setup.server.port)/"
+            let (resting, _) = try await drive(setup, url) { (driver: Driver) throws(HTTPTransportError) in
+                do throws(HTTPTransportError) {
+                    try driver.send(1)
+                    Issue.record("there is such a name")
+                } catch {}
+                return driver.resting
+            }
+            #expect(resting == 0)
+        }
+    }
+
     /// Runs `body` with a loop of its own that sends to the server, on one thread.
     ///
     /// - Returns: what it returns, and how many connections were opened.
     private func drive<Value: Sendable>(
-        _ setup: Setup, _ body: @escaping @Sendable (Driver) throws(HTTPTransportError) -> Value
+        _ setup: Setup, _ url: String? = nil, _ body: @escaping @Sendable (Driver) throws(HTTPTransportError) -> Value
     ) async throws -> (value: Value, connections: Int) {
         let configuration = try Setup.configuration()
-        let request = HTTPRequest(method: .get, url: setup.server.url("/"))
+        let request = HTTPRequest(method: .get, url: url ?? setup.server.url("/"))
         let result = await onOwnThread { () -> Result<(Value, Int), HTTPTransportError> in
             Result { () throws(HTTPTransportError) in
                 let driver = try Driver(configuration, request)
