@@ -133,10 +133,10 @@ struct HTTPTransportTests {
             configure: { $0.maxConnections = 1 },
             script: { $0.number == 1 ? [] : [.send(.ok("fine"))] }
         ) { setup in
-            async let first = setup.failure(totalTimeout: .seconds(6))
+            async let first = setup.failure(totalTimeout: .seconds(15))
             await setup.server.requests.reaches(1)
             // Had its time run while it waited, it would be over before the first one's.
-            async let second = setup.get("/second", totalTimeout: .seconds(5))
+            async let second = setup.get("/second", totalTimeout: .seconds(14))
 
             let error = try await first
             #expect(error.kind == .timedOut)

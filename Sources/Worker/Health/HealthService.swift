@@ -31,16 +31,16 @@ struct HealthService<State: HealthState>: Service {
     private let state: State
     private let metrics: @Sendable () -> String
     private let onRunning: @Sendable (_ port: Int) async -> Void
-    private let lifetime: TimeAmount
+    private let lifetime: @Sendable () -> TimeAmount
     private let logger: Logger
 
     /// - Parameters:
     ///   - metrics: the whole exposition, asked for at each request.
-    ///   - lifetime: after so long a connection is closed, whatever happens on it.
+    ///   - lifetime: after so long a connection is closed, whatever happens on it; asked for each.
     ///   - onRunning: called once the address answers, with its port.
     init(
         bind: HTTPBind, state: State, metrics: @escaping @Sendable () -> String, logger: Logger,
-        lifetime: TimeAmount = ConnectionLifetime.standard,
+        lifetime: @escaping @Sendable () -> TimeAmount = { ConnectionLifetime.standard },
         onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) {
         self.bind = bind
@@ -82,7 +82,7 @@ struct HealthService<State: HealthState>: Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let application = Application(
             router: router(),
-            server: .http1(configuration: .init(additionalChannelHandlers: [ConnectionLifetime(lifetime)])),
+            server: .http1(configuration: .init(additionalChannelHandlers: [ConnectionLifetime(lifetime())])),
             configuration: ApplicationConfiguration(
                 address: .hostname(bind.host, port: bind.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.maxConnections)),

@@ -19,6 +19,8 @@ struct HTTPInventoryTests {
     ) async throws -> DeliveryAnswer {
         var configuration = HTTPTransportConfiguration()
         configuration.plainLoopback = plainLoopback
+        configuration.connectTimeout = .seconds(60)
+        configuration.minimumBytesPerSecond = 0
         configuration.maxResponseBytes = DeliveryReply.maxBytes
         let transport = try HTTPTransport(configuration: configuration, logger: Logger(label: "test"))
         let event = Event(

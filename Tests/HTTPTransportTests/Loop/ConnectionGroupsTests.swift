@@ -10,7 +10,7 @@ struct ConnectionGroupsTests {
     /// Seven connections at most, in groups of two, with the last one of one. `/together` and `/again` are answered once seven
     /// of them are there, `/silence` never.
     private func run(
-        maxIdleTime: Duration = .seconds(60), _ body: (Setup) async throws -> Void
+        maxIdleTime: Duration = .seconds(3600), _ body: (Setup) async throws -> Void
     ) async throws {
         let gates = (together: ScriptedServer.Gate(opensAt: Self.most), again: ScriptedServer.Gate(opensAt: Self.most))
         try await Setup.run(

@@ -41,6 +41,8 @@ struct Setup: Sendable {
         configuration.totalTimeout = .seconds(120)
         configuration.connectTimeout = .seconds(60)
         configuration.minimumBytesPerSecond = 0
+        configuration.maxIdleTime = .seconds(3600)
+        configuration.maxConnectionAge = .seconds(3600)
         return configuration
     }
 

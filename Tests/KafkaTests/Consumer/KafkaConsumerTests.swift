@@ -263,7 +263,7 @@ struct KafkaConsumerTests {
         try await first.commit()
         try await first.storeOffsets([bench.partition(0): 3])
         try await first.storeOffsets([bench.partition(0): 4])
-        await first.close(deadline: .seconds(10))
+        await first.close(deadline: .seconds(60))
 
         let second = try bench.consumer()
         #expect(try await second.read(6).map(\.offset) == [4, 5, 6, 7, 8, 9])
@@ -279,7 +279,7 @@ struct KafkaConsumerTests {
         let partition = bench.partition(0)
         #expect(try await first.storeOffsets([partition: 4], readUnder: [partition: epoch]) == [])
         #expect(try await first.storeOffsets([partition: 9], readUnder: [partition: epoch + 1]) == [partition])
-        await first.close(deadline: .seconds(10))
+        await first.close(deadline: .seconds(60))
 
         let second = try bench.consumer()
         #expect(try await second.read(6).map(\.offset) == [4, 5, 6, 7, 8, 9])

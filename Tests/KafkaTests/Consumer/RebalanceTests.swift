@@ -11,7 +11,10 @@ struct RebalanceTests {
         let bench = try Bench(partitions: 2)
         try await bench.fill(0..<40)
         // Only the commit on revocation can be what the second member sees.
-        let first = try bench.consumer(assignor: assignor) { $0.autoCommitInterval = .seconds(600) }
+        let first = try bench.consumer(assignor: assignor) {
+            $0.autoCommitInterval = .seconds(600)
+            $0.revocationDeadline = .seconds(600)
+        }
         let all = try await first.assignment()
         let read = try await first.read(40)
         let ends = read.reduce(into: [:]) { ends, record in ends[record.partition] = record.offset + 1 }

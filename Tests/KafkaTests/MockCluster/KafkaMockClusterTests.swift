@@ -33,7 +33,7 @@ struct KafkaMockClusterTests {
     func error() async throws {
         let bench = try Bench()
         let producer = try bench.producer { $0.client.properties["retry.backoff.ms"] = "1" }
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         try bench.cluster.pushRequestErrors(.produce, broker: 1, [(.notLeader, .zero)])
         #expect(await producer.send([Bench.record("a")]).allSatisfy(\.isDelivered))
         await producer.close(deadline: .seconds(5))
@@ -44,7 +44,7 @@ struct KafkaMockClusterTests {
         let bench = try Bench()
         // Longer than the message lives, so that its end shows that nothing came before.
         let producer = try bench.producer { $0.messageTimeout = .milliseconds(300) }
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         try bench.cluster.pushRequestErrors(.produce, broker: 1, [(.notLeader, .seconds(3600))])
         #expect(await producer.send([Bench.record("a")]).allSatisfy { !$0.isDelivered })
         await producer.close(deadline: .zero)

@@ -9,7 +9,7 @@ struct KafkaProducerTests {
     func answersInOrder() async throws {
         let bench = try Bench()
         let producer = try bench.producer()
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         let deliveries = await producer.send((0..<1000).map { Bench.record("\($0)") })
         #expect(deliveries == (0..<1000).map { .delivered(bench.partition(0), offset: $0) })
         #expect(await producer.send([]) == [])
@@ -30,7 +30,7 @@ struct KafkaProducerTests {
     func transientErrors() async throws {
         let bench = try Bench()
         let producer = try bench.producer { $0.client.properties["retry.backoff.ms"] = "10" }
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         bench.cluster.pushRequestErrors(.produce, [.notLeader, .notEnoughReplicas, .requestTimedOut])
         let deliveries = await producer.send((0..<20).map { Bench.record("\($0)") })
         #expect(deliveries == (0..<20).map { .delivered(bench.partition(0), offset: $0) })
@@ -41,7 +41,7 @@ struct KafkaProducerTests {
     func brokerRestart() async throws {
         let bench = try Bench()
         let producer = try bench.producer()
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         try bench.setDown(broker: 1)
         async let deliveries = producer.send((0..<20).map { Bench.record("\($0)") })
         try bench.cluster.setUp(broker: 1)
@@ -53,7 +53,7 @@ struct KafkaProducerTests {
     func timeout() async throws {
         let bench = try Bench()
         let producer = try bench.producer { $0.messageTimeout = .milliseconds(300) }
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         try bench.setDown(broker: 1)
         let deliveries = await producer.send([Bench.record("a")])
         // Whether it was on its way when the broker went is chance, so either persistence is right.
@@ -86,7 +86,7 @@ struct KafkaProducerTests {
     func closeWithoutBrokers() async throws {
         let bench = try Bench()
         let producer = try bench.producer()
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         try bench.setDown(broker: 1)
         let answer = producer.submitting([Bench.record("a")])
         await producer.close(deadline: .seconds(2))
@@ -99,7 +99,7 @@ struct KafkaProducerTests {
         let bench = try Bench()
         let producer = try bench.producer { $0.linger = .milliseconds(500) }
         let answer = producer.submitting((0..<10).map { Bench.record("\($0)") })
-        await producer.close(deadline: .seconds(10))
+        await producer.close(deadline: .seconds(60))
         #expect(await answer.first().filter(\.isDelivered).count == 10)
     }
 
@@ -109,7 +109,10 @@ struct KafkaProducerTests {
         let away = KafkaPartition(topic: "away", index: 0)
         try bench.cluster.createTopic(away.topic, partitions: 1)
         try bench.cluster.setLeader(of: away, broker: nil)
-        let producer = try bench.producer { $0.client.properties["topic.metadata.refresh.fast.interval.ms"] = "50" }
+        let producer = try bench.producer {
+            $0.client.properties["topic.metadata.refresh.fast.interval.ms"] = "50"
+            $0.messageTimeout = .seconds(3600)
+        }
         let record = KafkaProducerRecord(topic: away.topic, key: nil, value: [1])
         let sending = Task { await producer.send([record, Bench.record("a")]) }
         // Once the second one has arrived both were sent.
@@ -128,7 +131,7 @@ struct KafkaProducerTests {
         let bench = try Bench()
         try bench.cluster.setLeader(of: bench.partition(0), broker: nil)
         let producer = try bench.producer()
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         let sending = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await producer.send([Bench.record("a"), Bench.record("b")])
@@ -150,7 +153,7 @@ struct KafkaProducerTests {
     func fatalError() async throws {
         let bench = try Bench()
         let producer = try bench.producer()
-        try await producer.warmUp(topics: [Bench.topic])
+        try await producer.warmUp(topics: [Bench.topic], timeout: .seconds(60))
         #expect(await producer.send([Bench.record("first")]).allSatisfy(\.isDelivered))
         try bench.cluster.setRoundTrip(.seconds(600), broker: 1)
         let answer = producer.submitting([Bench.record("a")])
