@@ -55,6 +55,16 @@ struct BenchPrograms: Sendable {
         var properties = BenchPrograms.properties
     }
 
+    /// The worker's build.
+    private var grantor: URL { (workerFolder ?? folder).appending(path: "grantor") }
+
+    /// Makes a ledger's tables as the worker's build knows them.
+    func migrate(_ ledger: String, in run: URL) async throws {
+        let process = try BenchProcess(
+            grantor, ["migrate"], environment: ["GRANTOR_LEDGER_URL": ledger], in: run, name: "migrate")
+        _ = try await process.output(within: .seconds(60))
+    }
+
     func worker(_ surroundings: Surroundings, in run: URL) throws -> BenchProcess {
         let apps = run.appending(path: "apps.yaml")
         try Data("apps:\n  - bundleId: \(Self.bundleID)\n".utf8).write(to: apps)
@@ -62,7 +72,7 @@ struct BenchPrograms: Sendable {
         let lines = surroundings.properties.map { "\($0.key)=\($0.value)\n" }.joined()
         try Data(lines.utf8).write(to: properties)
         return try BenchProcess(
-            (workerFolder ?? folder).appending(path: "grantor"), ["run"],
+            grantor, ["run"],
             environment: [
                 "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": surroundings.bootstrap,
                 "GRANTOR_KAFKA_PROPERTIES_FILE": properties.path, "GRANTOR_APPS_FILE": apps.path,

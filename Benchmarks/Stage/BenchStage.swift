@@ -74,7 +74,9 @@ final class BenchStage {
         case (nil, .postgres):
             let server = try await PostgresServer.start()
             self.server = server
-            self.ledger = try await NewPostgresLedger(on: server).url
+            self.ledger = server.url(schema: try await server.freshSchema())
+            // By the worker's own build: another's schema may be newer or older than it takes.
+            try await programs.migrate(self.ledger, in: folder)
         }
     }
 
