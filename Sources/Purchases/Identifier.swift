@@ -19,12 +19,20 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     public var description: String { rawValue }
 
     public static func == (left: Self, right: Self) -> Bool {
-        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+        // Spans, because a string's iterator takes five times as long, and every map of what is under way compares these.
+        let (left, right) = (left.rawValue.utf8.span, right.rawValue.utf8.span)
+        guard left.count == right.count else { return false }
+        for place in left.indices where left[place] != right[place] { return false }
+        return true
     }
 
+    /// By their bytes.
     public static func < (left: Self, right: Self) -> Bool {
-        guard left.rawValue == right.rawValue else { return left.rawValue < right.rawValue }
-        return left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+        let (left, right) = (left.rawValue.utf8.span, right.rawValue.utf8.span)
+        for place in 0..<min(left.count, right.count) where left[place] != right[place] {
+            return left[place] < right[place]
+        }
+        return left.count < right.count
     }
 }
 

@@ -48,10 +48,19 @@ public struct HTTPRequest: Sendable {
 
     /// Byte by byte: texts that Swift takes for equal can be different to libcurl.
     func differsInBodyAlone(from other: HTTPRequest) -> Bool {
-        method == other.method && totalTimeout == other.totalTimeout && url.utf8.elementsEqual(other.url.utf8)
+        method == other.method && totalTimeout == other.totalTimeout && url.hasBytes(of: other.url)
             && headers.elementsEqual(other.headers) {
-                $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.utf8.elementsEqual($1.value.utf8)
+                $0.name.hasBytes(of: $1.name) && $0.value.hasBytes(of: $1.value)
             }
+    }
+}
+
+extension String {
+    fileprivate func hasBytes(of other: String) -> Bool {
+        let (own, others) = (utf8.span, other.utf8.span)
+        guard own.count == others.count else { return false }
+        for place in own.indices where own[place] != others[place] { return false }
+        return true
     }
 }
 
