@@ -5,11 +5,16 @@ import Purchases
 /// Pure. It is a proposal: the rows are written on the condition that the database still holds what it was made from, and
 /// it is made anew where it does not.
 struct BatchDecision: Sendable {
-    /// A submission's row.
-    struct Row: Sendable {
+    /// A submission's row. A class for the same reason as ``Settlement``.
+    final class Row: Sendable {
         /// Claimant, fingerprint, origin and times are this settlement's.
         let settlement: Settlement
         let content: SubmissionContent
+
+        init(settlement: Settlement, content: SubmissionContent) {
+            self.settlement = settlement
+            self.content = content
+        }
     }
 
     struct Grant: Sendable {
@@ -80,11 +85,11 @@ struct BatchDecision: Sendable {
 
     /// All workers write in the same order, or two of them could each wait for the other.
     private mutating func sortByKey() {
-        newRows.order { $0.settlement.key < $1.settlement.key }
-        changedRows.order { $0.settlement.key < $1.settlement.key }
-        extendedRows.order { $0.key < $1.key }
-        grants.order { $0.claim.key.text < $1.claim.key.text }
-        quarantines.order { $0.event.id < $1.event.id }
+        newRows.order(by: \.settlement.key.submissionID.rawValue) { $0.settlement.key < $1.settlement.key }
+        changedRows.order(by: \.settlement.key.submissionID.rawValue) { $0.settlement.key < $1.settlement.key }
+        extendedRows.order(by: \.key.submissionID.rawValue) { $0.key < $1.key }
+        grants.order(by: \.claim.key.text) { $0.claim.key.text.utf8.lexicographicallyPrecedes($1.claim.key.text.utf8) }
+        quarantines.order(by: \.event.id.rawValue) { $0.event.id < $1.event.id }
     }
 
     /// How many copies are asked of each event.
@@ -98,12 +103,5 @@ struct BatchDecision: Sendable {
 extension SubmissionKey {
     fileprivate static func < (left: SubmissionKey, right: SubmissionKey) -> Bool {
         (left.submissionID, left.bundleID) < (right.submissionID, right.bundleID)
-    }
-}
-
-extension Array {
-    /// Sorts by moving each element once: rows are large, and sorting moves what it sorts again and again.
-    fileprivate mutating func order(by isBefore: (Element, Element) -> Bool) {
-        self = indices.sorted { isBefore(self[$0], self[$1]) }.map { self[$0] }
     }
 }
