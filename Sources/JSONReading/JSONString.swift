@@ -5,7 +5,12 @@ enum JSONString: Sendable {
     /// What the escapes of another make of it, in UTF-8.
     case resolved([UInt8])
 
-    func string(in text: [UInt8]) -> String { String(decoding: bytes(in: text), as: UTF8.self) }
+    func string(in text: [UInt8]) -> String {
+        withBytes(in: text) { bytes in
+            guard let text = try? UTF8Span(validating: bytes) else { return nil }
+            return String(copying: text)
+        } ?? String(decoding: bytes(in: text), as: UTF8.self)
+    }
 
     /// UTF-8; of a plain one a part of the text, and no copy.
     func bytes(in text: [UInt8]) -> ArraySlice<UInt8> {

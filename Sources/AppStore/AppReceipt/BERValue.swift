@@ -43,19 +43,38 @@ struct BERValue {
         self.identifier == identifier ? BERMembers(contents) : nil
     }
 
-    /// The bytes of an OCTET STRING, joined where BER cut it into pieces; nil for any other value.
-    func octets(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    /// What an OCTET STRING holds.
+    enum Octets {
+        /// Bytes at one place.
+        case whole(Range<Int>)
+        /// What BER cut into pieces, in their order; none for no bytes.
+        case pieces([Range<Int>])
+
+        /// The bytes, joined where they are in pieces.
+        func bytes(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            switch self {
+            case .whole(let place): bytes.slice(place)
+            case .pieces(let pieces): pieces.reduce(into: []) { $0 += bytes.slice($1) }
+            }
+        }
+    }
+
+    /// The bytes of an OCTET STRING; nil for any other value.
+    func octets(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? { octets(in: bytes.span)?.bytes(in: bytes) }
+
+    /// Where the bytes of an OCTET STRING are; nil for any other value.
+    func octets(in bytes: Span<UInt8>) -> Octets? {
         guard tag == Self.octetString else { return nil }
-        guard identifier & BERHeader.constructed != 0 else { return bytes.slice(contents) }
+        guard identifier & BERHeader.constructed != 0 else { return .whole(contents) }
         var pieces: [Range<Int>] = []
         var position = contents.lowerBound
         while position < contents.upperBound {
             // Where a value could begin nothing else begins with a zero than the end of an indefinite length.
-            if bytes.span[position] == 0 {
+            if bytes[position] == 0 {
                 position += 2
                 continue
             }
-            guard let header = BERHeader(bytes.span, at: position, before: contents.upperBound),
+            guard let header = BERHeader(bytes, at: position, before: contents.upperBound),
                 header.identifier & ~BERHeader.constructed == Self.octetString
             else { return nil }
             if !header.isConstructed, let end = header.end {
@@ -65,8 +84,7 @@ struct BERValue {
                 position = header.contents
             }
         }
-        if pieces.count == 1 { return bytes.slice(pieces[0]) }
-        return pieces.reduce(into: []) { $0 += bytes.slice($1) }
+        return pieces.count == 1 ? .whole(pieces[0]) : .pieces(pieces)
     }
 
     /// The number that an INTEGER of up to 64 bits is; nil for any other value.

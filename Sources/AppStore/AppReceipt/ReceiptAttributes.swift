@@ -8,12 +8,14 @@ struct ReceiptAttributes {
     /// Room for what most sets have: some 25 of a receipt and 20 of a purchase.
     private static let usualCount = 32
 
-    /// One that has the form of an attribute.
-    struct Attribute: Equatable {
+    /// One that has the form of an attribute. Its value is a place in the set's bytes, so that nothing is counted for the many
+    /// that nobody asks for.
+    struct Attribute {
         let type: Int
-        let value: ArraySlice<UInt8>
+        let value: BERValue.Octets
     }
 
+    let bytes: ArraySlice<UInt8>
     let list: [Attribute]
 
     /// Reads a receipt's payload.
@@ -41,63 +43,82 @@ struct ReceiptAttributes {
         list.reserveCapacity(Self.usualCount)
         while let member = members.next(in: span) {
             guard var parts = member.members(BERValue.sequence), let type = parts.next(in: span)?.integer(in: span),
-                parts.next(in: span) != nil, let value = parts.last(in: span)?.octets(in: bytes)
+                parts.next(in: span) != nil, let value = parts.last(in: span)?.octets(in: span)
             else { continue }
             list.append(Attribute(type: type, value: value))
         }
+        self.bytes = bytes
         self.list = list
     }
 
     /// The values of every attribute of a type.
     func values(_ type: Int) -> [ArraySlice<UInt8>] {
-        list.lazy.filter { $0.type == type }.map(\.value)
+        list.lazy.filter { $0.type == type }.map { $0.value.bytes(in: bytes) }
     }
 
     /// A text; nil when it is absent, empty, too long or not UTF-8.
     func text(_ type: Int) -> String? {
-        guard let (tag, bytes) = first(type), Self.textTags.contains(tag), !bytes.isEmpty,
-            bytes.count <= Self.maxTextBytes
-        else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        withFirst(type) { tag, bytes in
+            guard Self.textTags.contains(tag), !bytes.isEmpty, bytes.count <= Self.maxTextBytes,
+                let text = try? UTF8Span(validating: bytes)
+            else { return nil }
+            return String(copying: text)
+        }
     }
 
     /// A date and time; nil when it is absent, not RFC 3339, or empty, as a cancellation date is on a purchase that stands.
     func moment(_ type: Int) -> Timestamp? {
-        guard let (tag, bytes) = first(type), Self.textTags.contains(tag) else { return nil }
-        return Timestamp(receiptDate: bytes.span) ?? text(type).flatMap(Timestamp.init(rfc3339:))
+        let common = withFirst(type) { tag, bytes in
+            Self.textTags.contains(tag) ? Timestamp(receiptDate: bytes) : nil
+        }
+        return common ?? text(type).flatMap(Timestamp.init(rfc3339:))
     }
 
     /// An integer; nil when it is absent or not one of 64 bits.
     func integer(_ type: Int) -> Int64? {
-        guard let (tag, bytes) = first(type), tag == Self.integerTag, (1...8).contains(bytes.count),
-            let top = bytes.first
-        else { return nil }
-        return bytes.reduce(top & 0x80 == 0 ? 0 : -1) { $0 << 8 | Int64($1) }
+        withFirst(type) { tag, bytes in
+            guard tag == Self.integerTag, (1...8).contains(bytes.count) else { return nil }
+            var number: Int64 = bytes[0] & 0x80 == 0 ? 0 : -1
+            for place in bytes.indices { number = number << 8 | Int64(bytes[place]) }
+            return number
+        }
     }
 
     /// Whether an attribute is there and says something: one that does and cannot be read must not count as absent.
     func holdsValue(_ type: Int) -> Bool {
-        guard let attribute = list.first(where: { $0.type == type }), !attribute.value.isEmpty else { return false }
-        return first(type)?.bytes.isEmpty != true
+        guard let isEmpty = withValue(type, { $0.isEmpty }), !isEmpty else { return false }
+        return withFirst(type) { _, bytes in bytes.isEmpty } != true
     }
 
-    /// The primitive value of the first attribute of a type; Apple's receipts have each once. Nil when it is absent or
+    /// Looks at the primitive value of the first attribute of a type; Apple's receipts have each once. Nil when it is absent or
     /// anything else.
     ///
-    /// Read without the parser, which builds a tree for each of the many values that have no branches.
-    private func first(_ type: Int) -> (tag: UInt8, bytes: ArraySlice<UInt8>)? {
-        guard var rest = list.first(where: { $0.type == type })?.value, let tag = rest.popFirst(),
-            tag & 0x20 == 0, tag & 0x1f != 0x1f, let short = rest.popFirst()
-        else { return nil }
-        var length = Int(short)
-        if short & 0x80 != 0 {
-            let count = Int(short & 0x7f)
-            // More than four bytes of length are longer than a receipt.
-            guard (1...4).contains(count), count <= rest.count else { return nil }
-            length = rest.prefix(count).reduce(0) { $0 << 8 | Int($1) }
-            rest = rest.dropFirst(count)
+    /// Read without the parser, which goes into branches; the many values here have none.
+    private func withFirst<Result>(_ type: Int, _ body: (UInt8, Span<UInt8>) -> Result?) -> Result? {
+        withValue(type) { value in
+            guard value.count >= 2, value[0] & 0x20 == 0, value[0] & 0x1f != 0x1f else { return nil }
+            var start = 2
+            var length = Int(value[1])
+            if value[1] & 0x80 != 0 {
+                let count = Int(value[1] & 0x7f)
+                // More than four bytes of length are longer than a receipt.
+                guard (1...4).contains(count), count <= value.count - start else { return nil }
+                length = 0
+                for place in start..<(start + count) { length = length << 8 | Int(value[place]) }
+                start += count
+            }
+            guard value.count - start == length else { return nil }
+            return body(value[0], value.extracting(start...))
         }
-        return rest.count == length ? (tag, rest) : nil
+    }
+
+    /// Looks at the value of the first attribute of a type; nil when it is absent.
+    private func withValue<Result>(_ type: Int, _ body: (Span<UInt8>) -> Result?) -> Result? {
+        guard let place = list.firstIndex(where: { $0.type == type }) else { return nil }
+        switch list[place].value {
+        case .whole(let place): return body(bytes.span.extracting(place))
+        case .pieces: return body(list[place].value.bytes(in: bytes).span)
+        }
     }
 
     /// UTF8String and IA5String.

@@ -4,7 +4,10 @@ import SwiftASN1
 
 /// What a receipt says, read from a tree of all its values: the slow way, which the reader is held against.
 struct ReceiptByTree: Equatable {
-    typealias Attribute = ReceiptAttributes.Attribute
+    struct Attribute: Equatable {
+        let type: Int
+        let value: ArraySlice<UInt8>
+    }
 
     let contentType: ArraySlice<UInt8>
     let payload: ArraySlice<UInt8>
@@ -55,7 +58,11 @@ extension ReceiptByTree {
         payload = data.payload
         certificates = data.certificates
         signerInfos = data.signerInfos
-        self.attributes = attributes.list
-        purchases = attributes.values(17).map { ReceiptAttributes(set: $0)?.list }
+        self.attributes = Self.attributes(attributes)
+        purchases = attributes.values(17).map { ReceiptAttributes(set: $0).map(Self.attributes) }
+    }
+
+    private static func attributes(_ read: ReceiptAttributes) -> [Attribute] {
+        read.list.map { Attribute(type: $0.type, value: $0.value.bytes(in: read.bytes)) }
     }
 }
