@@ -84,7 +84,7 @@ public final class HTTPTransport: Sendable {
             metrics.record(response)
             return response
         } catch {
-            note(error, request)
+            note(error, request.url)
             throw error
         }
     }
@@ -102,10 +102,10 @@ public final class HTTPTransport: Sendable {
         } catch {
             return refuse(request, error, then)
         }
-        let refusal = exchange.send(request) { [self] result in
+        let refusal = exchange.send(request) { [self, url = request.url] result in
             switch result {
             case .success(let response): metrics.record(response)
-            case .failure(let error): note(error, request)
+            case .failure(let error): note(error, url)
             }
             then(result)
         }
@@ -117,24 +117,23 @@ public final class HTTPTransport: Sendable {
         _ request: HTTPRequest, _ error: HTTPTransportError,
         _ then: @escaping @Sendable (Result<HTTPResponse, HTTPTransportError>) -> Void
     ) {
-        note(error, request)
+        note(error, request.url)
         Task { then(.failure(error)) }
     }
 
     private func validate(_ request: HTTPRequest) throws(HTTPTransportError) {
         try request.validateBody()
-        let isKnown = lastFine.withLock { last in last.map(request.differsInBodyAlone(from:)) ?? false }
-        guard !isKnown else { return }
+        guard !lastFine.withLock({ $0?.differsInBodyAlone(from: request) ?? false }) else { return }
         try request.validateHead(plainLoopback: plainLoopback)
         if request.method == .post { lastFine.withLock { $0 = request.withoutBody } }
     }
 
-    private func note(_ error: HTTPTransportError, _ request: HTTPRequest) {
+    private func note(_ error: HTTPTransportError, _ url: String) {
         metrics.record(error)
         logger.debug(
             "request failed",
             metadata: [
-                "kind": "\(error.kind.rawValue)", "host": "\(EndpointURL.host(request.url) ?? "")",
+                "kind": "\(error.kind.rawValue)", "host": "\(EndpointURL.host(url) ?? "")",
                 "failure": "\(error.failure?.description ?? "")",
             ])
     }
