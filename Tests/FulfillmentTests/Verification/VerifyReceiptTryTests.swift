@@ -113,6 +113,8 @@ struct VerifyReceiptTryTests {
         #expect(ends.value == [nil])
         #expect(appStore.asked == [.production, .production])
         #expect(apple.status.waiting == 0)
+        appStore.answer(Self.isMalformed)
+        #expect(apple.status.inFlight == 0)
     }
 
     @Test("nothing is asked, and no verdict given, once nothing begins any more")
