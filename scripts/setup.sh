@@ -115,7 +115,7 @@ install_promtool() {
     rm -rf "$folder"
 }
 
-command -v swift >/dev/null || fail "Swift is missing; install 6.1 or later from https://www.swift.org/install"
+command -v swift >/dev/null || fail "Swift is missing; install 6.2 or later from https://www.swift.org/install"
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     install_packages
 else
