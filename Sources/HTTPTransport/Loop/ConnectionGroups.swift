@@ -66,6 +66,9 @@ final class ConnectionGroups {
         for case let group? in groups { group.remove(id) }
     }
 
+    /// Events are about to be fetched.
+    func beginBatch() { resting.beginBatch() }
+
     /// Lets libcurl act on a descriptor that became ready.
     func act(on readiness: Readiness) throws(CurlMulti.Broken) {
         try groups[Int(readiness.owner)]?.act(on: readiness)

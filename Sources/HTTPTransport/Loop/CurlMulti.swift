@@ -77,6 +77,7 @@ final class CurlMulti {
     func act(on readiness: Readiness) throws(Broken) {
         let descriptor = readiness.descriptor
         guard !resting.contains(descriptor) else {
+            guard !resting.isNew(descriptor) else { return }
             // What was ready when the kernel was asked may have been read since: libcurl lets other transfers go on while it acts
             // on one.
             guard hasCome(on: descriptor) else {

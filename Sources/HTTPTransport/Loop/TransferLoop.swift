@@ -53,6 +53,7 @@ final class TransferLoop {
 
     private func awaitEvents() throws(CurlMulti.Broken) {
         var failure: CurlMulti.Broken?
+        groups.beginBatch()
         poller.wait(milliseconds: ended.isEmpty ? groups.sleepMilliseconds : 0) { readiness in
             do throws(CurlMulti.Broken) {
                 try groups.act(on: readiness)

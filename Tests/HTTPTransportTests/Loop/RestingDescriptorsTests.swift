@@ -58,6 +58,39 @@ struct RestingDescriptorsTests {
         }
     }
 
+    @Test func `an event fetched before its descriptor came to rest says nothing`() async throws {
+        try await Setup.run(script: { _ in [.send(.ok("bye")), .finish] }) { setup in
+            let reports = try await drive(setup) { (driver: Driver) throws(HTTPTransportError) in
+                try driver.send(1)
+                // Of the batch in which the answer came; whether the connection's end has come by now does not matter.
+                driver.repeatLastEvent()
+                let resting = driver.resting
+                while driver.resting > 0 { _ = driver.turn(milliseconds: 60_000) }
+                return resting
+            }
+            #expect(reports.value == 1)
+        }
+    }
+
+    @Test func `a number is as new as the batch in which it came to rest, and gone with its socket`() {
+        let resting = RestingDescriptors()
+        resting.beginBatch()
+        // Nobody knows whose it is.
+        #expect(!resting.insert(7))
+        resting.made(7)
+        #expect(resting.insert(7))
+        #expect(resting.contains(7) && resting.isNew(7))
+        resting.beginBatch()
+        #expect(resting.contains(7) && !resting.isNew(7))
+        // Closed without a word, and its number given to another socket.
+        resting.made(7)
+        #expect(!resting.contains(7) && !resting.isNew(7))
+        #expect(resting.insert(7))
+        resting.ends(7)
+        #expect(resting.count == 0)
+        #expect(!resting.insert(7))
+    }
+
     @Test func `what looks up a name never rests`() async throws {
         try await Setup.run { setup in
             let url = "https://grantor.invalid:\(setup.server.port)/"
@@ -134,6 +167,7 @@ struct RestingDescriptorsTests {
         /// - Returns: how many there were.
         func turn(milliseconds: Int32) -> Int {
             var count = 0
+            groups.beginBatch()
             poller.wait(milliseconds: milliseconds) { readiness in
                 count += 1
                 lastEvent = readiness
