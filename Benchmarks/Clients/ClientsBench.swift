@@ -115,7 +115,7 @@ struct ClientsBench {
     private static func call(
         _ count: Int, _ body: RequestBody, _ endpoint: AppleEndpoint, then: @escaping @Sendable (Bool) -> Void
     ) {
-        endpoint.verifyReceipt(.production, body: body) { reply in
+        endpoint.verifyReceipt(.production, body: body, isFresh: false) { reply in
             guard case .response(200, _, _) = reply else { return then(false) }
             if count > 1 { call(count - 1, body, endpoint, then: then) } else { then(true) }
         }

@@ -18,6 +18,9 @@ struct SubmissionSource: Sendable {
     private let transactions: SignedTransactionFactory
     /// Base64.
     let model: [UInt8]
+    /// The same, decoded, and where its transaction is named.
+    private let der: [UInt8]
+    private let places: [Int]
     private let now: Timestamp
     private var prepared: [KafkaProducerRecord] = []
 
@@ -27,11 +30,15 @@ struct SubmissionSource: Sendable {
         evidence = scenario.evidence
         now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         transactions = try SignedTransactionFactory(authority: authority)
-        let purchase = SimulatedPurchase(transactionID: "1000000000", productID: "gems", purchasedAt: now)
+        let purchase = SimulatedPurchase(
+            transactionID: TransactionID(String(ReceiptNumber.first)), productID: "gems", purchasedAt: now)
         let receipt = ReceiptSpecification(
             bundleID: BundleID(BenchPrograms.bundleID), environment: .production, purchases: [purchase],
             creationDate: ReceiptAnswer.createdAt, targetSize: scenario.receiptBytes)
-        model = Array(try ReceiptFactory(authority: authority).base64(receipt).utf8)
+        let text = try ReceiptFactory(authority: authority).base64(receipt)
+        model = Array(text.utf8)
+        der = Data(base64Encoded: text).map { Array($0) } ?? []
+        places = ReceiptNumber.places(of: ReceiptNumber.first, in: der)
     }
 
     /// Makes so many of the first submissions now.
@@ -69,6 +76,7 @@ struct SubmissionSource: Sendable {
         switch evidence {
         case .receipt:
             var base64 = model
+            ReceiptNumber.write(transaction, at: places, of: der, over: &base64)
             ReceiptNumber.write(transaction, over: &base64)
             return Array(#"receipt":""#.utf8) + base64
         case .signedTransaction:

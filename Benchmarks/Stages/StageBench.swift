@@ -92,20 +92,21 @@ struct StageBench {
         let texts = try receipts.map { try ReceiptText($0) }
         costs.append(try cost("read the receipt's text") { _ = try ReceiptText(receipts[$0 % receipts.count]) })
         costs.append(try cost("read the receipt") { _ = try AppReceipt(der: texts[$0 % texts.count].bytes) })
-        costs.append(try answerCost(app))
+        costs.append(try answerCost(app, about: try AppReceipt(der: texts[0].bytes)))
         return costs
     }
 
     /// From the bytes of verifyReceipt's answer to the verdict.
-    private func answerCost(_ app: App) throws -> StageCost {
+    private func answerCost(_ app: App, about receipt: AppReceipt) throws -> StageCost {
+        let transaction = receipt.purchases.first?.transactionID?.rawValue ?? ""
         let answer = AppStoreReply.response(
             httpStatus: 200, retryAfter: nil,
-            body: ReceiptAnswer(bundleID: Self.bundleID.rawValue).body(about: Array("1000000000000000".utf8)))
+            body: ReceiptAnswer(bundleID: Self.bundleID.rawValue).body(about: Array(transaction.utf8)))
         let submission = Submission(
             id: "bench", userID: "user", bundleID: Self.bundleID, evidence: .receipt(base64: ""))
         return try cost("read the answer to a receipt") { _ in
             var exchange = VerifyReceiptExchange(
-                app: app, submission: submission, receivedAt: now, sharedSecrets: [])
+                app: app, submission: submission, receivedAt: now, sharedSecrets: [], sent: ReceiptMark(of: receipt))
             _ = exchange.start()
             guard case .conclude(.verified) = exchange.answered(answer, now: now) else {
                 throw BenchFailure(description: "a receipt was not verified")

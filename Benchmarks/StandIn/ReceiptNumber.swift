@@ -1,3 +1,5 @@
+import Foundation
+
 /// The transaction that a benchmark's receipt is about, written over sixteen characters of its signature's text.
 ///
 /// Digits are characters of base64, so the receipt stays one that can be read, and whoever has its text knows the
@@ -11,6 +13,25 @@ enum ReceiptNumber {
 
     /// The first number of so many digits; Apple's have none of their own before the point.
     static let first = 2_000_000_000_000_000
+
+    /// Where a receipt has this number, in bytes of DER: as its purchase's transaction, and as the original one.
+    static func places(of number: Int, in der: [UInt8]) -> [Int] {
+        let text = Array(String(number).utf8)
+        return der.indices.dropLast(text.count - 1).filter { der[$0..<$0 + text.count].elementsEqual(text) }
+    }
+
+    /// Writes a number into a receipt's text in the place of others, encoding no more of it than these.
+    static func write(_ number: Int, at places: [Int], of der: [UInt8], over base64: inout [UInt8]) {
+        let text = Array(String(number).utf8)
+        for place in places {
+            // Base64 makes four characters of three bytes.
+            let bytes = place / 3 * 3..<(place + text.count + 2) / 3 * 3
+            var part = Array(der[bytes])
+            part.replaceSubrange(place - bytes.lowerBound..<place - bytes.lowerBound + text.count, with: text)
+            let encoded = Data(part).base64EncodedData()
+            base64.replaceSubrange(bytes.lowerBound / 3 * 4..<bytes.upperBound / 3 * 4, with: encoded)
+        }
+    }
 
     /// - Parameters:
     ///   - number: ``first`` or a little more.

@@ -62,9 +62,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
             let reply = AppStoreReply.response(
                 httpStatus: status, retryAfter: String(decoding: bytes.prefix(32), as: UTF8.self), body: bytes)
             var exchange = VerifyReceiptExchange(
-                app: app, submission: claim, receivedAt: now, sharedSecrets: [])
+                app: app, submission: claim, receivedAt: now, sharedSecrets: [],
+                sent: ReceiptMark(transactionID: "1"))
             _ = exchange.start()
-            _ = exchange.answered(reply, now: now)
+            if exchange.answered(reply, now: now) == .compare { _ = exchange.compared(with: []) }
             for question in [TransactionLookup.Question.transaction("1"), .history(of: ProvenCustomer("1"))] {
                 var lookup = TransactionLookup(
                     app: app, submission: claim, receivedAt: now, question: question,

@@ -49,6 +49,20 @@ struct HTTPTransportTests {
         }
     }
 
+    @Test func `a request on a connection of its own takes none that is open, and leaves none`() async throws {
+        try await Setup.run(configure: { $0.maxConnections = 2 }) { setup in
+            let kept = HTTPRequest(method: .post, url: setup.server.url(), body: Array("kept".utf8))
+            var fresh = kept
+            fresh.isOnFreshConnection = true
+            var opened: [Int] = []
+            for request in [kept, kept, fresh, kept, fresh, kept] {
+                _ = try await setup.transport.send(request)
+                opened.append(setup.server.connections.count)
+            }
+            #expect(opened == [1, 1, 2, 2, 3, 3])
+        }
+    }
+
     @Test func `requests that follow each other have nothing of each other`() async throws {
         try await Setup.run(configure: { $0.maxConnections = 1 }) { setup in
             let order: [(method: HTTPRequest.Method, path: String, mark: String?, body: String)] = [

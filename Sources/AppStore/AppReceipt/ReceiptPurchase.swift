@@ -26,12 +26,14 @@ public struct ReceiptPurchase: Hashable, Sendable {
     /// Whether a quantity, an end, an order line or a cancellation is there that cannot be read: a grant depends on each.
     let hasUnreadablePart: Bool
 
+    static let transactionIDType = 1703
+
     /// Reads the value of an attribute 17; nil if it is no set of attributes.
     init?(_ value: ArraySlice<UInt8>) {
         guard let attributes = ReceiptAttributes(set: value) else { return nil }
         quantity = attributes.integer(1701)
         productID = attributes.text(1702).map { ProductID($0) }
-        transactionID = attributes.text(1703).map { TransactionID($0) }
+        transactionID = attributes.text(Self.transactionIDType).map { TransactionID($0) }
         purchasedAt = attributes.moment(1704)
         originalTransactionID = attributes.text(1705).map { TransactionID($0) }
         originallyPurchasedAt = attributes.moment(1706)

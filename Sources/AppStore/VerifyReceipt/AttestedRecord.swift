@@ -64,6 +64,11 @@ struct AttestedRecord: Sendable {
         }
     }
 
+    /// Whether it is a transaction, or goes back to it.
+    func isOrGoesBack(to transaction: TransactionID) -> Bool {
+        texts[.transactionID] == transaction.rawValue || texts[.originalTransactionID] == transaction.rawValue
+    }
+
     /// This record, with what it lacks from an older one of the same transaction.
     ///
     /// The cancellation is this record's alone: a refund that was reversed is gone from it.

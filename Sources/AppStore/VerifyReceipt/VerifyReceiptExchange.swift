@@ -8,15 +8,17 @@ public import Purchases
 /// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt claim about the
 ///   environment: both are unauthenticated, and attribute 0 is not documented. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
-/// - An answer about a receipt that was made at another moment, with none of the purchases of the one that was sent, may be
-///   somebody else's: where a server, or something in between, once answers twice, every later request on that connection
-///   gets the answer of the one before it. So Apple is asked again, once, and believed if it says the same of the receipt.
+/// - An answer with none of the purchases of the receipt that was sent may be somebody else's: where a server, or something in
+///   between, once answers twice, every later request on that connection gets the answer of the one before it. A receipt
+///   without purchases is told by the moment that it was made. So Apple is asked again, once, and believed if it says the
+///   same of the receipt: over a connection that nothing else was asked on, as two requests that take turns on a shifted one
+///   would each get the other's answer both times.
 public struct VerifyReceiptExchange: Sendable {
     /// What to do next.
     public enum Step: Hashable, Sendable {
         /// Post a ``VerifyReceiptRequest`` with the secret, or without one, to the environment's endpoint, then pass on what
-        /// came of it.
-        case call(environment: Environment, secret: SharedSecret?)
+        /// came of it. `isFresh`: over a connection that was never used before.
+        case call(environment: Environment, secret: SharedSecret?, isFresh: Bool)
         /// Read the receipt that was sent once more, and pass on what it holds: the answer may be about another.
         case compare
         /// The try is over.
@@ -44,7 +46,7 @@ public struct VerifyReceiptExchange: Sendable {
     private let submission: Submission
     private let receivedAt: Timestamp
     private let sharedSecrets: [SharedSecret]
-    private let receiptCreatedAt: Timestamp?
+    private let sent: ReceiptMark
     private var state = State.ready
     /// At most one for each endpoint and secret, and one more: looked through sooner than hashed.
     private var made: [Call] = []
@@ -68,12 +70,12 @@ public struct VerifyReceiptExchange: Sendable {
     ///   - app: the app that the submission names.
     ///   - receivedAt: when the submission reached the topic; subscriptions are held against it.
     ///   - sharedSecrets: tried in this order; empty sends the receipt without a password.
-    ///   - receiptCreatedAt: attribute 12 of the receipt, if it has one.
+    ///   - sent: what the receipt is known by.
     public init(
         app: App, submission: Submission, receivedAt: Timestamp, sharedSecrets: [SharedSecret],
-        receiptCreatedAt: Timestamp? = nil
+        sent: ReceiptMark
     ) {
-        self.receiptCreatedAt = receiptCreatedAt
+        self.sent = sent
         self.app = app
         self.submission = submission
         self.receivedAt = receivedAt
@@ -103,14 +105,15 @@ public struct VerifyReceiptExchange: Sendable {
 
     /// Takes what the receipt that was sent holds. Where that is not due it does what `start()` does.
     ///
-    /// - Parameter purchases: empty if it cannot be read, and then nothing speaks against the answer.
+    /// - Parameter purchases: empty if it has none or cannot be read, and then the moment counts.
     public mutating func compared(with purchases: [ReceiptPurchase]) -> Step {
         guard case .doubted(let response, let call) = state else { return start() }
-        let sent = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID].compactMap { $0 } })
+        let transactions = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID].compactMap { $0 } })
+        let isNamed =
+            transactions.isEmpty
+            ? sent.isOfMoment(response) : response.records.contains { $0.isAny(of: transactions) }
         let mark = AnswerMark(response)
-        if sent.isEmpty || response.records.contains(where: { $0.isAny(of: sent) }) || mark == doubted {
-            return judge(response, from: call.environment)
-        }
+        if isNamed || mark == doubted { return judge(response, from: call.environment) }
         guard doubted == nil else { return conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited)) }
         doubted = mark
         return self.call(call)
@@ -124,9 +127,7 @@ public struct VerifyReceiptExchange: Sendable {
     private mutating func take(_ response: VerifyReceiptResponse, to call: Call) -> Step {
         switch VerifyReceiptStatus.disposition(of: response.status) {
         case .authentic:
-            if let sent = receiptCreatedAt, let attested = response.receiptCreatedAt,
-                sent.milliseconds / 1000 != attested.milliseconds / 1000, !response.records.isEmpty
-            {
+            guard response.records.isEmpty || sent.isNamed(by: response) else {
                 state = .doubted(response, to: call)
                 return .compare
             }
@@ -174,7 +175,8 @@ public struct VerifyReceiptExchange: Sendable {
     }
 
     private func step(for call: Call) -> Step {
-        .call(environment: call.environment, secret: call.secret.map { sharedSecrets[$0] })
+        .call(
+            environment: call.environment, secret: call.secret.map { sharedSecrets[$0] }, isFresh: doubted != nil)
     }
 
     private mutating func conclude(_ verdict: Verdict) -> Step {

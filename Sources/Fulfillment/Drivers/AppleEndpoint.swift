@@ -35,10 +35,12 @@ public struct AppleEndpoint: AppStoreEndpoint {
     public var executor: (any TaskExecutor)? { transport.executor }
 
     public func verifyReceipt(
-        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+        _ environment: Environment, body: RequestBody, isFresh: Bool,
+        then: @escaping @Sendable (AppStoreReply) -> Void
     ) {
         let request = HTTPRequest(
-            method: .post, url: hosts(environment).verifyReceipt, headers: Self.json, body: body)
+            method: .post, url: hosts(environment).verifyReceipt, headers: Self.json, body: body,
+            isOnFreshConnection: isFresh)
         transport.send(request) { then(AppStoreReply($0)) }
     }
 

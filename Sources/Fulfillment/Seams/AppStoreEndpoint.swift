@@ -9,10 +9,13 @@ public protocol AppStoreEndpoint: Sendable {
 
     /// Posts a verifyReceipt request. Without a task that waits: thousands of them cost more than what they wait for.
     ///
-    /// - Parameter then: called once with the answer, or with the reason why there is none, and not by this call itself: who
-    ///   asks again would call himself, ever deeper. It does not block.
+    /// - Parameters:
+    ///   - isFresh: over a connection that was never used before, and is not used again.
+    ///   - then: called once with the answer, or with the reason why there is none, and not by this call itself: who asks
+    ///     again would call himself, ever deeper. It does not block.
     func verifyReceipt(
-        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void)
+        _ environment: Environment, body: RequestBody, isFresh: Bool,
+        then: @escaping @Sendable (AppStoreReply) -> Void)
 
     /// Sends a request to the App Store Server API and waits for the answer, or for the reason why there is none.
     func serverAPI(
@@ -28,7 +31,7 @@ extension AppStoreEndpoint {
     /// cannot be cancelled.
     public func verifyReceipt(_ environment: Environment, body: RequestBody) async -> AppStoreReply {
         await withCheckedContinuation { caller in
-            verifyReceipt(environment, body: body) { caller.resume(returning: $0) }
+            verifyReceipt(environment, body: body, isFresh: false) { caller.resume(returning: $0) }
         }
     }
 }

@@ -6,12 +6,12 @@ import Purchases
 struct ReceiptQuestion: Sendable {
     private let secret: SharedSecret?
     private let body: RequestBody
-    /// When the receipt was made, if it says so.
-    let createdAt: Timestamp?
+    /// What an answer about the receipt is known by.
+    let mark: ReceiptMark
 
     /// - Parameter secret: the one that is tried first, which nearly always is the one that is needed.
-    init(_ text: ReceiptText, secret: SharedSecret?, createdAt: Timestamp? = nil) {
-        self.createdAt = createdAt
+    init(_ text: ReceiptText, secret: SharedSecret?, mark: ReceiptMark) {
+        self.mark = mark
         self.secret = secret
         body = Self.body(text.base64, secret)
     }

@@ -106,7 +106,7 @@ final class Verifier: Sendable {
                     registered: registered, claim: submission.claim, receivedAt: receivedAt,
                     question: .verifyReceipt(
                         ReceiptQuestion(
-                            text, secret: registered.sharedSecrets.first, createdAt: receipt.createdAt))))
+                            text, secret: registered.sharedSecrets.first, mark: ReceiptMark(of: receipt)))))
         }
         do throws(ReceiptSignatureError) {
             try signatures.receipts.verify(receipt)

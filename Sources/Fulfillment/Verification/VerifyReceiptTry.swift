@@ -19,6 +19,14 @@ final class VerifyReceiptTry: Sendable {
     /// Hears what the try came to; nil if it was given up, or the worker stops and it was not made.
     typealias Ending = @Sendable (TryResult?) -> Void
 
+    /// What is asked next.
+    private struct Question {
+        let environment: Environment
+        let secret: SharedSecret?
+        /// Over a connection that was never used before.
+        let isFresh: Bool
+    }
+
     /// A place in the line for Apple.
     private struct Wait {
         let caller: CallerID
@@ -53,7 +61,7 @@ final class VerifyReceiptTry: Sendable {
         self.isRetry = isRetry
         let exchange = VerifyReceiptExchange(
             app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt,
-            sharedSecrets: opened.registered.sharedSecrets, receiptCreatedAt: question.createdAt)
+            sharedSecrets: opened.registered.sharedSecrets, sent: question.mark)
         state = Mutex(State(exchange: exchange))
     }
 
@@ -78,7 +86,8 @@ final class VerifyReceiptTry: Sendable {
     private func follow(_ step: VerifyReceiptExchange.Step) {
         switch step {
         case .conclude(let verdict): end(with: .verdict(verdict, by: state.withLock { $0.asked }))
-        case .call(let environment, let secret): standInLine(environment, secret)
+        case .call(let environment, let secret, let isFresh):
+            standInLine(Question(environment: environment, secret: secret, isFresh: isFresh))
         case .compare: follow(state.withLock { compare(&$0) })
         }
     }
@@ -98,8 +107,8 @@ final class VerifyReceiptTry: Sendable {
         state.withLock { $0.ending.take() }?(result)
     }
 
-    private func standInLine(_ environment: Environment, _ secret: SharedSecret?) {
-        let target = CallTarget.verifyReceipt(environment)
+    private func standInLine(_ next: Question) {
+        let target = CallTarget.verifyReceipt(next.environment)
         let caller = verifier.apple.newCaller(asker)
         let lane = state.withLock { state in
             let lane: CallLine.Lane = state.asked != nil ? .goingOn : isRetry ? .again : .first
@@ -108,7 +117,7 @@ final class VerifyReceiptTry: Sendable {
         }
         verifier.apple.permit(caller, for: target, lane) { [self] turn in
             switch turn {
-            case .permit(let permit): call(environment, secret, permit)
+            case .permit(let permit): call(next, permit)
             case .crowded(let awayFor): end(with: .notAsked(awayFor: awayFor))
             case .never: end(with: nil)
             }
@@ -117,7 +126,8 @@ final class VerifyReceiptTry: Sendable {
         if state.withLock({ $0.ending == nil }) { verifier.apple.withdraw(caller, from: target, lane) }
     }
 
-    private func call(_ environment: Environment, _ secret: SharedSecret?, _ permit: CallAdmission.Permit) {
+    private func call(_ next: Question, _ permit: CallAdmission.Permit) {
+        let environment = next.environment
         let isWanted = state.withLock { state in
             state.wait = nil
             state.asked = .verifyReceipt(environment)
@@ -125,7 +135,9 @@ final class VerifyReceiptTry: Sendable {
         }
         guard isWanted else { return verifier.apple.ended(permit, .unknown, isRetry: isRetry, took: .zero) }
         let started = verifier.clock.elapsed()
-        verifier.endpoint.verifyReceipt(environment, body: question.body(with: secret)) { [self] reply in
+        verifier.endpoint.verifyReceipt(
+            environment, body: question.body(with: next.secret), isFresh: next.isFresh
+        ) { [self] reply in
             let took = verifier.called(environment, reply, since: started)
             answered(reply, took, permit)
         }

@@ -5,6 +5,8 @@ extension CurlOptions {
     func apply(_ request: HTTPRequest, configuration: HTTPTransportConfiguration) throws(HTTPTransportError) {
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_TIMEOUT_MS, (request.totalTimeout ?? configuration.totalTimeout).wholeMilliseconds)
+        try set(CURLOPT_FRESH_CONNECT, request.isOnFreshConnection ? 1 : 0)
+        try set(CURLOPT_FORBID_REUSE, request.isOnFreshConnection ? 1 : 0)
         switch request.method {
         case .get, .post: try clear(CURLOPT_CUSTOMREQUEST)
         // What libcurl calls PUT reads the body from a file.

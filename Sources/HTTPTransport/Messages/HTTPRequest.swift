@@ -21,16 +21,21 @@ public struct HTTPRequest: Sendable {
     public var body: RequestBody?
     /// Replaces ``HTTPTransportConfiguration/totalTimeout`` for this request; rounded up to milliseconds.
     public var totalTimeout: Duration?
+    /// Whether it goes over a connection that is made for it and closed behind it, whatever others are open: its answer is then
+    /// the answer to nothing else.
+    public var isOnFreshConnection: Bool
 
     /// A request; nothing is checked before it is sent.
     public init(
-        method: Method, url: String, headers: [HTTPHeader] = [], body: RequestBody?, totalTimeout: Duration? = nil
+        method: Method, url: String, headers: [HTTPHeader] = [], body: RequestBody?, totalTimeout: Duration? = nil,
+        isOnFreshConnection: Bool = false
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
         self.totalTimeout = totalTimeout
+        self.isOnFreshConnection = isOnFreshConnection
     }
 
     /// A request with a body of its own, or with none; nothing is checked before it is sent.
@@ -43,12 +48,15 @@ public struct HTTPRequest: Sendable {
     }
 
     var withoutBody: HTTPRequest {
-        HTTPRequest(method: method, url: url, headers: headers, body: nil, totalTimeout: totalTimeout)
+        HTTPRequest(
+            method: method, url: url, headers: headers, body: nil, totalTimeout: totalTimeout,
+            isOnFreshConnection: isOnFreshConnection)
     }
 
     /// Byte by byte: texts that Swift takes for equal can be different to libcurl.
     func differsInBodyAlone(from other: HTTPRequest) -> Bool {
-        method == other.method && totalTimeout == other.totalTimeout && url.hasBytes(of: other.url)
+        method == other.method && totalTimeout == other.totalTimeout
+            && isOnFreshConnection == other.isOnFreshConnection && url.hasBytes(of: other.url)
             && headers.elementsEqual(other.headers) {
                 $0.name.hasBytes(of: $1.name) && $0.value.hasBytes(of: $1.value)
             }

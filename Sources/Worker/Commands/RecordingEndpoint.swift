@@ -25,9 +25,10 @@ final class RecordingEndpoint: AppStoreEndpoint {
     var calls: [Call] { recorded.withLock { $0 } }
 
     func verifyReceipt(
-        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+        _ environment: Environment, body: RequestBody, isFresh: Bool,
+        then: @escaping @Sendable (AppStoreReply) -> Void
     ) {
-        endpoint.verifyReceipt(environment, body: body) { [self] reply in
+        endpoint.verifyReceipt(environment, body: body, isFresh: isFresh) { [self] reply in
             record(environment, "verifyReceipt", reply)
             then(reply)
         }

@@ -47,11 +47,11 @@ enum Fixture {
 
     static func exchange(
         app: App = app(), submission: Submission = submission(),
-        secrets: [SharedSecret] = [SharedSecret("first")], receiptCreatedAt: Timestamp? = nil
+        secrets: [SharedSecret] = [SharedSecret("first")], sent: ReceiptMark = ReceiptMark()
     ) -> VerifyReceiptExchange {
         VerifyReceiptExchange(
             app: app, submission: submission, receivedAt: now, sharedSecrets: secrets,
-            receiptCreatedAt: receiptCreatedAt)
+            sent: sent)
     }
 
     /// Answers a fresh exchange's calls in turn. The last element is nil if it has not concluded by then.
@@ -63,7 +63,7 @@ enum Fixture {
         var calls: [Environment] = []
         var step = exchange.start()
         var rest = bodies[...]
-        while case .call(let environment, _) = step {
+        while case .call(let environment, _, _) = step {
             calls.append(environment)
             guard let body = rest.popFirst() else { return (calls, nil) }
             step = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: body), now: now)

@@ -12,7 +12,7 @@ struct VerifyReceiptExchangeOtherReceiptTests {
         let receipt = ReceiptBuilder.receipt(
             purchases: purchases.map { ReceiptBuilder.purchase(transactionID: $0, productID: "gems") })
         let sent = try AppReceipt(der: receipt.der).purchases
-        var exchange = Fixture.exchange(receiptCreatedAt: created)
+        var exchange = Fixture.exchange(sent: ReceiptMark(createdAt: created, transactionID: sent.first?.transactionID))
         _ = exchange.start()
         var step = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: body), now: Fixture.now)
         let compared = step == .compare
@@ -31,19 +31,22 @@ struct VerifyReceiptExchangeOtherReceiptTests {
             der: ReceiptBuilder.receipt(
                 purchases: ["2001", "2002"].map { ReceiptBuilder.purchase(transactionID: $0, productID: "gems") }
             ).der
-        ).purchases
-        var exchange = Fixture.exchange(receiptCreatedAt: created)
-        let call = exchange.start()
+        )
+        #expect(ReceiptMark(of: sent).transactionID == "2001")
+        var exchange = Fixture.exchange(sent: ReceiptMark(createdAt: created, transactionID: "2001"))
+        guard case .call(let environment, let secret, isFresh: false) = exchange.start() else { return nil }
         #expect(
             exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: first), now: Fixture.now) == .compare)
-        #expect(exchange.compared(with: sent) == call)
+        // What comes over the same connection may be the answer to the same stranger once more.
+        let again = exchange.compared(with: sent.purchases)
+        #expect(again == .call(environment: environment, secret: secret, isFresh: true))
         var step = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: second), now: Fixture.now)
-        if step == .compare { step = exchange.compared(with: sent) }
+        if step == .compare { step = exchange.compared(with: sent.purchases) }
         guard case .conclude(let verdict) = step else { return nil }
         return verdict
     }
 
-    @Test("made at another moment, with none of the purchases sent: it may be somebody else's, so Apple is asked again")
+    @Test("with none of the purchases sent: it may be somebody else's, so Apple is asked again")
     func another() throws {
         func foreign(_ id: String) -> [UInt8] {
             Answer.authentic(inApp: [Answer.record(id)], createdAt: created.advanced(by: .seconds(1)))
@@ -72,20 +75,37 @@ struct VerifyReceiptExchangeOtherReceiptTests {
         #expect(try judge(latest, holding: ["2001"]).verdict?.granted == ["3001"])
     }
 
-    @Test("the same moment, to the second, is not doubted, and neither is an answer that names none")
-    func same() throws {
+    @Test("the same moment does not make it the receipt's: many are made in one second", arguments: [0, 999, nil])
+    func same(milliseconds: Int?) throws {
+        let moment = milliseconds.map { created.advanced(by: .milliseconds($0)) }
+        let foreign = Answer.authentic(inApp: [Answer.record("1001")], createdAt: moment)
+        let own = Answer.authentic(inApp: [Answer.record("2002"), Answer.record("2001")], createdAt: moment)
+        #expect(try askTwice(foreign, own)?.granted == ["2001", "2002"])
+    }
+
+    @Test("an answer that names its first purchase is not doubted, and the receipt not read again")
+    func named() throws {
+        let own = Answer.authentic(inApp: [Answer.record("3001"), Answer.record("2001")], createdAt: created)
+        let judged = try judge(own, holding: ["2001", "2002"])
+        #expect(!judged.compared)
+        #expect(judged.verdict?.granted == ["2001", "3001"])
+    }
+
+    @Test("a receipt without purchases is told by its moment, to the second, where both name one")
+    func withoutPurchases() throws {
         for moment in [created, created.advanced(by: .milliseconds(999)), nil] {
-            let judged = try judge(
-                Answer.authentic(inApp: [Answer.record("1001")], createdAt: moment), holding: ["2001"])
+            let judged = try judge(Answer.authentic(inApp: [Answer.record("1001")], createdAt: moment), holding: [])
             #expect(!judged.compared)
             #expect(judged.verdict?.granted == ["1001"])
         }
+        let other = Answer.authentic(inApp: [Answer.record("1001")], createdAt: created.advanced(by: .seconds(1)))
+        let judged = try judge(other, holding: [])
+        // Asked again.
+        #expect(judged.compared && judged.verdict == nil)
     }
 
-    @Test("a receipt without purchases has nothing to be told by, and neither has an answer without any")
+    @Test("an answer without purchases grants none, so it does not matter whose it is")
     func empty() throws {
-        let body = Answer.authentic(inApp: [Answer.record("1001")], createdAt: created.advanced(by: .seconds(1)))
-        #expect(try judge(body, holding: []).verdict?.granted == ["1001"])
         let bare = Answer.authentic(createdAt: created.advanced(by: .seconds(1)))
         let judged = try judge(bare, holding: ["2001"])
         #expect(!judged.compared)

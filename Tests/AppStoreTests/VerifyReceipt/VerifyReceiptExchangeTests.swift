@@ -109,7 +109,7 @@ struct VerifyReceiptExchangeTests {
         let answers = [21004, 21007, 21004, 21004, 21004]
         var step = exchange.start()
         for status in answers {
-            guard case .call(_, let secret) = step else { break }
+            guard case .call(_, let secret, _) = step else { break }
             tried.append(secret)
             step = exchange.answered(
                 .response(httpStatus: 200, retryAfter: nil, body: Answer.status(status)), now: Fixture.now)
@@ -125,7 +125,7 @@ struct VerifyReceiptExchangeTests {
     @Test("asks without a password where no secret is configured, and holds if Apple wants one")
     func noSecret() {
         var exchange = Fixture.exchange(secrets: [])
-        #expect(exchange.start() == .call(environment: .production, secret: nil))
+        #expect(exchange.start() == .call(environment: .production, secret: nil, isFresh: false))
         #expect(Fixture.run([Answer.status(21004)], secrets: []).verdict?.hold == .sharedSecretRefused)
     }
 

@@ -42,6 +42,29 @@ struct ReceiptNumberTests {
         #expect(bytes.count == Data(base64Encoded: text)?.count)
     }
 
+    @Test(
+        "A receipt has the number where it had another, and nothing else in it changes",
+        arguments: [1_000, 1_001, 1_002])
+    func places(size: Int) throws {
+        let receipts = try ReceiptFactory(authority: SimulatorAuthority(now: Date()))
+        let now = Timestamp(milliseconds: 1_795_000_000_000)
+        let text = try receipts.base64(
+            ReceiptSpecification(
+                bundleID: "com.example.game", environment: .production,
+                purchases: [
+                    SimulatedPurchase(
+                        transactionID: TransactionID(String(ReceiptNumber.first)), productID: "gems", purchasedAt: now)
+                ], creationDate: now, targetSize: size))
+        let der = Array(try #require(Data(base64Encoded: text)))
+        let places = ReceiptNumber.places(of: ReceiptNumber.first, in: der)
+        #expect(places.count == 2)
+        var base64 = Array(text.utf8)
+        ReceiptNumber.write(ReceiptNumber.first + 42, at: places, of: der, over: &base64)
+        var expected = der
+        for place in places { expected.replaceSubrange(place..<place + 16, with: Array("2000000000000042".utf8)) }
+        #expect(Array(try #require(Data(base64Encoded: Data(base64)))) == expected)
+    }
+
     @Test("The answer is as long as its head says, and names the transaction twice")
     func answer() throws {
         let buffer = ReceiptAnswer(bundleID: "com.example.game")

@@ -8,7 +8,7 @@ import Synchronization
 final class HeldAppStore: AppStoreEndpoint {
     private typealias Call = (environment: Environment, then: @Sendable (AppStoreReply) -> Void)
 
-    private let state = Mutex((asked: [Environment](), open: [Call]()))
+    private let state = Mutex((asked: [Environment](), fresh: [Bool](), open: [Call]()))
     private let onCall = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// What happens at the next call, on its thread.
@@ -16,14 +16,18 @@ final class HeldAppStore: AppStoreEndpoint {
 
     /// Where each call went, in order.
     var asked: [Environment] { state.withLock { $0.asked } }
+    /// Which of them went over connections of their own.
+    var fresh: [Bool] { state.withLock { $0.fresh } }
     /// Calls that wait for their answers.
     var open: Int { state.withLock { $0.open.count } }
 
     func verifyReceipt(
-        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+        _ environment: Environment, body: RequestBody, isFresh: Bool,
+        then: @escaping @Sendable (AppStoreReply) -> Void
     ) {
         state.withLock {
             $0.asked.append(environment)
+            $0.fresh.append(isFresh)
             $0.open.append((environment, then))
         }
         onCall.withLock { $0.take() }?()

@@ -119,7 +119,8 @@ final class ScriptedAppStore: AppStoreEndpoint {
     }
 
     func verifyReceipt(
-        _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+        _ environment: Environment, body: RequestBody, isFresh: Bool,
+        then: @escaping @Sendable (AppStoreReply) -> Void
     ) {
         Task(executorPreference: executor) { then(await self.reply(to: body)) }
     }

@@ -34,7 +34,7 @@ struct VerifierBench {
         else { throw NothingToAsk() }
         self.opened = opened
         let text = try ReceiptText(EvidenceText(base64))
-        question = ReceiptQuestion(text, secret: nil, createdAt: try AppReceipt(der: text.bytes).createdAt)
+        question = ReceiptQuestion(text, secret: nil, mark: ReceiptMark(of: try AppReceipt(der: text.bytes)))
         transactionID = id
     }
 

@@ -53,6 +53,7 @@ struct VerifyReceiptTryTests {
         receiptTry.begin { verdict in ends.change { $0.append(verdict) } }
         appStore.answer(bench.isOfAnotherReceipt(77))
         #expect(appStore.asked == [.production, .production])
+        #expect(appStore.fresh == [false, true])
         appStore.answer(bench.isOfAnotherReceipt(78))
         let asked = Verdict.retry(.noAnswer, notBefore: nil, patience: .unlimited)
         #expect(ends.value == [.verdict(asked, by: .verifyReceipt(.production))])

@@ -13,7 +13,8 @@ struct RecordingEndpointTests {
         let reply: AppStoreReply
 
         func verifyReceipt(
-            _ environment: Environment, body: RequestBody, then: @escaping @Sendable (AppStoreReply) -> Void
+            _ environment: Environment, body: RequestBody, isFresh: Bool,
+            then: @escaping @Sendable (AppStoreReply) -> Void
         ) {
             then(reply)
         }
@@ -42,7 +43,7 @@ struct RecordingEndpointTests {
         ])
     func answer(reply: AppStoreReply, expected: String) {
         let endpoint = RecordingEndpoint(Apple(reply: reply))
-        endpoint.verifyReceipt(.sandbox, body: RequestBody([[]])) { _ in }
+        endpoint.verifyReceipt(.sandbox, body: RequestBody([[]]), isFresh: false) { _ in }
         #expect(endpoint.calls.map(\.answer) == [expected])
     }
 }

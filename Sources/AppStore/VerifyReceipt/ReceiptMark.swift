@@ -1,0 +1,34 @@
+public import Purchases
+
+/// What an answer of verifyReceipt is known by to be about the receipt that was sent.
+///
+/// A receipt comes back with all purchases that are in it, so its first one is enough to be looked for.
+public struct ReceiptMark: Hashable, Sendable {
+    /// Attribute 12.
+    let createdAt: Timestamp?
+    /// That of the first purchase; nil for a receipt without purchases, or with one that cannot be read.
+    let transactionID: TransactionID?
+
+    /// The mark of a receipt.
+    public init(of receipt: AppReceipt) {
+        self.init(createdAt: receipt.createdAt, transactionID: receipt.firstTransactionID)
+    }
+
+    /// The mark of a receipt that holds these.
+    public init(createdAt: Timestamp? = nil, transactionID: TransactionID? = nil) {
+        self.createdAt = createdAt
+        self.transactionID = transactionID
+    }
+
+    /// Whether an answer names the purchase or, for want of one, the moment.
+    func isNamed(by response: VerifyReceiptResponse) -> Bool {
+        guard let transactionID else { return isOfMoment(response) }
+        return response.records.contains { $0.isOrGoesBack(to: transactionID) }
+    }
+
+    /// Whether both were made in the same second; where one of them does not say, nothing speaks against it.
+    func isOfMoment(_ response: VerifyReceiptResponse) -> Bool {
+        guard let createdAt, let attested = response.receiptCreatedAt else { return true }
+        return createdAt.milliseconds / 1000 == attested.milliseconds / 1000
+    }
+}
