@@ -14,8 +14,10 @@ struct EmptyLedger: Sendable {
         case fits
         /// The group has offsets in so many partitions, and the ledger nothing.
         case forgotten(partitions: Int)
-        /// The brokers or the ledger did not say.
-        case unknown(String)
+        /// The ledger did not say.
+        case ledgerUnknown(String)
+        /// The ledger holds nothing, and the brokers did not say.
+        case groupUnknown(String)
     }
 
     let ledger: any LedgerStore & LedgerReader
@@ -33,7 +35,11 @@ struct EmptyLedger: Sendable {
             logger.error(
                 "The ledger is empty, though its group has worked before: what was granted can be granted again",
                 metadata: ["partitionsWithOffsets": "\(partitions)", "remedy": "\(Self.remedy)"])
-        case .unknown(let cause):
+        case .ledgerUnknown(let cause):
+            logger.warning(
+                "Whether the ledger is the one that its group has worked with could not be asked: it does not answer",
+                metadata: ["cause": "\(cause)"])
+        case .groupUnknown(let cause):
             logger.warning(
                 "The ledger is empty, and whether its group has worked before could not be asked",
                 metadata: ["cause": "\(cause)"])
@@ -48,14 +54,19 @@ struct EmptyLedger: Sendable {
 
     /// What is there now. Joins no group.
     func finding() async -> Finding {
-        do {
+        do throws(LedgerError) {
             guard try await isEmpty() else { return .fits }
-            let partitions = try await partitionsWithOffsets()
+            let partitions: Int
+            do throws(KafkaError) {
+                partitions = try await partitionsWithOffsets()
+            } catch {
+                return .groupUnknown(ErrorSentence.of(error))
+            }
             // Once more: what another worker settled and committed meanwhile is in the ledger before it is committed.
             guard partitions > 0, try await isEmpty() else { return .fits }
             return .forgotten(partitions: partitions)
         } catch {
-            return .unknown(ErrorSentence.of(error))
+            return .ledgerUnknown(ErrorSentence.of(error))
         }
     }
 

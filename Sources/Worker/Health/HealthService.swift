@@ -23,8 +23,8 @@ enum HealthServiceError: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// Health answers 200 or 503 with a ``HealthReport``, metrics the Prometheus text format.
 struct HealthService<State: HealthState>: Service {
-    /// Connections at once; more wait in the kernel's queue, for ``ConnectionLifetime/standard`` at most if all of them are
-    /// slow.
+    /// Connections at once; more wait in the kernel's queue, each 64 before them for ``ConnectionLifetime/standard`` if all of
+    /// these are slow.
     static var maxConnections: Int { 64 }
 
     private let bind: HTTPBind

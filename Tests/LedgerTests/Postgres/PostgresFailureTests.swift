@@ -231,6 +231,7 @@ import Testing
     /// The first call may still meet the end of the connection that there was.
     private static func whileLost<Value>(_ body: () async throws -> Value) async throws -> Value {
         while true {
+            try Task.checkCancellation()
             do {
                 return try await body()
             } catch LedgerError.unavailable(let cause) where cause.contains("connection was lost") {
@@ -241,6 +242,7 @@ import Testing
 
     private static func untilAvailable<Value>(_ body: () async throws -> Value) async throws -> Value {
         while true {
+            try Task.checkCancellation()
             do {
                 return try await body()
             } catch LedgerError.unavailable {

@@ -78,7 +78,20 @@ struct EmptyLedgerTests {
                 throw .resourcesExhausted("rd_kafka_new", errno: 0)
             }.finding()
         }
-        guard case .unknown = finding else {
+        guard case .groupUnknown = finding else {
+            Issue.record("found \(finding)")
+            return
+        }
+    }
+
+    @Test("A ledger that does not say is not called empty")
+    func ledgerUnknown() async throws {
+        let folder = try TemporaryFolder()
+        let ledger = try await SQLiteLedger.open(
+            SQLiteLedgerConfiguration(path: folder.path + "/grantor.db", migrate: true), logger: logger)
+        try await ledger.close()
+        let finding = await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in 3 }.finding()
+        guard case .ledgerUnknown = finding else {
             Issue.record("found \(finding)")
             return
         }
