@@ -164,13 +164,6 @@ public struct LedgerCounts: Hashable, Sendable {
     }
 }
 
-extension LedgerCounts {
-    /// Whether nothing has ever been settled.
-    public var isNothing: Bool {
-        submissions.values.allSatisfy { $0 == 0 } && grants == 0 && quarantined == 0 && unpublished == 0
-    }
-}
-
 /// What operator commands and audits ask of a ledger. Reads only; works while a worker writes.
 public protocol LedgerReader: Sendable {
     /// Newest first; `before` continues after the last row of the page before.

@@ -1,8 +1,8 @@
 internal import CLibrdkafka
 public import Logging
 
-/// Looks at a cluster, its offsets and its groups, and creates topics. Each call opens a client of its own on a thread of its own and closes it again:
-/// meant for checks and set-up, not for every second.
+/// Looks at a cluster, its offsets and its groups, and creates topics. Each call opens a client of its own on a thread of its
+/// own and closes it again: meant for checks and set-up, not for every second.
 public struct KafkaAdmin: Sendable {
     private let configuration: KafkaClientConfiguration
     private let logger: Logger
@@ -57,7 +57,7 @@ public struct KafkaAdmin: Sendable {
                 if let group { properties.force(KafkaScan.properties(knowing: group)) }
                 let handle = try KafkaHandle(
                     group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties, events: 0)
-                defer { handle.destroy(leavingGroup: false) }
+                defer { Self.free(handle, logger) }
                 do throws(KafkaError) {
                     return .success(try body(handle))
                 } catch {
@@ -68,6 +68,14 @@ public struct KafkaAdmin: Sendable {
                 return .failure(error)
             }
         }
+    }
+
+    /// How long freeing a client may hold its answer up.
+    private static let freeingDeadline = Duration.seconds(5)
+
+    private static func free(_ handle: KafkaHandle, _ logger: Logger) {
+        let isFreed = (try? handle.destroy(leavingGroup: false, timeout: freeingDeadline)) ?? false
+        if !isFreed { logger.warning("A Kafka client for administration was left behind: it is not freed in time") }
     }
 
     static func metadata(

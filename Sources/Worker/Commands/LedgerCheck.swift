@@ -25,31 +25,39 @@ struct LedgerCheck: Sendable {
         do throws(LedgerError) {
             let ledger = try await OpenLedger(settings, migratingFile: false, logger: logger)
             let counts = try await ledger.ledger.counts()
+            let finding = await EmptyLedger(
+                ledger: ledger.ledger, partitionsWithOffsets: partitionsWithOffsets
+            ).finding()
             try await ledger.close()
             let detail =
                 "\(counts.grants) grants, \(counts.unpublished) events unpublished, "
                 + "\(counts.openDeliveries) deliveries open"
             return [CheckResult(name: "ledger", isGood: true, detail: detail)] + unserved(counts.openDeliveries)
-                + (counts.isNothing ? await forgotten() : [])
+                + ledgerAndGroup(finding)
         } catch {
             guard case .file(let path) = settings, case .schemaBehind(found: 0, _) = error else {
                 return [refused(error)]
             }
-            return [notYet(path)] + (await forgotten())
+            return [notYet(path)]
+                + ledgerAndGroup(await EmptyLedger.findingWithoutLedger(partitionsWithOffsets: partitionsWithOffsets))
         }
     }
 
-    /// Where brokers do not answer, other lines say so.
-    private func forgotten() async -> [CheckResult] {
-        guard let partitions = try? await partitionsWithOffsets(), partitions > 0 else { return [] }
-        return [
-            CheckResult(
-                name: "ledger and group", isGood: false,
-                detail: """
-                    the ledger is empty, though its group has committed offsets in \(partitions) partitions: what was granted \
-                    before can be granted again; \(EmptyLedger.remedy)
-                    """)
-        ]
+    private func ledgerAndGroup(_ finding: EmptyLedger.Finding) -> [CheckResult] {
+        let detail: String
+        switch finding {
+        case .fits: return []
+        case .forgotten(let partitions):
+            detail = """
+                the ledger is empty, though its group has committed offsets in \(partitions) partitions: what was granted \
+                before can be granted again; \(EmptyLedger.remedy)
+                """
+        case .ledgerUnknown(let cause):
+            detail = "whether the ledger is the one that its group has worked with could not be asked: \(cause)"
+        case .groupUnknown(let cause):
+            detail = "the ledger is empty, and whether its group has worked before could not be asked: \(cause)"
+        }
+        return [CheckResult(name: "ledger and group", isGood: false, detail: detail)]
     }
 
     /// What is open when no app has an inventory service is told to nobody, and so never published.

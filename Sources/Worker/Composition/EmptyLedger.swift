@@ -56,17 +56,24 @@ struct EmptyLedger: Sendable {
     func finding() async -> Finding {
         do throws(LedgerError) {
             guard try await isEmpty() else { return .fits }
-            let partitions: Int
-            do throws(KafkaError) {
-                partitions = try await partitionsWithOffsets()
-            } catch {
-                return .groupUnknown(ErrorSentence.of(error))
-            }
+            let finding = await Self.findingWithoutLedger(partitionsWithOffsets: partitionsWithOffsets)
+            guard case .forgotten = finding else { return finding }
             // Once more: what another worker settled and committed meanwhile is in the ledger before it is committed.
-            guard partitions > 0, try await isEmpty() else { return .fits }
-            return .forgotten(partitions: partitions)
+            return try await isEmpty() ? finding : .fits
         } catch {
             return .ledgerUnknown(ErrorSentence.of(error))
+        }
+    }
+
+    /// What is found where there is no ledger yet, or nothing in it.
+    static func findingWithoutLedger(
+        partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
+    ) async -> Finding {
+        do throws(KafkaError) {
+            let partitions = try await partitionsWithOffsets()
+            return partitions > 0 ? .forgotten(partitions: partitions) : .fits
+        } catch {
+            return .groupUnknown(ErrorSentence.of(error))
         }
     }
 

@@ -36,7 +36,12 @@ extension WorkerPlan.Kafka {
         let admin = KafkaAdmin(configuration: client, logger: logger)
         // All topics are asked for: naming one would make some brokers create it.
         let cluster = try await admin.describe(timeout: Self.questionTimeout)
-        guard case .present(let count, _)? = cluster.topics[topics.submitted] else { return 0 }
+        let count: Int
+        switch cluster.topics[topics.submitted] {
+        case .present(let partitions, _)?: count = partitions
+        case .missing?, nil: return 0
+        case .failed(let error)?: throw error
+        }
         let partitions = (0..<Int32(clamping: count)).map { KafkaPartition(topic: topics.submitted, index: $0) }
         let committed = try await admin.committedOffsets(of: groupID, in: partitions, timeout: Self.questionTimeout)
         return committed.values.count { $0 > 0 }

@@ -83,6 +83,9 @@ extension KafkaSettings {
         guard name.first?.isWhitespace == false, name.last?.isWhitespace == false else {
             throw .invalid(key, requirement: "a name that neither begins nor ends with white space")
         }
+        guard !name.unicodeScalars.contains(where: \.isInvisible) else {
+            throw .invalid(key, requirement: "a name without characters that cannot be seen")
+        }
         return name
     }
 }

@@ -15,15 +15,9 @@ enum SecretFile {
 
     private static func problem(_ text: String) -> ConfigurationError.FileProblem? {
         if text.isEmpty { return .empty }
-        if text.unicodeScalars.contains(where: isInvisible) { return .invisible }
-        return text.allSatisfy(\.isWhitespace) ? .blank : nil
-    }
-
-    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control: !["\n", "\r", "\t"].contains(scalar)
-        case .format: true
-        default: false
+        if text.unicodeScalars.contains(where: { $0.isInvisible && !["\n", "\r", "\t"].contains($0) }) {
+            return .invisible
         }
+        return text.allSatisfy(\.isWhitespace) ? .blank : nil
     }
 }

@@ -82,7 +82,8 @@ struct HealthService<State: HealthState>: Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let application = Application(
             router: router(),
-            server: .http1(configuration: .init(additionalChannelHandlers: [ConnectionLifetime(lifetime())])),
+            server: .http1(
+                configuration: .init(additionalChannelHandlers: [ConnectionLifetime(lifetime()), OneAnswer()])),
             configuration: ApplicationConfiguration(
                 address: .hostname(bind.host, port: bind.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.maxConnections)),
@@ -115,10 +116,9 @@ struct HealthService<State: HealthState>: Service {
         response(report.passed ? .ok : .serviceUnavailable, type: "application/json", text: report.json)
     }
 
-    /// The answer is the connection's last: one that nobody needs any more would take the place of a probe.
     private static func response(_ status: HTTPResponse.Status, type: String, text: String) -> Response {
         Response(
-            status: status, headers: [.contentType: type, .cacheControl: "no-store", .connection: "close"],
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }

@@ -12,12 +12,16 @@ import Testing
 struct LedgerCheckTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    /// - Parameter partitionsWithOffsets: nil for brokers that do not say.
     private func results(
-        _ settings: LedgerSettings, isAnyServed: Bool = false, partitionsWithOffsets: Int = 0
+        _ settings: LedgerSettings, isAnyServed: Bool = false, partitionsWithOffsets: Int? = 0
     ) async -> [CheckResult] {
         await LedgerCheck(
             settings: settings, isAnyServed: isAnyServed,
-            partitionsWithOffsets: { () async throws(KafkaError) in partitionsWithOffsets }, logger: logger
+            partitionsWithOffsets: { () async throws(KafkaError) in
+                guard let partitionsWithOffsets else { throw .resourcesExhausted("rd_kafka_new", errno: 0) }
+                return partitionsWithOffsets
+            }, logger: logger
         ).results()
     }
 
@@ -81,6 +85,19 @@ struct LedgerCheckTests {
         #expect(found.map(\.name) == ["ledger", "ledger and group"])
         #expect(found.last?.isGood == false)
         #expect(found.last?.detail.contains("offsets in 12 partitions") == true)
+    }
+
+    @Test("An empty ledger is a failure, too, where the brokers do not say whether its group has worked before")
+    func groupUnknown() async throws {
+        let folder = try TemporaryFolder()
+        let none = LedgerSettings.file(folder.path + "/none.db")
+        let empty = LedgerSettings.file(try await ledger(in: folder, openDeliveries: 0))
+        for settings in [none, empty] {
+            let found = await results(settings, partitionsWithOffsets: nil)
+            #expect(found.map(\.isGood) == [true, false])
+            #expect(
+                found.last?.detail.hasPrefix("the ledger is empty, and whether its group has worked before") == true)
+        }
     }
 
     @Test("A ledger that holds something goes with a group that has offsets")

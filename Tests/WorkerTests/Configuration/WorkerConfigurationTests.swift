@@ -98,6 +98,8 @@ struct WorkerConfigurationTests {
             (.kafkaBootstrapServers, "secret"), (.kafkaBootstrapServers, "a:9092,,b:9092"),
             (.kafkaBootstrapServers, "a:9092, b:9092"), (.kafkaGroupID, "a\u{7}secret"),
             (.kafkaGroupID, " "), (.kafkaGroupID, "secret "), (.kafkaGroupInstanceID, " secret"),
+            (.kafkaGroupID, "secret\u{200b}"), (.kafkaGroupID, "\u{feff}secret"),
+            (.kafkaGroupInstanceID, "sec\u{2060}ret"),
             (.kafkaAssignmentStrategy, "sticky-secret"), (.kafkaAssignmentStrategy, "range,roundrobin"),
             (.kafkaGroupInstanceID, String(repeating: "secret", count: 50)), (.topicSubmitted, "^secret"),
             (.topicGranted, ".."), (.topicFailed, "a b"),

@@ -46,7 +46,7 @@ struct HealthServiceTests {
         let (data, response) = try await URLSession(configuration: .ephemeral).data(from: url)
         let answer = try #require(response as? HTTPURLResponse)
         #expect(answer.value(forHTTPHeaderField: "Server") == nil)
-        if answer.statusCode != 404 { #expect(answer.value(forHTTPHeaderField: "Connection") == "close") }
+        #expect(answer.value(forHTTPHeaderField: "Connection") == "close")
         return (
             answer.statusCode, answer.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self)
         )
@@ -93,6 +93,39 @@ struct HealthServiceTests {
                 client.writeAndFlush(ByteBuffer(string: "GET /livez HTTP/1.1\r\n"), promise: nil)
             }
             #expect(try await Self.get("/livez", port).status == 200)
+        }
+    }
+
+    /// All that comes back for some bytes, until the service closes the connection.
+    private static func answers(to request: String, _ port: Int) async throws -> String {
+        let connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        return try await connection.executeThenClose { inbound, outbound in
+            try await outbound.write(ByteBuffer(string: request))
+            var text = ""
+            for try await bytes in inbound { text += String(buffer: bytes) }
+            return text
+        }
+    }
+
+    @Test(
+        "A connection has one answer, whatever its client asks, and the service ends it",
+        arguments: [
+            ("GET /livez HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n", "HTTP/1.1 200 OK"),
+            ("GET /none HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 404 Not Found"),
+            ("GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 200 OK"),
+            ("no request\r\n\r\n", "HTTP/1.1 400 Bad Request"),
+        ])
+    func oneAnswer(request: String, status: String) async throws {
+        try await serving { port in
+            let text = try await Self.answers(to: request, port)
+            #expect(text.hasPrefix(status + "\r\n"), "\(text)")
+            #expect(text.components(separatedBy: "HTTP/1.1 ").count == 2, "\(text)")
+            #expect(text.lowercased().contains("\r\nconnection: close\r\n"))
         }
     }
 
