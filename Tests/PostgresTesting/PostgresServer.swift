@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemTesting
 
 /// A PostgreSQL server of a test's own: files under the temporary folder, a socket there and a port on the loopback, every
 /// commit synced. It ends with the process that started it, however that ends.
@@ -32,7 +33,7 @@ public final class PostgresServer: Sendable {
 
     private init(_ settings: [String: String]) throws {
         folder = NSTemporaryDirectory() + "grantor-pg-\(UUID().uuidString.prefix(8))"
-        port = try Self.freePort()
+        port = try FreePort.find()
         let tools = try PostgresTools()
         try tools.run("/usr/bin/install", ["-d", "-m", "0700"] + tools.ownership + [folder])
         let options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
@@ -143,22 +144,6 @@ public final class PostgresServer: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
         }
-    }
-
-    private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { Glibc.close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(descriptor, pointer, size) == 0 ? getsockname(descriptor, pointer, &size) : -1
-            }
-        }
-        guard result == 0 else { throw Failure(description: "no free port (errno \(errno))") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }
 
