@@ -15,34 +15,66 @@ struct EmptyLedger: Sendable {
         /// The group has offsets in so many partitions, and the ledger nothing.
         case forgotten(partitions: Int)
         /// The ledger did not say.
-        case ledgerUnknown(String)
+        case ledgerUnknown(LedgerError)
         /// The ledger holds nothing, and the brokers did not say.
-        case groupUnknown(String)
+        case groupUnknown(KafkaError)
+
+        /// Whether to ask again: what did not answer may do so a moment later.
+        var isPassing: Bool {
+            switch self {
+            case .fits, .forgotten: false
+            case .ledgerUnknown(let error): if case .unavailable = error { true } else { false }
+            case .groupUnknown(let error): error.disposition == .retry
+            }
+        }
     }
+
+    /// How long it rests before it asks again. Brokers that are away take their time to be asked, see
+    /// ``WorkerPlan/Kafka/questionTimeout``.
+    static let rest: Duration = .seconds(1)
+    /// Tries between two lines of the log.
+    static let triesPerLine = 12
 
     let ledger: any LedgerStore & LedgerReader
     /// In how many partitions the group has committed offsets.
     let partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
 
     /// Says in the log and as a metric what was found; a ledger that fits goes unmentioned.
-    func report(_ logger: Logger) async {
+    ///
+    /// Asks again for as long as ledger or brokers do not answer: a worker has nothing to do without them, and once it has
+    /// settled something nobody can tell any more.
+    ///
+    /// - Parameter pause: waits; false if the worker is to stop, which ends the asking.
+    func report(pause: @Sendable (Duration) async -> Bool, _ logger: Logger) async {
         let gauge = Gauge(label: "grantor_ledger_forgotten")
         gauge.record(0)
-        switch await finding() {
+        var tries = 0
+        var found = await finding()
+        while found.isPassing {
+            if tries % Self.triesPerLine == 0 { log(found, tries: tries + 1, logger) }
+            tries += 1
+            guard await pause(Self.rest) else { return }
+            found = await finding()
+        }
+        if case .forgotten = found { gauge.record(1) }
+        log(found, tries: tries + 1, logger)
+    }
+
+    private func log(_ finding: Finding, tries: Int, _ logger: Logger) {
+        switch finding {
         case .fits: break
         case .forgotten(let partitions):
-            gauge.record(1)
             logger.error(
                 "The ledger is empty, though its group has worked before: what was granted can be granted again",
                 metadata: ["partitionsWithOffsets": "\(partitions)", "remedy": "\(Self.remedy)"])
         case .ledgerUnknown(let cause):
             logger.warning(
                 "Whether the ledger is the one that its group has worked with could not be asked: it does not answer",
-                metadata: ["cause": "\(cause)"])
+                metadata: ["cause": "\(cause)", "tries": "\(tries)"])
         case .groupUnknown(let cause):
             logger.warning(
                 "The ledger is empty, and whether its group has worked before could not be asked",
-                metadata: ["cause": "\(cause)"])
+                metadata: ["cause": "\(cause)", "tries": "\(tries)"])
         }
     }
 
@@ -61,7 +93,7 @@ struct EmptyLedger: Sendable {
             // Once more: what another worker settled and committed meanwhile is in the ledger before it is committed.
             return try await isEmpty() ? finding : .fits
         } catch {
-            return .ledgerUnknown(ErrorSentence.of(error))
+            return .ledgerUnknown(error)
         }
     }
 
@@ -73,7 +105,7 @@ struct EmptyLedger: Sendable {
             let partitions = try await partitionsWithOffsets()
             return partitions > 0 ? .forgotten(partitions: partitions) : .fits
         } catch {
-            return .groupUnknown(ErrorSentence.of(error))
+            return .groupUnknown(error)
         }
     }
 

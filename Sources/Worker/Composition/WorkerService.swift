@@ -32,7 +32,7 @@ struct WorkerService: Service {
         let worker = try AssembledWorker(plan: plan, ledger: opened.ledger, logger: logger)
         health.watch(worker.pipeline)
         // While the consumer joins its group; nothing is read before `run`.
-        await emptyLedger(opened.ledger).report(logger)
+        await emptyLedger(opened.ledger).report(pause: Self.pause, logger)
         try await withGracefulShutdownHandler {
             try await worker.run()
         } onGracefulShutdown: {

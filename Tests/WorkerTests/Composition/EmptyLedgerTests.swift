@@ -96,4 +96,44 @@ struct EmptyLedgerTests {
             return
         }
     }
+
+    @Test("Brokers that are away are asked again until they say, or the worker is to stop", arguments: [true, false])
+    func asksAgain(theyComeBack: Bool) async throws {
+        let asked = Mutex(0)
+        let lines = Mutex<[String]>([])
+        try await withLedger { ledger in
+            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+                asked.withLock { $0 += 1 }
+                guard asked.withLock({ $0 }) > 30 else { throw .cancelled }
+                return 3
+            }.report(
+                pause: { rest in
+                    #expect(rest == EmptyLedger.rest)
+                    return theyComeBack || asked.withLock { $0 } < 20
+                },
+                Logger(label: "test") { _ in NotingHandler { line in lines.withLock { $0.append(line) } } })
+        }
+        #expect(asked.withLock { $0 } == (theyComeBack ? 31 : 20))
+        let unknown = "The ledger is empty, and whether its group has worked before could not be asked"
+        let forgotten =
+            "The ledger is empty, though its group has worked before: what was granted can be granted again"
+        let expected = theyComeBack ? [unknown, unknown, unknown, forgotten] : [unknown, unknown]
+        #expect(lines.withLock { $0 } == expected)
+    }
+
+    @Test("What waiting does not mend is said once")
+    func asksOnce() async throws {
+        let lines = Mutex<[String]>([])
+        try await withLedger { ledger in
+            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+                throw .resourcesExhausted("rd_kafka_new", errno: 0)
+            }.report(
+                pause: { _ in
+                    Issue.record("it waits")
+                    return false
+                },
+                Logger(label: "test") { _ in NotingHandler { line in lines.withLock { $0.append(line) } } })
+        }
+        #expect(lines.withLock { $0.count } == 1)
+    }
 }

@@ -44,19 +44,3 @@ struct WorkerServiceTests {
         await #expect(throws: LedgerError.unusable("\(path) is not a ledger")) { try await service.run() }
     }
 }
-
-/// Hands on each line's message.
-private struct NotingHandler: LogHandler {
-    var logLevel = Logger.Level.info
-    var metadata: Logger.Metadata = [:]
-    private let note: @Sendable (String) -> Void
-
-    init(_ note: @escaping @Sendable (String) -> Void) { self.note = note }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { note(event.message.description) }
-}
