@@ -106,7 +106,8 @@ struct StageBench {
             id: "bench", userID: "user", bundleID: Self.bundleID, evidence: .receipt(base64: ""))
         return try cost("read the answer to a receipt") { _ in
             var exchange = VerifyReceiptExchange(
-                app: app, submission: submission, receivedAt: now, sharedSecrets: [], sent: ReceiptMark(of: receipt))
+                app: app, submission: submission, receivedAt: now, sharedSecrets: [], sent: ReceiptMark(of: receipt),
+                isRetry: false)
             _ = exchange.start()
             guard case .conclude(.verified) = exchange.answered(answer, now: now) else {
                 throw BenchFailure(description: "a receipt was not verified")

@@ -63,7 +63,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
                 httpStatus: status, retryAfter: String(decoding: bytes.prefix(32), as: UTF8.self), body: bytes)
             var exchange = VerifyReceiptExchange(
                 app: app, submission: claim, receivedAt: now, sharedSecrets: [],
-                sent: ReceiptMark(transactionID: "1"))
+                sent: ReceiptMark(transactionID: "1"), isRetry: status == 400)
             _ = exchange.start()
             if exchange.answered(reply, now: now) == .compare { _ = exchange.compared(with: []) }
             for question in [TransactionLookup.Question.transaction("1"), .history(of: ProvenCustomer("1"))] {

@@ -61,7 +61,8 @@ struct AttackTests {
         let lying = try AppReceipt(der: ReceiptBuilder.receipt(origin: "Production").der)
         #expect(lying.contradiction(with: app) == nil)
         let run = Fixture.run(
-            [Answer.status(21007)], app: app, submission: Fixture.submission(environment: .production))
+            [Answer.status(21007), Answer.status(21007)], app: app,
+            submission: Fixture.submission(environment: .production))
         #expect(run.verdict?.reason == .environmentNotAllowed)
     }
 

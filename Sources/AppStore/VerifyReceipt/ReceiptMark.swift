@@ -2,7 +2,8 @@ public import Purchases
 
 /// What an answer of verifyReceipt is known by to be about the receipt that was sent.
 ///
-/// A receipt comes back with all purchases that are in it, so its first one is enough to be looked for.
+/// A receipt comes back with all purchases that are in it, so its first one is enough to be looked for; a later receipt of the same
+/// player may hold it too, and is told from it by its moment.
 public struct ReceiptMark: Hashable, Sendable {
     /// Attribute 12.
     let createdAt: Timestamp?

@@ -8,11 +8,12 @@ public import Purchases
 /// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt claim about the
 ///   environment: both are unauthenticated, and attribute 0 is not documented. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
-/// - An answer with none of the purchases of the receipt that was sent may be somebody else's: where a server, or something in
-///   between, once answers twice, every later request on that connection gets the answer of the one before it. A receipt
-///   without purchases is told by the moment that it was made. So Apple is asked again, once, and believed if it says the
-///   same of the receipt: over a connection that nothing else was asked on, as two requests that take turns on a shifted one
-///   would each get the other's answer both times.
+/// - An answer may be somebody else's: where a server, or something in between, once answers twice, every later request on that
+///   connection gets the answer of the one before it. What attests the receipt has to name its first purchase and the moment
+///   that it was made, since two receipts of one player share purchases. A refusal names nothing, and is doubted where it would
+///   be the end. So Apple is asked again, once, over a connection that nothing else was asked on: two requests that take turns
+///   on a shifted one would each get the other's answer both times. What comes there is believed if it names any of the
+///   purchases, says the same of the receipt as before, or refuses it.
 public struct VerifyReceiptExchange: Sendable {
     /// What to do next.
     public enum Step: Hashable, Sendable {
@@ -50,8 +51,16 @@ public struct VerifyReceiptExchange: Sendable {
     private var state = State.ready
     /// At most one for each endpoint and secret, and one more: looked through sooner than hashed.
     private var made: [Call] = []
-    /// What the answer that was doubted is told by.
-    private var doubted: AnswerMark?
+    private let isRetry: Bool
+    /// What was doubted. Since then Apple is asked over connections that were never used before.
+    private var doubt: Doubt?
+
+    private enum Doubt: Hashable {
+        /// An answer about another receipt, as it seems.
+        case answer(AnswerMark)
+        /// A refusal that would be the end.
+        case refusal
+    }
 
     /// Which receipt an answer is about.
     private struct AnswerMark: Hashable {
@@ -71,11 +80,13 @@ public struct VerifyReceiptExchange: Sendable {
     ///   - receivedAt: when the submission reached the topic; subscriptions are held against it.
     ///   - sharedSecrets: tried in this order; empty sends the receipt without a password.
     ///   - sent: what the receipt is known by.
+    ///   - isRetry: whether the submission was tried before. What is believed after some tries in a row may end it then.
     public init(
         app: App, submission: Submission, receivedAt: Timestamp, sharedSecrets: [SharedSecret],
-        sent: ReceiptMark
+        sent: ReceiptMark, isRetry: Bool
     ) {
         self.sent = sent
+        self.isRetry = isRetry
         self.app = app
         self.submission = submission
         self.receivedAt = receivedAt
@@ -113,10 +124,18 @@ public struct VerifyReceiptExchange: Sendable {
             transactions.isEmpty
             ? sent.isOfMoment(response) : response.records.contains { $0.isAny(of: transactions) }
         let mark = AnswerMark(response)
-        if isNamed || mark == doubted { return judge(response, from: call.environment) }
-        guard doubted == nil else { return conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited)) }
-        doubted = mark
+        if isNamed && isMomentRight(in: response) || doubt == .answer(mark) {
+            return judge(response, from: call.environment)
+        }
+        guard doubt == nil else { return conclude(.retry(.noAnswer, notBefore: nil, patience: .unlimited)) }
+        doubt = .answer(mark)
         return self.call(call)
+    }
+
+    /// Whether an answer that names a purchase is believed. One over a fresh connection is the receipt's own, even if Apple should
+    /// word its moment in another way.
+    private func isMomentRight(in response: VerifyReceiptResponse) -> Bool {
+        doubt != nil || sent.isOfMoment(response)
     }
 
     private mutating func judge(_ response: VerifyReceiptResponse, from endpoint: Environment) -> Step {
@@ -127,15 +146,29 @@ public struct VerifyReceiptExchange: Sendable {
     private mutating func take(_ response: VerifyReceiptResponse, to call: Call) -> Step {
         switch VerifyReceiptStatus.disposition(of: response.status) {
         case .authentic:
-            guard response.records.isEmpty || sent.isNamed(by: response) else {
+            guard sent.isNamed(by: response), isMomentRight(in: response) else {
                 state = .doubted(response, to: call)
                 return .compare
             }
             return judge(response, from: call.environment)
         case .belongs(let environment): return hop(to: environment, from: call, status: response.status)
         case .sharedSecretRefused: return tryNextSecret(after: call)
-        case let refusal: return conclude(RefusalVerdict.of(refusal, response))
+        case let refusal: return believe(RefusalVerdict.of(refusal, response), of: call)
         }
+    }
+
+    /// Concludes with what follows from a refusal, unless it may be somebody else's and would be the end.
+    private mutating func believe(_ verdict: Verdict, of call: Call) -> Step {
+        let mayBeTheEnd =
+            switch verdict {
+            case .rejected: true
+            // Believed after a while, and this one may be the last.
+            case .retry(_, _, .tries), .retry(_, _, .window): isRetry
+            case .verified, .retry, .hold: false
+            }
+        guard doubt == nil, mayBeTheEnd else { return conclude(verdict) }
+        doubt = .refusal
+        return self.call(call)
     }
 
     /// The only hop leads from production to the sandbox. Any other would lead back to an endpoint that has already denied
@@ -145,12 +178,13 @@ public struct VerifyReceiptExchange: Sendable {
             return conclude(.retry(.temporarilyUnable, notBefore: nil, patience: .unlimited))
         }
         guard app.sandbox.allows(submission.userID) else {
-            return conclude(
+            return believe(
                 .rejected(
                     Rejection(
                         .environmentNotAllowed,
                         "A sandbox receipt (status \(status)); this app does not grant this user's sandbox purchases.",
-                        transactionID: submission.transactionID, productID: submission.productID)))
+                        transactionID: submission.transactionID, productID: submission.productID)),
+                of: call)
         }
         return self.call(Call(environment: environment, secret: call.secret))
     }
@@ -176,7 +210,7 @@ public struct VerifyReceiptExchange: Sendable {
 
     private func step(for call: Call) -> Step {
         .call(
-            environment: call.environment, secret: call.secret.map { sharedSecrets[$0] }, isFresh: doubted != nil)
+            environment: call.environment, secret: call.secret.map { sharedSecrets[$0] }, isFresh: doubt != nil)
     }
 
     private mutating func conclude(_ verdict: Verdict) -> Step {

@@ -61,7 +61,7 @@ final class VerifyReceiptTry: Sendable {
         self.isRetry = isRetry
         let exchange = VerifyReceiptExchange(
             app: opened.registered.app, submission: opened.claim, receivedAt: opened.receivedAt,
-            sharedSecrets: opened.registered.sharedSecrets, sent: question.mark)
+            sharedSecrets: opened.registered.sharedSecrets, sent: question.mark, isRetry: isRetry)
         state = Mutex(State(exchange: exchange))
     }
 

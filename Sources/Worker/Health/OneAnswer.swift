@@ -14,11 +14,10 @@ final class OneAnswer: ChannelOutboundHandler, RemovableChannelHandler {
     /// Enough for an acknowledgement from far away.
     static let patience: TimeAmount = .seconds(1)
 
-    /// What closes the connection once its answer is written.
-    private var end: Scheduled<Void>?
+    private var isAnswered = false
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard end == nil else {
+        guard !isAnswered else {
             promise?.fail(ChannelError.outputClosed)
             return
         }
@@ -29,15 +28,15 @@ final class OneAnswer: ChannelOutboundHandler, RemovableChannelHandler {
         case .end:
             let channel = context.channel
             let written = promise ?? context.eventLoop.makePromise()
-            written.futureResult.whenComplete { _ in channel.close(mode: .output, promise: nil) }
-            end = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+            isAnswered = true
+            // Once it is written, however slowly it is read: ``ConnectionLifetime`` bounds that.
+            written.futureResult.whenComplete { _ in
+                channel.close(mode: .output, promise: nil)
+                channel.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+            }
             context.write(data, promise: written)
         case .body:
             context.write(data, promise: promise)
         }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        end?.cancel()
     }
 }

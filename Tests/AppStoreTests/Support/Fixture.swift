@@ -47,19 +47,20 @@ enum Fixture {
 
     static func exchange(
         app: App = app(), submission: Submission = submission(),
-        secrets: [SharedSecret] = [SharedSecret("first")], sent: ReceiptMark = ReceiptMark()
+        secrets: [SharedSecret] = [SharedSecret("first")], sent: ReceiptMark = ReceiptMark(),
+        isRetry: Bool = false
     ) -> VerifyReceiptExchange {
         VerifyReceiptExchange(
             app: app, submission: submission, receivedAt: now, sharedSecrets: secrets,
-            sent: sent)
+            sent: sent, isRetry: isRetry)
     }
 
     /// Answers a fresh exchange's calls in turn. The last element is nil if it has not concluded by then.
     static func run(
         _ bodies: [[UInt8]], app: App = app(), submission: Submission = submission(),
-        secrets: [SharedSecret] = [SharedSecret("first")]
+        secrets: [SharedSecret] = [SharedSecret("first")], isRetry: Bool = false
     ) -> (calls: [Environment], verdict: Verdict?) {
-        var exchange = exchange(app: app, submission: submission, secrets: secrets)
+        var exchange = exchange(app: app, submission: submission, secrets: secrets, isRetry: isRetry)
         var calls: [Environment] = []
         var step = exchange.start()
         var rest = bodies[...]

@@ -66,12 +66,23 @@ struct VerifyReceiptExchangeOtherReceiptTests {
         #expect(try askTwice(body, body)?.granted == ["1001"])
     }
 
-    @Test("one purchase that both have, or that goes back to one, is enough: then only the moments differ")
+    @Test("two receipts of one player share purchases: the moment tells them apart, and Apple is asked again")
+    func earlier() throws {
+        let later = created.advanced(by: .seconds(1))
+        let earlier = Answer.authentic(inApp: [Answer.record("2001")], createdAt: created.advanced(by: .seconds(-1)))
+        let own = Answer.authentic(inApp: ["2001", "2002"].map { Answer.record($0) }, createdAt: created)
+        #expect(try askTwice(earlier, own)?.granted == ["2001", "2002"])
+        // Apple's own answer, in whatever way it words the moment: only what comes over a fresh connection is believed.
+        let worded = Answer.authentic(inApp: ["2001", "2002"].map { Answer.record($0) }, createdAt: later)
+        #expect(try askTwice(worded, worded)?.granted == ["2001", "2002"])
+    }
+
+    @Test("one purchase that both have, or that goes back to one, is enough where the moment is the receipt's")
     func shared() throws {
-        let both = Answer.authentic(inApp: [Answer.record("1001")], createdAt: created.advanced(by: .seconds(1)))
+        let both = Answer.authentic(inApp: [Answer.record("1001")], createdAt: created)
         #expect(try judge(both, holding: ["2001", "1001"]).verdict?.granted == ["1001"])
         let restored = Answer.record("3001", ["original_transaction_id": "2001"])
-        let latest = Answer.authentic(inApp: [], latest: [restored], createdAt: created.advanced(by: .seconds(1)))
+        let latest = Answer.authentic(inApp: [], latest: [restored], createdAt: created)
         #expect(try judge(latest, holding: ["2001"]).verdict?.granted == ["3001"])
     }
 
@@ -104,11 +115,23 @@ struct VerifyReceiptExchangeOtherReceiptTests {
         #expect(judged.compared && judged.verdict == nil)
     }
 
-    @Test("an answer without purchases grants none, so it does not matter whose it is")
+    @Test("an answer without purchases may be another app's: Apple says it over a fresh connection, too, before it counts")
     func empty() throws {
-        let bare = Answer.authentic(createdAt: created.advanced(by: .seconds(1)))
-        let judged = try judge(bare, holding: ["2001"])
+        let foreign = Answer.authentic(bundleID: "com.example.other", createdAt: created)
+        let own = Answer.authentic(inApp: [Answer.record("2001")], createdAt: created)
+        #expect(try askTwice(foreign, own)?.granted == ["2001"])
+        // Apple's last word.
+        #expect(try askTwice(foreign, foreign)?.reason == .bundleMismatch)
+        let bare = Answer.authentic(createdAt: created)
+        #expect(try askTwice(bare, bare)?.retry?.cause == .notFoundYet)
+    }
+
+    @Test("a receipt without purchases is answered without any, of its moment")
+    func emptyOnBothSides() throws {
+        let judged = try judge(Answer.authentic(createdAt: created), holding: [])
         #expect(!judged.compared)
-        #expect(judged.verdict == Fixture.run([Answer.authentic()]).verdict)
+        #expect(judged.verdict?.retry?.cause == .notFoundYet)
+        let other = try judge(Answer.authentic(createdAt: created.advanced(by: .seconds(1))), holding: [])
+        #expect(other.compared && other.verdict == nil)
     }
 }

@@ -48,24 +48,58 @@ struct VerifyReceiptExchangeTests {
             StatusRow(status: 99999, more: ",\"is_retryable\":false", hold: .unknownAnswer),
         ])
     func statuses(row: StatusRow) throws {
-        let run = Fixture.run([Answer.status(row.status, row.more)])
+        let answer = Answer.status(row.status, row.more)
+        let run = Fixture.run([answer, answer])
         let verdict = try #require(run.verdict)
-        #expect(run.calls == [.production])
+        // What would be the end is asked again.
+        #expect(run.calls.count == (row.reason == nil ? 1 : 2))
         #expect(verdict.reason == row.reason)
         #expect(verdict.hold == row.hold)
         #expect(verdict.retry?.cause == row.retry)
         #expect(verdict.retry?.then == row.then)
     }
 
-    @Test("believes 21003 the second time")
+    @Test("believes 21003 at the second try")
     func notAuthentic() {
         #expect(Fixture.run([Answer.status(21003)]).verdict?.retry?.tries == 2)
     }
 
+    @Test("at a later try it asks twice before it says again what may be the end by then", arguments: [21002, 21003])
+    func laterTry(status: Int) {
+        let refused = Answer.status(status)
+        let first = Fixture.run([refused])
+        #expect(first.calls == [.production])
+        let again = Fixture.run([refused, refused], isRetry: true)
+        #expect(again.calls == [.production, .production])
+        #expect(again.verdict == first.verdict && again.verdict?.retry?.then != nil)
+    }
+
+    @Test("a refusal that would be the end may be somebody else's: it is asked for again over a fresh connection")
+    func shiftedRefusal() {
+        for refused in [Answer.status(21010), Answer.status(21006), Answer.status(21150, ",\"is_retryable\":false")] {
+            var exchange = Fixture.exchange()
+            guard case .call(let environment, let secret, isFresh: false) = exchange.start() else {
+                Issue.record("not asked")
+                return
+            }
+            let again = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: refused), now: Fixture.now)
+            #expect(again == .call(environment: environment, secret: secret, isFresh: true))
+            let last = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: gems), now: Fixture.now)
+            guard case .conclude(let verdict) = last else {
+                Issue.record("still asking")
+                return
+            }
+            #expect(verdict.granted == ["1001"])
+        }
+        #expect(Fixture.run([Answer.status(21003), gems], isRetry: true).verdict?.granted == ["1001"])
+        let rejecting = Fixture.app(sandbox: .reject)
+        #expect(Fixture.run([Answer.status(21007), gems], app: rejecting).verdict?.granted == ["1001"])
+    }
+
     @Test("says the status when Apple refuses for good")
     func detail() {
-        guard case .rejected(let rejection) = Fixture.run([Answer.status(21199, ",\"is_retryable\":false")]).verdict
-        else {
+        let refused = Answer.status(21199, ",\"is_retryable\":false")
+        guard case .rejected(let rejection) = Fixture.run([refused, refused]).verdict else {
             Issue.record("not rejected")
             return
         }
@@ -93,8 +127,8 @@ struct VerifyReceiptExchangeTests {
     @Test("does not go to the sandbox for a user whose sandbox purchases are not granted")
     func sandboxPolicy() {
         for policy in [SandboxPolicy.reject, .users(["player-2"])] {
-            let run = Fixture.run([Answer.status(21007)], app: Fixture.app(sandbox: policy))
-            #expect(run.calls == [.production])
+            let run = Fixture.run([Answer.status(21007), Answer.status(21007)], app: Fixture.app(sandbox: policy))
+            #expect(run.calls == [.production, .production])
             #expect(run.verdict?.reason == .environmentNotAllowed)
         }
         let listed = Fixture.app(sandbox: .users(["player-1"]))
@@ -140,19 +174,28 @@ struct VerifyReceiptExchangeTests {
         #expect(exchange.start() == last)
     }
 
-    @Test("always ends, after at most one call per endpoint and secret, whatever Apple answers", arguments: 0..<200)
+    @Test("always ends, after at most one call per endpoint and secret, and one more", arguments: 0..<200)
     func termination(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let secrets = (0..<Int.random(in: 0...4, using: &generator)).map { SharedSecret("secret \($0)") }
-        var exchange = Fixture.exchange(secrets: secrets)
+        var exchange = Fixture.exchange(
+            app: Fixture.app(sandbox: Bool.random(using: &generator) ? .accept : .reject), secrets: secrets,
+            sent: ReceiptMark(transactionID: "2001"), isRetry: Bool.random(using: &generator))
+        let answers =
+            [21004, 21004, 21004, 21007, 21008, 21003, 21010].map { Answer.status($0) } + [gems, Answer.authentic()]
         var step = exchange.start()
         var calls = 0
-        while case .call = step, calls < 100 {
+        while calls < 100 {
+            if step == .compare { step = exchange.compared(with: []) }
+            guard case .call = step else { break }
             calls += 1
-            let status = [21004, 21004, 21007, 21008].randomElement(using: &generator) ?? 0
-            step = exchange.answered(
-                .response(httpStatus: 200, retryAfter: nil, body: Answer.status(status)), now: Fixture.now)
+            let body = answers.randomElement(using: &generator) ?? []
+            step = exchange.answered(.response(httpStatus: 200, retryAfter: nil, body: body), now: Fixture.now)
         }
-        #expect(calls <= 2 * max(1, secrets.count))
+        guard case .conclude = step else {
+            Issue.record("still asking")
+            return
+        }
+        #expect(calls <= 2 * max(1, secrets.count) + 1)
     }
 }
