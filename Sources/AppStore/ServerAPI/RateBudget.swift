@@ -12,11 +12,15 @@ public struct RateBudget: Hashable, Sendable {
         case full(until: Duration)
     }
 
-    /// How far ahead calls are given their moments. Callers hold a place among those in flight while they wait. A pause
-    /// that Apple asks for does not take back what was given, so this is also how long calls go on after it.
+    /// How far ahead tries are given the moments of their first calls. Callers hold a place among those in flight while they wait.
     public static let horizon: Duration = .seconds(1)
+    /// How far ahead a try that goes on is given the moment of its next call, or four calls ahead where that is longer. Sent away
+    /// it would begin anew and spend the same calls again, for ever where calls are further apart than the horizon. There are few
+    /// such: while they wait, the horizon lets nobody begin.
+    public static let horizonOnTheWay: Duration = .seconds(30)
     private let spacing: Duration
     private var next: Duration = .zero
+    private var pausedUntil: Duration = .zero
 
     /// A budget of so many calls a second.
     ///
@@ -32,16 +36,24 @@ public struct RateBudget: Hashable, Sendable {
 
     /// Asks for the next call's moment.
     ///
-    /// - Parameter elapsed: time on a clock that only goes forward.
-    public mutating func reserve(elapsed: Duration) -> Slot {
+    /// - Parameters:
+    ///   - elapsed: time on a clock that only goes forward.
+    ///   - isOnTheWay: whether the call goes on with what other calls have begun.
+    public mutating func reserve(elapsed: Duration, isOnTheWay: Bool) -> Slot {
         let moment = max(elapsed, next)
-        guard moment - elapsed <= Self.horizon else { return .full(until: moment - Self.horizon) }
+        let horizon = isOnTheWay ? max(Self.horizonOnTheWay, spacing * 4) : Self.horizon
+        guard moment - elapsed <= horizon else { return .full(until: moment - horizon) }
         next = moment + spacing
         return .at(moment)
     }
 
-    /// Apple asked for a pause: no moment before its end is given any more.
+    /// Apple asked for a pause: no moment before its end is given any more, and those that were given do not count
+    /// (``isPaused(elapsed:)``).
     public mutating func close(until elapsed: Duration) {
+        pausedUntil = max(pausedUntil, elapsed)
         next = max(next, elapsed)
     }
+
+    /// Whether a pause lasts. Who had a moment asks for another.
+    public func isPaused(elapsed: Duration) -> Bool { elapsed < pausedUntil }
 }

@@ -12,6 +12,9 @@ public import Purchases
 /// - The sandbox is asked only if the app grants this user's sandbox purchases. If it does not, nothing that the
 ///   sandbox knows could be granted; what production does not have may still reach its records, so it is "not found
 ///   yet".
+/// - An id that Apple never gave out ends the submission, and nobody signs that answer: it may be somebody else's, on a connection
+///   where a server or something in between answered twice. So it is asked for once more, over a fresh one. Where Apple signed
+///   the id before, a person must look.
 /// - 401 is answered once with a fresh token. Production answers 401 to apps that were never released, too, so after
 ///   that the sandbox is asked; if that knows the transaction, the key is good. Else production's word is missing, and
 ///   nothing is settled against the player.
@@ -20,8 +23,8 @@ public struct TransactionLookup: Sendable {
     public enum Question: Hashable, Sendable {
         /// A transaction, wherever it was made.
         case transaction(TransactionID)
-        /// A transaction that is known to be of one environment.
-        case confirmation(TransactionID, Environment)
+        /// A transaction that is known to be of one environment, as Apple knows it since the moment at which it signed it.
+        case confirmation(TransactionID, Environment, since: Timestamp)
         /// All that a customer bought.
         case history(of: ProvenCustomer)
     }
@@ -30,8 +33,10 @@ public struct TransactionLookup: Sendable {
     public enum Step: Hashable, Sendable {
         /// Send this request, then pass on what came of it.
         ///
-        /// - Parameter freshToken: the token before was refused; the mint is to be told before it is asked for one.
-        case call(environment: Environment, request: ServerAPIRequest, freshToken: Bool)
+        /// - Parameters:
+        ///   - freshToken: the token before was refused; the mint is to be told before it is asked for one.
+        ///   - isFresh: over a connection that was never used before.
+        case call(environment: Environment, request: ServerAPIRequest, freshToken: Bool, isFresh: Bool)
         /// The try is over.
         case conclude(Verdict)
     }
@@ -40,14 +45,16 @@ public struct TransactionLookup: Sendable {
     static let maxPages = 500
     /// Most times that a history is begun again because it changed while it was read.
     static let maxRestarts = 2
-    /// Most calls of one try: the pages, the restarts, one fresh token, one hop, and the answer that ends it.
-    static let maxCalls = maxPages + maxRestarts + 3
+    /// Most calls of one try: the pages, the restarts, one fresh token, one hop, one refusal that is doubted, and the answer that
+    /// ends it.
+    static let maxCalls = maxPages + maxRestarts + 4
 
     private struct Call: Hashable {
         let environment: Environment
         /// Where a later page begins; nil for everything else.
         var revision: String?
         var freshToken = false
+        var isFresh = false
     }
 
     private enum State {
@@ -69,6 +76,7 @@ public struct TransactionLookup: Sendable {
     private var pages = 0
     private var restarts = 0
     private var renewedToken = false
+    private var doubtedRefusal = false
     /// Production took the token at least once.
     private var productionKnowsKey = false
     /// Production refused the key, and what follows is the sandbox's word alone.
@@ -102,7 +110,7 @@ public struct TransactionLookup: Sendable {
                             .transactionNotFound, "The transaction id is none of Apple's.",
                             productID: submission.productID)))
             }
-            if case .confirmation(_, let environment) = question { return call(Call(environment: environment)) }
+            if case .confirmation(_, let environment, _) = question { return call(Call(environment: environment)) }
             return call(Call(environment: .production))
         case .asked(let call): return step(for: call)
         case .concluded(let verdict): return .conclude(verdict)
@@ -134,6 +142,10 @@ public struct TransactionLookup: Sendable {
                 answer.signedTransactionInfo, as: asked, from: call.environment, now: now)
         } catch {
             return conclude(error.verdict)
+        }
+        if case .confirmation(_, _, let moment) = question, transaction.signedAt < moment {
+            return conclude(
+                .hold(.unknownAnswer, detail: "Apple's answer was signed before what it is to confirm."))
         }
         let judge = SignedTransactionJudge(app: app, submission: submission, receivedAt: receivedAt)
         return conclude(judge.verdict(on: transaction, by: .serverAPI))
@@ -186,8 +198,24 @@ public struct TransactionLookup: Sendable {
             restarts += 1
             history = PurchaseHistory()
             return self.call(Call(environment: call.environment))
+        case .rejected: return believe(refusal, of: call)
         default: return conclude(refusal.verdict(on: asked, submission.productID))
         }
+    }
+
+    private mutating func believe(_ refusal: ServerAPIRefusal, of call: Call) -> Step {
+        if !doubtedRefusal {
+            doubtedRefusal = true
+            var again = call
+            again.freshToken = false
+            again.isFresh = true
+            return self.call(again)
+        }
+        guard case .transaction = question else {
+            return conclude(
+                .hold(.unknownAnswer, detail: "The App Store Server API does not take an id that Apple has signed."))
+        }
+        return conclude(refusal.verdict(on: asked, submission.productID))
     }
 
     private mutating func tokenRefused(_ refusal: ServerAPIRefusal, _ call: Call) -> Step {
@@ -222,7 +250,7 @@ public struct TransactionLookup: Sendable {
 
     private var asked: TransactionID {
         switch question {
-        case .transaction(let id), .confirmation(let id, _): id
+        case .transaction(let id), .confirmation(let id, _, _): id
         case .history(let customer): customer.transactionID
         }
     }
@@ -240,11 +268,12 @@ public struct TransactionLookup: Sendable {
     private func step(for call: Call) -> Step {
         let request: ServerAPIRequest =
             switch question {
-            case .transaction(let id), .confirmation(let id, _): .transaction(id)
+            case .transaction(let id), .confirmation(let id, _, _): .transaction(id)
             case .history(let customer):
                 .history(customer.transactionID, product: filter(for: customer), revision: call.revision)
             }
-        return .call(environment: call.environment, request: request, freshToken: call.freshToken)
+        return .call(
+            environment: call.environment, request: request, freshToken: call.freshToken, isFresh: call.isFresh)
     }
 
     private mutating func call(_ call: Call) -> Step {

@@ -48,7 +48,7 @@ extension Purchase {
             purchasedAt: try payload.required("purchaseDate") {
                 LenientNumber.moment($0).map { Timestamp(milliseconds: $0) }
             },
-            expiresAt: try payload.moment("expiresDate"), revokedAt: try payload.moment("revocationDate"),
+            expiresAt: try payload.moment("expiresDate"), revokedAt: try Self.revocation(payload),
             isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
             ownership: try payload.value("inAppOwnershipType") { Self.ownerships[$0] } ?? .purchased,
             appAccountToken: payload.text("appAccountToken").flatMap(Self.uuid),
@@ -63,6 +63,16 @@ extension Purchase {
         "Consumable": .consumable, "Non-Consumable": .nonConsumable, "Non-Renewing Subscription": .nonRenewing,
         "Auto-Renewable Subscription": .autoRenewable,
     ]
+
+    /// What Apple took back has a date. One that has only more about it is of a form that this version does not know.
+    private static func revocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
+        if let moment = try payload.moment("revocationDate") { return moment }
+        let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
+            payload.text($0) != nil
+        }
+        if isRevoked { throw .missing("revocationDate") }
+        return nil
+    }
 
     /// Ids are digits; a text that is none is no id of Apple's.
     private static func identifier(_ text: String) -> String? {

@@ -162,8 +162,9 @@ public struct VerifyReceiptExchange: Sendable {
         let mayBeTheEnd =
             switch verdict {
             case .rejected: true
-            // Believed after a while, and this one may be the last.
-            case .retry(_, _, .tries), .retry(_, _, .window): isRetry
+            // Several in a row are believed, and this one may be the last of them. Those of a whole window are too many to be
+            // doubted each.
+            case .retry(_, _, .tries): isRetry
             case .verified, .retry, .hold: false
             }
         guard doubt == nil, mayBeTheEnd else { return conclude(verdict) }

@@ -45,11 +45,12 @@ public struct AppleEndpoint: AppStoreEndpoint {
     }
 
     public func serverAPI(
-        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken, isFresh: Bool
     ) async -> AppStoreReply {
         let request = HTTPRequest(
             method: .get, url: hosts(environment).serverAPI + request.path,
-            headers: [HTTPHeader(name: "authorization", value: "Bearer \(token.text)")])
+            headers: [HTTPHeader(name: "authorization", value: "Bearer \(token.text)")], body: nil,
+            isOnFreshConnection: isFresh)
         do throws(HTTPTransportError) {
             return AppStoreReply(.success(try await transport.send(request)))
         } catch {

@@ -18,8 +18,10 @@ public protocol AppStoreEndpoint: Sendable {
         then: @escaping @Sendable (AppStoreReply) -> Void)
 
     /// Sends a request to the App Store Server API and waits for the answer, or for the reason why there is none.
+    ///
+    /// - Parameter isFresh: over a connection that was never used before, and is not used again.
     func serverAPI(
-        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken, isFresh: Bool
     ) async -> AppStoreReply
 }
 

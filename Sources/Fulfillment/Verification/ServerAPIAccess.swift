@@ -20,10 +20,17 @@ final class ServerAPIAccess: Sendable {
     }
 
     /// Asks for the moment of the next call.
-    func reserve(_ environment: Environment, _ endpoint: ServerAPIRequest.Endpoint, elapsed: Duration)
-        -> RateBudget.Slot
-    {
-        withBudget(environment, endpoint) { $0.reserve(elapsed: elapsed) }
+    ///
+    /// - Parameter isOnTheWay: whether the call goes on with what other calls have begun.
+    func reserve(
+        _ environment: Environment, _ endpoint: ServerAPIRequest.Endpoint, elapsed: Duration, isOnTheWay: Bool
+    ) -> RateBudget.Slot {
+        withBudget(environment, endpoint) { $0.reserve(elapsed: elapsed, isOnTheWay: isOnTheWay) }
+    }
+
+    /// Whether a pause that Apple asked for lasts.
+    func isPaused(_ environment: Environment, _ endpoint: ServerAPIRequest.Endpoint, elapsed: Duration) -> Bool {
+        withBudget(environment, endpoint) { $0.isPaused(elapsed: elapsed) }
     }
 
     /// Apple asked for a pause.

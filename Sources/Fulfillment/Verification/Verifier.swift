@@ -143,7 +143,8 @@ final class Verifier: Sendable {
         else { return .concluded(verdict) }
         // Signed long ago: what Apple took back since is not in it.
         return lookUp(
-            .confirmation(purchase.transactionID, purchase.environment), submission, registered, receivedAt)
+            .confirmation(purchase.transactionID, purchase.environment, since: transaction.signedAt), submission,
+            registered, receivedAt)
     }
 
     private func lookUp(
@@ -228,18 +229,21 @@ final class Verifier: Sendable {
         while true {
             switch step {
             case .conclude(let verdict): return .verdict(verdict, by: asked)
-            case .call(let environment, let request, let freshToken):
+            case .call(let environment, let request, let freshToken, let isFresh):
+                // Before all waiting: others are not to be refused with the same token meanwhile.
+                if freshToken, let used { access.mint.refused(used) }
                 // The permit first: moments that the budget gave before an outage would all have come at its end.
                 let target = CallTarget.serverAPI(environment, bundleID)
                 let turn = await apple.turn(for: target, lane, asker)
                 if case .crowded(let awayFor) = turn { return .notAsked(awayFor: awayFor) }
                 guard let permit = turn.permit else { return nil }
                 asked = target
-                if let verdict = await waitForTurn(access, environment, request.endpoint) {
+                if let verdict = await waitForTurn(
+                    access, environment, request.endpoint, isOnTheWay: lane == .goingOn)
+                {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
                     return .verdict(verdict, by: target)
                 }
-                if freshToken, let used { access.mint.refused(used) }
                 guard let token = access.mint.token(now: clock.now()) else {
                     apple.ended(permit, .unknown, isRetry: isRetry, took: .zero)
                     return .verdict(
@@ -248,7 +252,7 @@ final class Verifier: Sendable {
                 lane = .goingOn
                 used = token
                 let started = clock.elapsed()
-                let reply = await endpoint.serverAPI(environment, request, bearer: token)
+                let reply = await endpoint.serverAPI(environment, request, bearer: token, isFresh: isFresh)
                 let took = called(environment, reply, since: started)
                 pauseIfAsked(reply, access, environment, request.endpoint)
                 let now = clock.now()
@@ -264,20 +268,24 @@ final class Verifier: Sendable {
     ///
     /// - Returns: nil when it has come; else what follows from having to wait longer.
     private func waitForTurn(
-        _ access: ServerAPIAccess, _ environment: Environment, _ endpoint: ServerAPIRequest.Endpoint
+        _ access: ServerAPIAccess, _ environment: Environment, _ endpoint: ServerAPIRequest.Endpoint, isOnTheWay: Bool
     ) async -> Verdict? {
-        let elapsed = clock.elapsed()
-        switch access.reserve(environment, endpoint, elapsed: elapsed) {
-        case .full(let moment):
-            return .retry(.budgetSpent, notBefore: clock.now().advanced(by: moment - elapsed), patience: .unlimited)
-        case .at(let moment):
-            guard moment > elapsed else { return nil }
-            do {
-                try await clock.sleep(for: moment - elapsed)
-                return nil
-            } catch {
-                // The worker stops; whoever asked looks at that first.
-                return .retry(.budgetSpent, notBefore: nil, patience: .unlimited)
+        // Once more for each pause that Apple asks for meanwhile; a long one is too long to be waited for here.
+        while true {
+            let elapsed = clock.elapsed()
+            switch access.reserve(environment, endpoint, elapsed: elapsed, isOnTheWay: isOnTheWay) {
+            case .full(let moment):
+                return .retry(
+                    .budgetSpent, notBefore: clock.now().advanced(by: moment - elapsed), patience: .unlimited)
+            case .at(let moment):
+                guard moment > elapsed else { return nil }
+                do {
+                    try await clock.sleep(for: moment - elapsed)
+                } catch {
+                    // The worker stops; whoever asked looks at that first.
+                    return .retry(.budgetSpent, notBefore: nil, patience: .unlimited)
+                }
+                guard access.isPaused(environment, endpoint, elapsed: clock.elapsed()) else { return nil }
             }
         }
     }

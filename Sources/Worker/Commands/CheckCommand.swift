@@ -74,7 +74,7 @@ struct CheckCommand: AsyncParsableCommand {
         let endpoint = plan.apple.endpoint(transport)
         var results: [CheckResult] = []
         for environment in Environment.allCases { results.append(await verifyReceipt(endpoint, environment)) }
-        let probe = CredentialsProbe(endpoint: endpoint, clock: SystemClock())
+        let probe = CredentialsProbe(endpoint: endpoint, clock: SystemClock()) { $0.words }
         for app in plan.apps.all where app.hasServerAPIKey {
             let finding = await probe.finding(on: app)
             results.append(

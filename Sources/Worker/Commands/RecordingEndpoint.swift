@@ -35,9 +35,9 @@ final class RecordingEndpoint: AppStoreEndpoint {
     }
 
     func serverAPI(
-        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken, isFresh: Bool
     ) async -> AppStoreReply {
-        let reply = await endpoint.serverAPI(environment, request, bearer: token)
+        let reply = await endpoint.serverAPI(environment, request, bearer: token, isFresh: isFresh)
         record(environment, "GET \(request.path)", reply)
         return reply
     }

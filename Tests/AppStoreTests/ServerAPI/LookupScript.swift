@@ -58,8 +58,9 @@ enum LookupScript {
         var calls: [String] = []
         var rest = replies[...]
         var step = lookup.start()
-        while case .call(let environment, let request, let fresh) = step {
-            calls.append("\(environment.rawValue) \(request.path)\(fresh ? " fresh" : "")")
+        while case .call(let environment, let request, let freshToken, let isFresh) = step {
+            let ways = (freshToken ? " with a fresh token" : "") + (isFresh ? " over a fresh connection" : "")
+            calls.append("\(environment.rawValue) \(request.path)\(ways)")
             guard let reply = rest.popFirst() else { return (calls, nil) }
             step = lookup.answered(reply, now: Fixture.now)
         }

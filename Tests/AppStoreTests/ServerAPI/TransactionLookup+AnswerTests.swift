@@ -10,22 +10,23 @@ struct TransactionLookupAnswerTests {
     struct ErrorRow: Sendable {
         let code: Int
         var status: Int?
-        var reason: FailureReason?
         var hold: HoldCause?
         var retry: RetryCause?
         var then: FailureReason?
+        var calls = 1
     }
 
     @Test(
-        "has one verdict for every error",
+        "has one verdict for every error about an id that Apple has signed, and rejects none",
         arguments: [
             ErrorRow(code: 4_000_000, hold: .requestRefused), ErrorRow(code: 4_000_002, hold: .credentialsRefused),
             ErrorRow(code: 4_000_005, retry: .temporarilyUnable),
-            ErrorRow(code: 4_000_006, reason: .transactionNotFound),
-            ErrorRow(code: 4_000_008, reason: .transactionNotFound),
+            ErrorRow(code: 4_000_006, hold: .unknownAnswer, calls: 2),
+            ErrorRow(code: 4_000_008, hold: .unknownAnswer, calls: 2),
             ErrorRow(code: 4_000_017, retry: .temporarilyUnable), ErrorRow(code: 4_000_021, hold: .requestRefused),
             ErrorRow(code: 4_000_023, hold: .requestRefused), ErrorRow(code: 4_000_043, hold: .requestRefused),
-            ErrorRow(code: 4_000_047, hold: .requestRefused), ErrorRow(code: 4_000_048, reason: .transactionNotFound),
+            ErrorRow(code: 4_000_047, hold: .requestRefused),
+            ErrorRow(code: 4_000_048, hold: .unknownAnswer, calls: 2),
             ErrorRow(code: 4_030_004, hold: .requestRefused),
             ErrorRow(code: 4_040_001, retry: .notFoundYet, then: .accountGone),
             ErrorRow(code: 4_040_002, retry: .temporarilyUnable), ErrorRow(code: 4_040_003, hold: .credentialsRefused),
@@ -45,10 +46,11 @@ struct TransactionLookupAnswerTests {
         ])
     func errors(row: ErrorRow) throws {
         let answer = Script.error(row.code, status: row.status)
-        let run = Script.run(try Script.lookup(.confirmation(Script.id, .production)), [answer])
+        let run = Script.run(
+            try Script.lookup(.confirmation(Script.id, .production, since: Fixture.now)), [answer, answer])
         let verdict = try #require(run.verdict)
-        #expect(run.calls.count == 1)
-        #expect(verdict.reason == row.reason)
+        #expect(run.calls.count == row.calls)
+        #expect(verdict.reason == nil)
         #expect(verdict.hold == row.hold)
         #expect(verdict.retry?.cause == row.retry)
         #expect(verdict.retry?.then == row.then)

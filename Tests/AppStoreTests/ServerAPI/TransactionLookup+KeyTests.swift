@@ -11,13 +11,16 @@ struct TransactionLookupKeyTests {
     @Test("a refused token is replaced once")
     func freshToken() throws {
         let run = Script.run(try Script.lookup(), [refused, try Script.found()])
-        #expect(run.calls == ["production \(Script.path)", "production \(Script.path) fresh"])
+        #expect(run.calls == ["production \(Script.path)", "production \(Script.path) with a fresh token"])
         #expect(run.verdict?.granted == [Script.id])
     }
 
     @Test("then the sandbox tells an app that was never released from a wrong key")
     func unreleased() throws {
-        let calls = ["production \(Script.path)", "production \(Script.path) fresh", "sandbox \(Script.path)"]
+        let calls = [
+            "production \(Script.path)", "production \(Script.path) with a fresh token",
+            "sandbox \(Script.path)",
+        ]
         let unreleased = Script.run(try Script.lookup(), [refused, refused, try Script.foundInSandbox()])
         #expect(unreleased.calls == calls)
         #expect(unreleased.verdict?.granted == [Script.id])
@@ -39,7 +42,7 @@ struct TransactionLookupKeyTests {
     @Test("a confirmation, and a user without sandbox purchases, do not go to the sandbox")
     func noHop() throws {
         let confirmation = Script.run(
-            try Script.lookup(.confirmation(Script.id, .production)), [refused, refused])
+            try Script.lookup(.confirmation(Script.id, .production, since: Fixture.now)), [refused, refused])
         #expect(confirmation.verdict?.hold == .credentialsRefused)
         let app = Fixture.app(sandbox: .reject)
         #expect(try Script.verdict(on: refused, refused, app: app)?.hold == .credentialsRefused)
@@ -50,7 +53,7 @@ struct TransactionLookupKeyTests {
         let first = try Script.page([Script.transaction("1")], next: "a")
         let run = Script.run(try Script.lookup(.history(of: ProvenCustomer(Script.id))), [first, refused, refused])
         #expect(run.calls.count == 3)
-        #expect(run.calls.last?.hasSuffix("revision=a fresh") == true)
+        #expect(run.calls.last?.hasSuffix("revision=a with a fresh token") == true)
         #expect(run.verdict?.hold == .credentialsRefused)
     }
 

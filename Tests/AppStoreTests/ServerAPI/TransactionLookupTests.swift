@@ -46,7 +46,7 @@ struct TransactionLookupTests {
 
     @Test("a confirmation asks the one environment that the signature named", arguments: Environment.allCases)
     func confirmation(environment: Environment) throws {
-        let lookup = try Script.lookup(.confirmation(Script.id, environment))
+        let lookup = try Script.lookup(.confirmation(Script.id, environment, since: Fixture.now))
         let missing = Script.run(lookup, [Script.notFound])
         #expect(missing.calls == ["\(environment.rawValue) \(Script.path)"])
         #expect(missing.verdict?.retry?.then == .transactionNotFound)
@@ -56,6 +56,35 @@ struct TransactionLookupTests {
             "environment": "\"\(environment.nameInAnswers)\"", "revocationDate": SignedToken.moment(-1),
         ])
         #expect(Script.run(lookup, [refunded]).verdict?.reason == .transactionRevoked)
+    }
+
+    @Test("an answer that was signed before what it is to confirm is not Apple's to this question, and grants nothing")
+    func olderConfirmation() throws {
+        let lookup = try Script.lookup(.confirmation(Script.id, .production, since: Fixture.now))
+        let older = try Script.found(["signedDate": SignedToken.moment(-1)])
+        #expect(Script.run(lookup, [older]).verdict?.hold == .unknownAnswer)
+    }
+
+    @Test("an id that Apple never gave out is refused when Apple has said so over a fresh connection, too")
+    func invalidID() throws {
+        let invalid = Script.error(4_000_006)
+        let run = Script.run(try Script.lookup(), [invalid, invalid])
+        #expect(run.calls == ["production \(Script.path)", "production \(Script.path) over a fresh connection"])
+        #expect(run.verdict?.reason == .transactionNotFound)
+        // The answer was somebody else's.
+        #expect(Script.run(try Script.lookup(), [invalid, try Script.found()]).verdict?.granted == [Script.id])
+    }
+
+    @Test("an id that Apple signed before is never refused for good: a person must look")
+    func invalidSignedID() throws {
+        let invalid = Script.error(4_000_006)
+        for question: TransactionLookup.Question in [
+            .confirmation(Script.id, .production, since: Fixture.now), .history(of: ProvenCustomer(Script.id)),
+        ] {
+            let run = Script.run(try Script.lookup(question), [invalid, invalid])
+            #expect(run.calls.count == 2)
+            #expect(run.verdict?.hold == .unknownAnswer)
+        }
     }
 
     @Test("an id that is none of Apple's is not asked for", arguments: ["", "../../x", "1?a=b", "-1", "１２", "1 "])
@@ -102,11 +131,13 @@ struct TransactionLookupTests {
     func ends(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let fixed = [
-            Script.notFound, Script.unauthenticated, Script.error(4_000_005), Script.error(4_000_017),
+            Script.notFound, Script.unauthenticated, Script.error(4_000_005), Script.error(4_000_006),
+            Script.error(4_000_017),
             Script.error(5_000_000), try Script.found(), Script.reply(200, "{}"), .failed(.timedOut),
         ]
         let questions: [TransactionLookup.Question] = [
-            .transaction(Script.id), .confirmation(Script.id, .production), .history(of: ProvenCustomer(Script.id)),
+            .transaction(Script.id), .confirmation(Script.id, .production, since: Fixture.now),
+            .history(of: ProvenCustomer(Script.id)),
             .history(of: ProvenCustomer(Script.id)),
         ]
         let replies = try (0..<1000).map { number in
@@ -122,6 +153,7 @@ struct TransactionLookupTests {
         // Once in the sandbox, production is not asked again, and one fresh token is all there is.
         let environments = run.calls.map { $0.hasPrefix("production") }
         #expect(environments == environments.sorted { $0 && !$1 })
-        #expect(run.calls.count { $0.hasSuffix("fresh") } <= 1)
+        #expect(run.calls.count { $0.contains("fresh token") } <= 1)
+        #expect(run.calls.count { $0.hasSuffix("fresh connection") } <= 1)
     }
 }

@@ -81,6 +81,21 @@ struct SignedTransactionTests {
         #expect(try read([member: json]).purchase == .failure(.unknownForm(member)))
     }
 
+    @Test(
+        "what was taken back has a date: one that has only more about it is held",
+        arguments: [
+            ("revocationReason", "0"), ("revocationType", "\"REFUND_FULL\""), ("revocationPercentage", "50000"),
+        ])
+    func revocationWithoutDate(member: String, json: String) throws {
+        for date in [nil, "null", "\"\""] {
+            let read = try read([member: json, "revocationDate": date])
+            #expect(read.purchase == .failure(.missing("revocationDate")))
+        }
+        #expect(throws: Never.self) { try read([member: "null"]).purchase.get() }
+        let dated = try read([member: json, "revocationDate": SignedToken.moment(-1)])
+        #expect(try dated.purchase.get().revokedAt == Fixture.now.advanced(by: .seconds(-1)))
+    }
+
     @Test("ids may be numbers, dates may be texts or fractions, flags may be texts")
     func lenient() throws {
         let usual = try read(["isUpgraded": "true"])

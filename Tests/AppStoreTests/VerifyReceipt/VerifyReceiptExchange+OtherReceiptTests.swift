@@ -115,7 +115,7 @@ struct VerifyReceiptExchangeOtherReceiptTests {
         #expect(judged.compared && judged.verdict == nil)
     }
 
-    @Test("an answer without purchases may be another app's: Apple says it over a fresh connection, too, before it counts")
+    @Test("an answer without purchases may be another app's: it counts if it is said over a fresh connection, too")
     func empty() throws {
         let foreign = Answer.authentic(bundleID: "com.example.other", createdAt: created)
         let own = Answer.authentic(inApp: [Answer.record("2001")], createdAt: created)

@@ -34,7 +34,7 @@ final class HeldAppStore: AppStoreEndpoint {
     }
 
     func serverAPI(
-        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken, isFresh: Bool
     ) async -> AppStoreReply {
         .failed(.unreachable)
     }

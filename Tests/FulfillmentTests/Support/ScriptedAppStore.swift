@@ -96,7 +96,7 @@ final class ScriptedAppStore: AppStoreEndpoint {
     var lookedUp: [TransactionID] { state.withLock { $0.lookedUp } }
 
     func serverAPI(
-        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+        _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken, isFresh: Bool
     ) async -> AppStoreReply {
         state.withLock { state in
             guard case .transaction(let id) = request else {

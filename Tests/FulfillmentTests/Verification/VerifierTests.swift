@@ -87,6 +87,23 @@ struct VerifierTests {
         #expect(proofs(bench) == ["serverAPI"])
     }
 
+    @Test("a second call of one try waits for its moment, however small the worker's share of the calls is")
+    func smallShare() async throws {
+        // Twenty seconds from call to call in the sandbox, and two in production, on a clock that runs a hundred times as fast.
+        let bench = try await PipelineBench { try .withKey($0, share: 0.01) }
+        let purchases = try (0..<3).map { _ in try bench.appStore.signedTransaction() }
+        for purchase in purchases { bench.appStore.answer(about: purchase.transactionID, with: purchase.text) }
+        let refused = AppStoreReply.response(httpStatus: 401, retryAfter: nil, body: [])
+        bench.appStore.answerEveryone(with: [refused])
+        bench.source.write(
+            purchases.enumerated().map {
+                PipelineBench.message("bare-\($0)", evidence: #""transactionId":"\#($1.transactionID)""#)
+            })
+        try await bench.run(untilSettled: 3)
+        #expect(proofs(bench) == ["serverAPI", "serverAPI", "serverAPI"])
+        #expect(bench.appStore.lookedUp.count == 4, "no try began anew")
+    }
+
     @Test("a receipt is verified on the spot where the app says so, and a forged one is refused")
     func localReceipt() async throws {
         let bench = try await PipelineBench { RegisteredApp(app: $0, sharedSecrets: [], receipts: .local) }

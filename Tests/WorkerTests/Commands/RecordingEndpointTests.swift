@@ -20,7 +20,7 @@ struct RecordingEndpointTests {
         }
 
         func serverAPI(
-            _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken
+            _ environment: Environment, _ request: ServerAPIRequest, bearer token: BearerToken, isFresh: Bool
         ) async -> AppStoreReply {
             reply
         }
