@@ -27,7 +27,8 @@ extension KafkaAdmin {
         }
     }
 
-    /// The offsets (the next to read) that a group has committed; partitions for which it has none are left out.
+    /// The offsets (the next to read) that a group has committed; partitions for which it has none, or that are not there, are left
+    /// out.
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
     ///   `timeout`, configuration errors.
     public func committedOffsets(
@@ -40,7 +41,11 @@ extension KafkaAdmin {
             }
             let code = rd_kafka_committed(handle.pointer, list.pointer, timeout.pollMilliseconds)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
-            if let error = list.refused.min(by: { $0.key < $1.key })?.value { throw error }
+            let isMissing = { (error: KafkaError) in
+                error.failure?.code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue
+            }
+            let refused = list.refused.filter { !isMissing($0.value) }
+            if let error = refused.min(by: { $0.key < $1.key })?.value { throw error }
             return list.offsets.filter { $0.value >= 0 }
         }
     }

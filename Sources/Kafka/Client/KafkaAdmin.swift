@@ -2,7 +2,7 @@ internal import CLibrdkafka
 public import Logging
 
 /// Looks at a cluster, its offsets and its groups, and creates topics. Each call opens a client of its own on a thread of its
-/// own and closes it again: meant for checks and set-up, not for every second.
+/// own and closes it again: meant for checks and set-up, not for every second of a worker's life.
 public struct KafkaAdmin: Sendable {
     private let configuration: KafkaClientConfiguration
     private let logger: Logger
@@ -74,8 +74,13 @@ public struct KafkaAdmin: Sendable {
     private static let freeingDeadline = Duration.seconds(5)
 
     private static func free(_ handle: KafkaHandle, _ logger: Logger) {
-        let isFreed = (try? handle.destroy(leavingGroup: false, timeout: freeingDeadline)) ?? false
-        if !isFreed { logger.warning("A Kafka client for administration was left behind: it is not freed in time") }
+        do throws(KafkaError) {
+            guard try !handle.destroy(leavingGroup: false, timeout: freeingDeadline) else { return }
+            logger.warning("A Kafka client for administration was left behind: it is not freed in time")
+        } catch {
+            // No thread to watch it from. This one is the caller's own.
+            handle.destroy(leavingGroup: false)
+        }
     }
 
     static func metadata(

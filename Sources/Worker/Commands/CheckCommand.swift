@@ -25,8 +25,8 @@ struct CheckCommand: AsyncParsableCommand {
         logger.logLevel = .critical
         let ledger = LedgerCheck(
             settings: settings.ledger, isAnyServed: plan.apps.all.contains { $0.inventory != nil },
-            partitionsWithOffsets: { [logger] () async throws(KafkaError) in
-                try await plan.kafka.partitionsWithOffsets(logger: logger)
+            partitionsWithOffsets: { [logger] limit async throws(KafkaError) in
+                try await plan.kafka.partitionsWithOffsets(within: limit, logger: logger)
             },
             logger: logger)
         let results =

@@ -17,8 +17,8 @@ struct LedgerCheck: Sendable {
     let settings: LedgerSettings
     /// Whether any app has an inventory service.
     let isAnyServed: Bool
-    /// In how many partitions the group has committed offsets.
-    let partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
+    /// In how many partitions the group has committed offsets; told how long it may take to find out.
+    let partitionsWithOffsets: @Sendable (Duration) async throws(KafkaError) -> Int
     let logger: Logger
 
     func results() async -> [CheckResult] {

@@ -29,15 +29,20 @@ struct EmptyLedger: Sendable {
         }
     }
 
-    /// How long it rests before it asks again. Brokers that are away take their time to be asked, see
-    /// ``WorkerPlan/Kafka/questionTimeout``.
-    static let rest: Duration = .seconds(1)
+    /// How long it rests before it asks again.
+    static let rest: Duration = .seconds(5)
     /// Tries between two lines of the log.
-    static let triesPerLine = 12
+    static let triesPerLine = 6
+
+    /// How long the brokers are waited for: longer at each try, because large and distant clusters answer late, and never so long
+    /// that a worker that is to stop outlives the usual half minute.
+    ///
+    /// - Parameter tries: those before.
+    static func limit(after tries: Int) -> Duration { .seconds(5 * min(tries + 1, 3)) }
 
     let ledger: any LedgerStore & LedgerReader
-    /// In how many partitions the group has committed offsets.
-    let partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
+    /// In how many partitions the group has committed offsets; told how long it may take to find out.
+    let partitionsWithOffsets: @Sendable (Duration) async throws(KafkaError) -> Int
 
     /// Says in the log and as a metric what was found; a ledger that fits goes unmentioned.
     ///
@@ -54,7 +59,7 @@ struct EmptyLedger: Sendable {
             if tries % Self.triesPerLine == 0 { log(found, tries: tries + 1, logger) }
             tries += 1
             guard await pause(Self.rest) else { return }
-            found = await finding()
+            found = await finding(limit: Self.limit(after: tries))
         }
         if case .forgotten = found { gauge.record(1) }
         log(found, tries: tries + 1, logger)
@@ -69,7 +74,7 @@ struct EmptyLedger: Sendable {
                 metadata: ["partitionsWithOffsets": "\(partitions)", "remedy": "\(Self.remedy)"])
         case .ledgerUnknown(let cause):
             logger.warning(
-                "Whether the ledger is the one that its group has worked with could not be asked: it does not answer",
+                "Whether the ledger is the one that its group has worked with could not be asked",
                 metadata: ["cause": "\(cause)", "tries": "\(tries)"])
         case .groupUnknown(let cause):
             logger.warning(
@@ -85,10 +90,13 @@ struct EmptyLedger: Sendable {
         """
 
     /// What is there now. Joins no group.
-    func finding() async -> Finding {
+    ///
+    /// - Parameter limit: how long the brokers may take to answer.
+    func finding(limit: Duration = limit(after: 0)) async -> Finding {
         do throws(LedgerError) {
             guard try await isEmpty() else { return .fits }
-            let finding = await Self.findingWithoutLedger(partitionsWithOffsets: partitionsWithOffsets)
+            let finding = await Self.findingWithoutLedger(
+                limit: limit, partitionsWithOffsets: partitionsWithOffsets)
             guard case .forgotten = finding else { return finding }
             // Once more: what another worker settled and committed meanwhile is in the ledger before it is committed.
             return try await isEmpty() ? finding : .fits
@@ -99,10 +107,10 @@ struct EmptyLedger: Sendable {
 
     /// What is found where there is no ledger yet, or nothing in it.
     static func findingWithoutLedger(
-        partitionsWithOffsets: @Sendable () async throws(KafkaError) -> Int
+        limit: Duration = limit(after: 0), partitionsWithOffsets: @Sendable (Duration) async throws(KafkaError) -> Int
     ) async -> Finding {
         do throws(KafkaError) {
-            let partitions = try await partitionsWithOffsets()
+            let partitions = try await partitionsWithOffsets(limit)
             return partitions > 0 ? .forgotten(partitions: partitions) : .fits
         } catch {
             return .groupUnknown(error)

@@ -6,10 +6,6 @@ extension WorkerPlan.Kafka {
     /// it is a fraction of librdkafka's own limit; most elections of a leader are over before it.
     static let eventTimeout: Duration = .seconds(10)
 
-    /// How long each answer of the brokers about the group is waited for. A worker whose brokers are away has nothing else to
-    /// do at its start, and should still end soon when it is asked to.
-    static let questionTimeout: Duration = .seconds(5)
-
     /// How the worker's consumer is made.
     var consumer: KafkaConsumerConfiguration {
         KafkaConsumerConfiguration(
@@ -32,18 +28,24 @@ extension WorkerPlan.Kafka {
     }
 
     /// In how many partitions of the input topic the group has committed more than the beginning. Joins nothing.
-    func partitionsWithOffsets(logger: Logger) async throws(KafkaError) -> Int {
+    ///
+    /// - Parameter limit: how long the brokers may take to answer all that is asked for it.
+    /// - Throws: also where the topic or the group may not be looked at: what is not told is not known to be nothing.
+    func partitionsWithOffsets(within limit: Duration, logger: Logger) async throws(KafkaError) -> Int {
+        let deadline = ContinuousClock.now + limit
         let admin = KafkaAdmin(configuration: client, logger: logger)
         // All topics are asked for: naming one would make some brokers create it.
-        let cluster = try await admin.describe(timeout: Self.questionTimeout)
+        let cluster = try await admin.describe(timeout: limit)
         let count: Int
         switch cluster.topics[topics.submitted] {
         case .present(let partitions, _)?: count = partitions
-        case .missing?, nil: return 0
+        // A topic that may not be looked at is left out, as one that is not there. Asked for offsets, brokers tell the two apart.
+        case .missing?, nil: count = 1
         case .failed(let error)?: throw error
         }
         let partitions = (0..<Int32(clamping: count)).map { KafkaPartition(topic: topics.submitted, index: $0) }
-        let committed = try await admin.committedOffsets(of: groupID, in: partitions, timeout: Self.questionTimeout)
+        let committed = try await admin.committedOffsets(
+            of: groupID, in: partitions, timeout: max(deadline - .now, .seconds(1)))
         return committed.values.count { $0 > 0 }
     }
 

@@ -41,8 +41,8 @@ struct WorkerService: Service {
     }
 
     private func emptyLedger(_ ledger: any LedgerStore & LedgerReader) -> EmptyLedger {
-        EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
-            try await plan.kafka.partitionsWithOffsets(logger: logger)
+        EmptyLedger(ledger: ledger) { limit async throws(KafkaError) in
+            try await plan.kafka.partitionsWithOffsets(within: limit, logger: logger)
         }
     }
 

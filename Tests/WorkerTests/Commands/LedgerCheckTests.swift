@@ -18,7 +18,7 @@ struct LedgerCheckTests {
     ) async -> [CheckResult] {
         await LedgerCheck(
             settings: settings, isAnyServed: isAnyServed,
-            partitionsWithOffsets: { () async throws(KafkaError) in
+            partitionsWithOffsets: { _ async throws(KafkaError) in
                 guard let partitionsWithOffsets else { throw .resourcesExhausted("rd_kafka_new", errno: 0) }
                 return partitionsWithOffsets
             }, logger: logger

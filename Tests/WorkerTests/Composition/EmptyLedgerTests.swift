@@ -29,7 +29,7 @@ struct EmptyLedgerTests {
     @Test("Beside a group that has not begun it is a new deployment's")
     func new() async throws {
         let finding = try await withLedger { ledger in
-            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in 0 }.finding()
+            await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in 0 }.finding()
         }
         #expect(finding == .fits)
     }
@@ -37,7 +37,7 @@ struct EmptyLedgerTests {
     @Test("Beside a group with offsets it is another ledger than before")
     func forgotten() async throws {
         let finding = try await withLedger { ledger in
-            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in 3 }.finding()
+            await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in 3 }.finding()
         }
         #expect(finding == .forgotten(partitions: 3))
     }
@@ -47,7 +47,7 @@ struct EmptyLedgerTests {
         let asked = Mutex(false)
         let finding = try await withLedger { ledger in
             try await settle(in: ledger)
-            return await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+            return await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in
                 asked.withLock { $0 = true }
                 return 3
             }.finding()
@@ -59,7 +59,7 @@ struct EmptyLedgerTests {
     @Test("Offsets that another worker commits meanwhile are behind what it settled, and not taken for forgotten ones")
     func anotherWorker() async throws {
         let finding = try await withLedger { ledger in
-            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+            await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in
                 do {
                     try await settle(in: ledger)
                 } catch {
@@ -74,7 +74,7 @@ struct EmptyLedgerTests {
     @Test("Brokers that do not say leave it open")
     func unknown() async throws {
         let finding = try await withLedger { ledger in
-            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+            await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in
                 throw .resourcesExhausted("rd_kafka_new", errno: 0)
             }.finding()
         }
@@ -90,7 +90,7 @@ struct EmptyLedgerTests {
         let ledger = try await SQLiteLedger.open(
             SQLiteLedgerConfiguration(path: folder.path + "/grantor.db", migrate: true), logger: logger)
         try await ledger.close()
-        let finding = await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in 3 }.finding()
+        let finding = await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in 3 }.finding()
         guard case .ledgerUnknown = finding else {
             Issue.record("found \(finding)")
             return
@@ -100,20 +100,23 @@ struct EmptyLedgerTests {
     @Test("Brokers that are away are asked again until they say, or the worker is to stop", arguments: [true, false])
     func asksAgain(theyComeBack: Bool) async throws {
         let asked = Mutex(0)
+        let limits = Mutex<[Duration]>([])
         let lines = Mutex<[String]>([])
         try await withLedger { ledger in
-            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+            await EmptyLedger(ledger: ledger) { limit async throws(KafkaError) in
                 asked.withLock { $0 += 1 }
-                guard asked.withLock({ $0 }) > 30 else { throw .cancelled }
+                limits.withLock { $0.append(limit) }
+                guard asked.withLock({ $0 }) > 15 else { throw .cancelled }
                 return 3
             }.report(
                 pause: { rest in
                     #expect(rest == EmptyLedger.rest)
-                    return theyComeBack || asked.withLock { $0 } < 20
+                    return theyComeBack || asked.withLock { $0 } < 10
                 },
                 Logger(label: "test") { _ in NotingHandler { line in lines.withLock { $0.append(line) } } })
         }
-        #expect(asked.withLock { $0 } == (theyComeBack ? 31 : 20))
+        #expect(asked.withLock { $0 } == (theyComeBack ? 16 : 10))
+        #expect(limits.withLock { $0.prefix(4) } == [.seconds(5), .seconds(10), .seconds(15), .seconds(15)])
         let unknown = "The ledger is empty, and whether its group has worked before could not be asked"
         let forgotten =
             "The ledger is empty, though its group has worked before: what was granted can be granted again"
@@ -125,7 +128,7 @@ struct EmptyLedgerTests {
     func asksOnce() async throws {
         let lines = Mutex<[String]>([])
         try await withLedger { ledger in
-            await EmptyLedger(ledger: ledger) { () async throws(KafkaError) in
+            await EmptyLedger(ledger: ledger) { _ async throws(KafkaError) in
                 throw .resourcesExhausted("rd_kafka_new", errno: 0)
             }.report(
                 pause: { _ in

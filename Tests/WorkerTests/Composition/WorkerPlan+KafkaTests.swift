@@ -32,25 +32,27 @@ struct WorkerPlanKafkaTests {
 
     @Test("A group without a topic, or without offsets in it, has not begun")
     func new() async throws {
-        #expect(try await plan.partitionsWithOffsets(logger: logger) == 0)
+        #expect(try await plan.partitionsWithOffsets(within: .seconds(15), logger: logger) == 0)
         try cluster.createTopic(plan.topics.submitted, partitions: 3)
-        #expect(try await plan.partitionsWithOffsets(logger: logger) == 0)
+        #expect(try await plan.partitionsWithOffsets(within: .seconds(15), logger: logger) == 0)
     }
 
     @Test("A group with an offset behind the beginning has begun there")
     func begun() async throws {
         try cluster.createTopic(plan.topics.submitted, partitions: 3)
         try await commit(7, of: 1)
-        #expect(try await plan.partitionsWithOffsets(logger: logger) == 1)
+        #expect(try await plan.partitionsWithOffsets(within: .seconds(15), logger: logger) == 1)
         try await commit(0, of: 2)
-        #expect(try await plan.partitionsWithOffsets(logger: logger) == 1)
+        #expect(try await plan.partitionsWithOffsets(within: .seconds(15), logger: logger) == 1)
     }
 
     @Test("A topic that the brokers do not tell of is an error, and not a group that has not begun")
     func refused() async throws {
         try cluster.createTopic(plan.topics.submitted, partitions: 3)
         cluster.setTopicError(.topicAuthorizationFailed, topic: plan.topics.submitted)
-        let error = await #expect(throws: KafkaError.self) { try await plan.partitionsWithOffsets(logger: logger) }
+        let error = await #expect(throws: KafkaError.self) {
+            try await plan.partitionsWithOffsets(within: .seconds(15), logger: logger)
+        }
         guard case .denied? = error else {
             Issue.record("unexpected \(String(describing: error))")
             return
