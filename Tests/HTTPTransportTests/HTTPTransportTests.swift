@@ -55,11 +55,13 @@ struct HTTPTransportTests {
             var fresh = kept
             fresh.isOnFreshConnection = true
             var opened: [Int] = []
-            for request in [kept, kept, fresh, kept, fresh, kept] {
+            for (request, closed) in [(kept, 0), (kept, 0), (fresh, 1), (kept, 1), (fresh, 2), (kept, 2)] {
                 _ = try await setup.transport.send(request)
                 opened.append(setup.server.connections.count)
+                await setup.server.closedConnections.reaches(closed)
             }
             #expect(opened == [1, 1, 2, 2, 3, 3])
+            #expect(setup.server.closedConnections.count == 2)
         }
     }
 

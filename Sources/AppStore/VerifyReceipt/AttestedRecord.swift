@@ -66,7 +66,8 @@ struct AttestedRecord: Sendable {
 
     /// Whether it is a transaction, or goes back to it.
     func isOrGoesBack(to transaction: TransactionID) -> Bool {
-        texts[.transactionID] == transaction.rawValue || texts[.originalTransactionID] == transaction.rawValue
+        // As ids, which are compared byte by byte.
+        transactionID == transaction || texts[.originalTransactionID].map { TransactionID($0) } == transaction
     }
 
     /// This record, with what it lacks from an older one of the same transaction.

@@ -88,13 +88,15 @@ final class VerifyReceiptTry: Sendable {
         case .conclude(let verdict): end(with: .verdict(verdict, by: state.withLock { $0.asked }))
         case .call(let environment, let secret, let isFresh):
             standInLine(Question(environment: environment, secret: secret, isFresh: isFresh))
-        case .compare: follow(state.withLock { compare(&$0) })
+        case .compare:
+            let purchases = question.purchases
+            follow(state.withLock { compare(&$0, with: purchases) })
         }
     }
 
     /// Holds the answer against the receipt that was sent.
-    private func compare(_ state: inout State) -> VerifyReceiptExchange.Step {
-        let step = state.exchange.compared(with: question.purchases)
+    private func compare(_ state: inout State, with purchases: [ReceiptPurchase]) -> VerifyReceiptExchange.Step {
+        let step = state.exchange.compared(with: purchases)
         switch step {
         case .call, .conclude(.retry(.noAnswer, _, _)):
             if let asked = state.asked { verifier.warnOfOtherReceipt(asked.environment) }
@@ -145,10 +147,15 @@ final class VerifyReceiptTry: Sendable {
 
     private func answered(_ reply: AppStoreReply, _ took: Duration, _ permit: CallAdmission.Permit) {
         let now = verifier.clock.now()
-        let step = state.withLock { state -> VerifyReceiptExchange.Step? in
-            guard state.ending != nil else { return nil }
-            let step = state.exchange.answered(reply, now: now)
-            return step == .compare ? compare(&state) : step
+        var step = state.withLock { state in
+            state.ending == nil ? nil : state.exchange.answered(reply, now: now)
+        }
+        if step == .compare {
+            // The whole receipt is read again: not while anybody waits for the lock.
+            let purchases = question.purchases
+            step = state.withLock { state in
+                state.ending == nil ? nil : compare(&state, with: purchases)
+            }
         }
         var verdict: Verdict?
         if case .conclude(let concluded) = step { verdict = concluded }

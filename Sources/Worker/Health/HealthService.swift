@@ -23,8 +23,8 @@ enum HealthServiceError: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// Health answers 200 or 503 with a ``HealthReport``, metrics the Prometheus text format.
 struct HealthService<State: HealthState>: Service {
-    /// Connections at once; more wait in the kernel's queue, each 64 before them for ``ConnectionLifetime/standard`` if all of
-    /// these are slow.
+    /// Connections at once. More wait in the kernel's queue: for every 64 that stand before them one
+    /// ``ConnectionLifetime/standard``, if all are slow.
     static var maxConnections: Int { 64 }
 
     private let bind: HTTPBind
