@@ -53,10 +53,15 @@ struct VerifyCommand: AsyncParsableCommand {
         if !report.isVerified { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
+    /// A file's name for people. Evidence that was given in its place is not to be shown, and is longer than names are.
+    static func shown(_ file: String) -> String {
+        file.utf8.count > 200 ? "what was given in place of a file's name" : file
+    }
+
     private func evidence() throws -> [UInt8] {
         if file == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
         guard let data = FileManager.default.contents(atPath: file) else {
-            throw ExitStatus.failed.saying("\(file): the file cannot be read")
+            throw ExitStatus.failed.saying("\(Self.shown(file)): the file cannot be read; - reads standard input")
         }
         return Array(data)
     }
