@@ -15,6 +15,8 @@ public import Purchases
 /// - An id that Apple never gave out ends the submission, and nobody signs that answer: it may be somebody else's, on a connection
 ///   where a server or something in between answered twice. So it is asked for once more, over a fresh one. Where Apple signed
 ///   the id before, a person must look.
+/// - Nothing in a history's page tells whose it is where it holds none of the ids that the receipt proves. The first page leads to
+///   the others, and each of those is asked for over a fresh connection, so that none can be another customer's.
 /// - 401 is answered once with a fresh token. Production answers 401 to apps that were never released, too, so after
 ///   that the sandbox is asked; if that knows the transaction, the key is good. Else production's word is missing, and
 ///   nothing is settled against the player.
@@ -273,7 +275,8 @@ public struct TransactionLookup: Sendable {
                 .history(customer.transactionID, product: filter(for: customer), revision: call.revision)
             }
         return .call(
-            environment: call.environment, request: request, freshToken: call.freshToken, isFresh: call.isFresh)
+            environment: call.environment, request: request, freshToken: call.freshToken,
+            isFresh: call.isFresh || call.revision != nil)
     }
 
     private mutating func call(_ call: Call) -> Step {

@@ -53,7 +53,7 @@ struct TransactionLookupKeyTests {
         let first = try Script.page([Script.transaction("1")], next: "a")
         let run = Script.run(try Script.lookup(.history(of: ProvenCustomer(Script.id))), [first, refused, refused])
         #expect(run.calls.count == 3)
-        #expect(run.calls.last?.hasSuffix("revision=a with a fresh token") == true)
+        #expect(run.calls.last?.hasSuffix("revision=a with a fresh token over a fresh connection") == true)
         #expect(run.verdict?.hold == .credentialsRefused)
     }
 
