@@ -92,7 +92,7 @@ enum DemoError: Error, CustomStringConvertible {
     /// Answers stopped coming.
     case stalled(answered: Int, of: Int, waiting: [String])
     /// The broker did not take a message.
-    case notSubmitted
+    case notSubmitted(KafkaError)
     /// The simulator did not take the faults that it is to show.
     case notScripted(Int)
 
@@ -101,7 +101,7 @@ enum DemoError: Error, CustomStringConvertible {
         case .workerEnded: "the worker ended before everything was answered"
         case .stalled(let answered, let total, let waiting):
             "nothing arrived for 60 s; \(answered) of \(total) answered, no answer to: \(waiting.joined(separator: "; "))"
-        case .notSubmitted: "the broker did not take a message"
+        case .notSubmitted(let error): "the broker did not take a message: \(error)"
         case .notScripted(let status): "the simulator answered its script with HTTP \(status)"
         }
     }

@@ -47,8 +47,7 @@ struct DemoWatch {
             let deliveries = await ends.producer.send(
                 batch.map { KafkaProducerRecord(topic: ends.topics.submitted, key: $0.key, value: $0.value) })
             try Task.checkCancellation()
-            let isTaken = deliveries.allSatisfy { if case .delivered = $0 { true } else { false } }
-            guard isTaken else { throw DemoError.notSubmitted }
+            for case .failed(let error, _) in deliveries { throw DemoError.notSubmitted(error) }
             try await follow(&pending, of: wave, called: name)
         }
         while !pending.isEmpty { try await follow(&pending, of: wave, called: name) }

@@ -24,8 +24,10 @@ struct RemoteDemo {
         let issuer = try DemoIssuer(authority: SimulatorAuthority(folder: authorityFolder), now: now)
         // A worker elsewhere has no key that the simulator there would accept.
         let scenario = try DemoScenario(now: now, issuer: issuer, asksServerAPI: false)
-        try await script(scenario.first)
         let client = KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "grantor-demo")
+        // Brokers that are away are known at once by it, and by a message that nobody takes after minutes.
+        _ = try await KafkaAdmin(configuration: client, logger: logger).describe()
+        try await script(scenario.first)
         let producer = try KafkaProducer(configuration: KafkaProducerConfiguration(client: client), logger: logger)
         let consumer = try KafkaConsumer(
             configuration: KafkaConsumerConfiguration(

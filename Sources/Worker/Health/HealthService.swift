@@ -14,7 +14,11 @@ enum HealthServiceError: Error, Hashable, Sendable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .cannotBind(let bind, let reason): "health and metrics cannot be served on \(bind): \(reason)"
+        case .cannotBind(let bind, let reason):
+            """
+            health and metrics cannot be served on \(bind): \(reason); GRANTOR_HTTP_BIND (http.bind in the file) says where, \
+            and each worker of a host needs a place of its own
+            """
         }
     }
 }

@@ -11,7 +11,7 @@ struct NoteOptions: ParsableArguments {
     @Option(name: .long, help: "Who does this: a person's name or address.")
     var actor: String
 
-    @Option(name: .long, help: "Why, in one sentence.")
+    @Option(name: .long, help: "Why, in one sentence; abandon publishes it as the failed event's detail.")
     var reason: String
 
     var note: OperatorNote { OperatorNote(actor: trimmed(actor), reason: trimmed(reason)) }

@@ -20,17 +20,20 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             throw error.exitStatus.saying("\(error)")
         }
-        try StandardOutput.write(Self.answer(migration, json ? .json : .text(width: nil)))
+        try StandardOutput.write(Self.answer(migration, of: settings, json ? .json : .text(width: nil)))
     }
 
-    static func answer(_ migration: LedgerOpener.Migration, _ format: AnswerFormat) -> String {
-        format.render(json: MigrationJSON(migration)) { _ in text(migration) + "\n" }
+    static func answer(
+        _ migration: LedgerOpener.Migration, of ledger: LedgerSettings, _ format: AnswerFormat
+    ) -> String {
+        format.render(json: MigrationJSON(migration)) { _ in text(migration, of: ledger) + "\n" }
     }
 
-    static func text(_ migration: LedgerOpener.Migration) -> String {
+    /// Names the ledger: who forgot to say which has made a new one where he stands.
+    private static func text(_ migration: LedgerOpener.Migration, of ledger: LedgerSettings) -> String {
         switch migration {
-        case .alreadyCurrent: "The ledger's schema is up to date."
-        case .migrated(let from, let to): "The ledger's schema went from version \(from) to version \(to)."
+        case .alreadyCurrent: "The schema of \(ledger) is up to date."
+        case .migrated(let from, let to): "The schema of \(ledger) went from version \(from) to version \(to)."
         }
     }
 }

@@ -137,13 +137,16 @@ struct CommandTests {
     @Test("A migration says what it did")
     func migration() {
         let text = AnswerFormat.text(width: nil)
-        #expect(MigrateCommand.answer(.alreadyCurrent, text) == "The ledger's schema is up to date.\n")
+        let ledger = LedgerSettings.file("grantor.db")
         #expect(
-            MigrateCommand.answer(.migrated(from: 0, to: 1), text)
-                == "The ledger's schema went from version 0 to version 1.\n")
-        #expect(MigrateCommand.answer(.alreadyCurrent, .json) == "{\n  \"migrated\" : false\n}\n")
+            MigrateCommand.answer(.alreadyCurrent, of: ledger, text)
+                == "The schema of sqlite:grantor.db is up to date.\n")
         #expect(
-            MigrateCommand.answer(.migrated(from: 0, to: 1), .json)
+            MigrateCommand.answer(.migrated(from: 0, to: 1), of: ledger, text)
+                == "The schema of sqlite:grantor.db went from version 0 to version 1.\n")
+        #expect(MigrateCommand.answer(.alreadyCurrent, of: ledger, .json) == "{\n  \"migrated\" : false\n}\n")
+        #expect(
+            MigrateCommand.answer(.migrated(from: 0, to: 1), of: ledger, .json)
                 == "{\n  \"from\" : 0,\n  \"migrated\" : true,\n  \"to\" : 1\n}\n")
     }
 }

@@ -40,7 +40,11 @@ struct PostgresSession: Hashable, Sendable {
             throw .unusable("the database's encoding is \(found.encoding), not UTF8")
         }
         guard found.schema != nil else {
-            throw .unusable("no schema of the search path exists, or none that this user may use")
+            throw .unusable(
+                """
+                no schema of the search path exists, or none that this user may use: grantor migrate, as the owner, and then \
+                deploy/postgres/privileges.sql see to it
+                """)
         }
         guard found.commit == "on" || found.commit == "remote_apply" else {
             throw .damaged("synchronous_commit is \(found.commit), not on")
