@@ -9,16 +9,22 @@ public struct ReceiptMark: Hashable, Sendable {
     let createdAt: Timestamp?
     /// That of the first purchase; nil for a receipt without purchases, or with one that cannot be read.
     let transactionID: TransactionID?
+    /// Whether it says of itself that it is the sandbox's. Nobody has proved it, but who has paid in production says nothing of
+    /// the kind.
+    let saysSandbox: Bool
 
     /// The mark of a receipt.
     public init(of receipt: AppReceipt) {
-        self.init(createdAt: receipt.createdAt, transactionID: receipt.firstTransactionID)
+        self.init(
+            createdAt: receipt.createdAt, transactionID: receipt.firstTransactionID,
+            saysSandbox: receipt.origin == .sandbox)
     }
 
     /// The mark of a receipt that holds these.
-    public init(createdAt: Timestamp? = nil, transactionID: TransactionID? = nil) {
+    public init(createdAt: Timestamp? = nil, transactionID: TransactionID? = nil, saysSandbox: Bool = false) {
         self.createdAt = createdAt
         self.transactionID = transactionID
+        self.saysSandbox = saysSandbox
     }
 
     /// Whether an answer names the purchase or, for want of one, the moment.

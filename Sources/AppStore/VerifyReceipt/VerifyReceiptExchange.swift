@@ -11,7 +11,7 @@ public import Purchases
 /// - An answer may be somebody else's: where a server, or something in between, once answers twice, every later request on that
 ///   connection gets the answer of the one before it. What attests the receipt has to name its first purchase and the moment
 ///   that it was made, since two receipts of one player share purchases. A refusal names nothing, and is doubted where it would
-///   be the end. So Apple is asked again, once, over a connection that nothing else was asked on: two requests that take turns
+///   be the end and the receipt does not say so itself. So Apple is asked again, once, over a connection that nothing else was asked on: two requests that take turns
 ///   on a shifted one would each get the other's answer both times. What comes there is believed if it names any of the
 ///   purchases, says the same of the receipt as before, or refuses it.
 public struct VerifyReceiptExchange: Sendable {
@@ -179,13 +179,13 @@ public struct VerifyReceiptExchange: Sendable {
             return conclude(.retry(.temporarilyUnable, notBefore: nil, patience: .unlimited))
         }
         guard app.sandbox.allows(submission.userID) else {
-            return believe(
-                .rejected(
-                    Rejection(
-                        .environmentNotAllowed,
-                        "A sandbox receipt (status \(status)); this app does not grant this user's sandbox purchases.",
-                        transactionID: submission.transactionID, productID: submission.productID)),
-                of: call)
+            let verdict = Verdict.rejected(
+                Rejection(
+                    .environmentNotAllowed,
+                    "A sandbox receipt (status \(status)); this app does not grant this user's sandbox purchases.",
+                    transactionID: submission.transactionID, productID: submission.productID))
+            // The most frequent refusal, and what the receipt says of itself agrees with it.
+            return sent.saysSandbox ? conclude(verdict) : believe(verdict, of: call)
         }
         return self.call(Call(environment: environment, secret: call.secret))
     }

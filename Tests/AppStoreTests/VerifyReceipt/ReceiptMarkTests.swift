@@ -48,6 +48,14 @@ struct ReceiptMarkTests {
         #expect(ReceiptMark().isOfMoment(try response(Answer.authentic(createdAt: moment))))
     }
 
+    @Test(
+        "of a receipt: what it says of its environment",
+        arguments: [("ProductionSandbox", true), ("Production", false)])
+    func origin(name: String, saysSandbox: Bool) throws {
+        let receipt = try AppReceipt(der: ReceiptBuilder.receipt(origin: name).der)
+        #expect(ReceiptMark(of: receipt).saysSandbox == saysSandbox)
+    }
+
     @Test("of a receipt: when it was made and its first purchase")
     func ofReceipt() throws {
         let receipt = try AppReceipt(

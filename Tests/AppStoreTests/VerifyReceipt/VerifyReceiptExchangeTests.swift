@@ -138,6 +138,19 @@ struct VerifyReceiptExchangeTests {
         #expect(Fixture.run([Answer.status(21007), sandboxGems], app: listed).verdict?.granted == ["1001"])
     }
 
+    @Test("believes that a receipt is the sandbox's where it says so itself, at once")
+    func saysSandbox() {
+        var exchange = Fixture.exchange(app: Fixture.app(sandbox: .reject), sent: ReceiptMark(saysSandbox: true))
+        _ = exchange.start()
+        let step = exchange.answered(
+            .response(httpStatus: 200, retryAfter: nil, body: Answer.status(21007)), now: Fixture.now)
+        guard case .conclude(let verdict) = step else {
+            Issue.record("asked again")
+            return
+        }
+        #expect(verdict.reason == .environmentNotAllowed)
+    }
+
     @Test("tries secrets in order, keeps the one that worked over a hop, and holds when none is left")
     func rotation() {
         let secrets = ["first", "second", "third"].map { SharedSecret($0) }
