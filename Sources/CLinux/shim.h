@@ -1,0 +1,25 @@
+#ifndef GRANTOR_CLINUX_SHIM_H
+#define GRANTOR_CLINUX_SHIM_H
+
+// Swift's Glibc module leaves these three out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+// `struct epoll_event` is packed and holds a union; filling it in C keeps its layout out of Swift.
+static inline int grantor_epoll_control(int poller, int operation, int descriptor, uint64_t data, uint32_t events) {
+    struct epoll_event event = {.events = events, .data = {.u64 = data}};
+    return epoll_ctl(poller, operation, descriptor, &event);
+}
+
+static inline uint64_t grantor_epoll_data(const struct epoll_event *event) { return event->data.u64; }
+
+// Swift sees the flags of these calls as enumerations, which do not combine.
+static inline int grantor_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+static inline int grantor_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+// prctl is variadic, which Swift cannot call: names the calling thread for debuggers.
+static inline void grantor_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+#endif
