@@ -91,7 +91,7 @@ let suites: [Target] = [
     tests("Scheduling"),
     tests("Logging"),
     tests("Metrics"),
-    tests("Cryptography", "CertificateMaking"),
+    tests("Cryptography"),
     tests("Contract", "Cryptography"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
     tests("Ledger", "Contract", "LedgerModel"),
