@@ -2,16 +2,15 @@
 # Installs what building or testing needs on Debian 12, where only the Swift toolchain is there already.
 # Safe to run again: with everything in place it does nothing and takes well under a second.
 #
-#   scripts/setup.sh [--for build|test|ci]
+#   scripts/setup.sh [--for build|test]
 #
 #   build  C libraries and tools (default)
-#   test   also Python with the packages of scripts/requirements.txt, in .venv
-#   ci     also docker-compose and promtool, to check docker-compose.yml and the alerts
+#   test   also Python with the packages of scripts/requirements.txt, in .venv, and a Java where KAFKA_HOME is set
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
-    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 }
 
 say() {
@@ -27,7 +26,7 @@ purpose=build
 while [ $# -gt 0 ]; do
     case "$1" in
     --for)
-        [ $# -ge 2 ] || fail "--for needs build, test or ci"
+        [ $# -ge 2 ] || fail "--for needs build or test"
         purpose="$2"
         shift 2
         ;;
@@ -36,13 +35,17 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-packages=(librdkafka-dev libcurl4-openssl-dev libssl-dev libgmp-dev libjemalloc-dev libpq-dev libsqlite3-dev pkg-config ca-certificates make git)
+packages=(librdkafka-dev libcurl4-openssl-dev libssl-dev libjemalloc-dev libsqlite3-dev libyaml-dev pkg-config ca-certificates make git)
 case "$purpose" in
 build) ;;
-test) packages+=(curl openssl postgresql-15 python3 python3-venv) ;;
-ci) packages+=(curl openssl postgresql-15 python3 python3-venv docker-compose) ;;
+test) packages+=(python3 python3-venv) ;;
 *) usage >&2 && exit 64 ;;
 esac
+
+# Apache Kafka, which the tests of whole processes start where KAFKA_HOME names one, runs on Java.
+if [ "$purpose" = test ] && [ -n "${KAFKA_HOME:-}" ] && ! command -v java >/dev/null; then
+    packages+=(openjdk-17-jre-headless)
+fi
 
 is_installed() {
     [ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -73,7 +76,7 @@ install_packages() {
 # On other systems nothing is installed, only looked for.
 find_libraries() {
     command -v pkg-config >/dev/null || fail "pkg-config is missing"
-    for library in rdkafka libcurl libcrypto gmp jemalloc libpq sqlite3; do
+    for library in rdkafka libcurl libssl jemalloc sqlite3 yaml-0.1; do
         pkg-config --exists "$library" || fail "the C library $library is missing (its headers too)"
     done
 }
@@ -94,27 +97,6 @@ install_python_packages() {
     printf '%s' "$wanted" >"$stamp"
 }
 
-# Debian has it in a package that also starts a server, so only the program is taken out of it.
-install_promtool() {
-    [ ! -x .tools/promtool ] || return 0
-    if command -v promtool >/dev/null; then
-        mkdir -p .tools && ln -sf "$(command -v promtool)" .tools/promtool
-        return 0
-    fi
-    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || fail "promtool is missing"
-    say "taking promtool out of Debian's prometheus"
-    local folder
-    folder="$(mktemp -d)"
-    # Its lists may be older than what Debian has by now.
-    (cd "$folder" && { apt-get -qq -o Acquire::Retries=3 download prometheus 2>/dev/null ||
-        { as_root apt-get -qq -o Acquire::Retries=3 update && apt-get -qq -o Acquire::Retries=3 download prometheus; }; })
-    dpkg-deb --extract "$folder"/prometheus_*.deb "$folder/package"
-    mkdir -p .tools
-    # Moved last, so that an installation that was cut short is begun again.
-    mv "$folder/package/usr/bin/promtool" .tools/promtool
-    rm -rf "$folder"
-}
-
 command -v swift >/dev/null || fail "Swift is missing; install 6.2 or later from https://www.swift.org/install"
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     install_packages
@@ -122,4 +104,3 @@ else
     find_libraries
 fi
 [ "$purpose" = build ] || install_python_packages
-[ "$purpose" != ci ] || install_promtool

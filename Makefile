@@ -1,0 +1,34 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup build build-tests test lint schemas clean
+
+SWIFT ?= swift
+# Extra flags for building; CI turns warnings into errors with them.
+SWIFTFLAGS ?=
+# Extra flags for running the tests, such as --filter ContractTests.
+TESTFLAGS ?=
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what building needs (Debian; root or sudo)
+	@scripts/setup.sh --for build
+
+build: setup ## Build the worker: .build/release/grantor
+	$(SWIFT) build -c release --product grantor
+
+build-tests: ## Build everything for tests, without running them
+	@scripts/setup.sh --for test
+	$(SWIFT) build --build-tests $(SWIFTFLAGS)
+
+test: build-tests ## Run all tests; installs what they need
+	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
+
+lint: ## Check the style of the Swift sources
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Tools Package.swift
+
+schemas: ## Check the message contract and its examples
+	@scripts/setup.sh --for test
+	.venv/bin/python scripts/validate-schemas.py
+
+clean: ## Remove what was built and installed into the checkout
+	rm -rf .build .venv
