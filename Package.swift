@@ -43,6 +43,7 @@ let modules: [Target] = [
     .target(name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Logging", "Scheduling", "Threading"]),
+    .target(name: "CommandParser"),
     .target(name: "Configuration", dependencies: ["AppStore", "CLibyaml", "Contract", "Cryptography", "Logging"]),
     .target(
         name: "Worker",
@@ -53,10 +54,10 @@ let modules: [Target] = [
     .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerSQLite", "Logging",
-            "Metrics", "Processing", "Worker",
+            "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerSQLite",
+            "Logging", "Metrics", "Processing", "Worker",
         ]),
-    .executableTarget(name: "grantor", dependencies: allocator + ["Commands"]),
+    .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
 
 /// Programs and models that prove the product; none of them is in the image.
@@ -77,7 +78,7 @@ let tools: [Target] = [
         path: "Tools/AppStoreSimulator"),
     .executableTarget(
         name: "grantor-simulator",
-        dependencies: ["AppStoreSimulator", "Configuration", "Logging"], path: "Tools/Simulator"),
+        dependencies: ["AppStoreSimulator", "CommandParser", "Logging"], path: "Tools/Simulator"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 
@@ -101,6 +102,7 @@ let suites: [Target] = [
     tests("Kafka", "CLibrdkafka", "Logging", "Metrics", "Threading"),
     tests("HTTPClient", "CertificateMaking", "Cryptography", "HTTPServer", "Logging", "Metrics", "Threading"),
     tests("HTTPServer", "CertificateMaking", "Logging", "Scheduling", "Threading"),
+    tests("CommandParser"),
     tests("Configuration", "Contract"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),
     tests("Worker", "Contract", "Kafka", "Ledger", "Processing"),

@@ -1,0 +1,73 @@
+/// The help of a command, wrapped for a terminal.
+struct HelpText<Context> {
+    /// Characters of a line.
+    static var width: Int { 80 }
+    /// Where the second column begins, counted from the first.
+    private static var labelWidth: Int { 24 }
+
+    let path: CommandPath<Context>
+
+    /// The whole help, with a line break at its end.
+    var text: String {
+        let command = path.command
+        var sections = [Self.wrapped("OVERVIEW: " + command.summary)]
+        if !command.discussion.isEmpty {
+            sections += command.discussion.split(separator: "\n\n").map { Self.wrapped(String($0)) }
+        }
+        sections.append("USAGE: \(usage)")
+        let parameters = command.parameters.map(\.form)
+        add("ARGUMENTS", parameters.filter { $0.kind == .argument }.map(Self.row), to: &sections)
+        let builtIn = [("--version", "Show the version."), ("-h, --help", "Show help information.")]
+        add("OPTIONS", parameters.filter { $0.kind != .argument }.map(Self.row) + builtIn, to: &sections)
+        add("SUBCOMMANDS", command.subcommands.map { ($0.name, $0.summary) }, to: &sections)
+        if !command.subcommands.isEmpty {
+            let words = [path.words[0], "help"] + path.words.dropFirst() + ["<subcommand>"]
+            sections.append("  See '\(words.joined(separator: " "))' for detailed help.")
+        }
+        return sections.joined(separator: "\n\n") + "\n"
+    }
+
+    /// The command with its parameters, in one line.
+    var usage: String {
+        let words = path.words.joined(separator: " ")
+        guard path.command.subcommands.isEmpty else { return words + " <subcommand>" }
+        let forms = path.command.parameters.map(\.form)
+        let ordered = forms.filter { $0.kind != .argument } + forms.filter { $0.kind == .argument }
+        return ([words] + ordered.map(\.usage)).joined(separator: " ")
+    }
+
+    /// Two lines that stand below a usage error.
+    var reminder: String {
+        "Usage: \(usage)\n  See '\(path.words.joined(separator: " ")) --help' for more information.\n"
+    }
+
+    private static func row(_ form: ParameterForm) -> (label: String, help: String) {
+        (form.shown, form.remark.isEmpty ? form.help : "\(form.help) \(form.remark)")
+    }
+
+    private func add(_ title: String, _ rows: [(label: String, help: String)], to sections: inout [String]) {
+        guard !rows.isEmpty else { return }
+        let lines = rows.map { label, help in
+            // A label that leaves no space before the second column has a line of its own.
+            let isShort = label.count < Self.labelWidth
+            let padding = String(repeating: " ", count: isShort ? Self.labelWidth - label.count : 0)
+            let indent = String(repeating: " ", count: Self.labelWidth + 2)
+            let text = Self.wrapped(help, width: Self.width - indent.count).replacing("\n", with: "\n" + indent)
+            return "  \(label)\(padding)" + (isShort ? text : "\n\(indent)\(text)")
+        }
+        sections.append("\(title):\n" + lines.joined(separator: "\n"))
+    }
+
+    /// The words of a text in lines of at most so many characters, unless one word is longer.
+    private static func wrapped(_ text: String, width: Int = width) -> String {
+        var lines: [String] = []
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            if let line = lines.last, line.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
