@@ -30,7 +30,7 @@ let libraries: [Target] = [
 
 /// The product, from the bottom up.
 let modules: [Target] = [
-    .target(name: "Threading", dependencies: ["CLinux"]),
+    .target(name: "Threading", dependencies: ["CLinux", "Scheduling"]),
     .target(name: "Scheduling"),
     .target(name: "Logging"),
     .target(name: "Metrics"),
@@ -38,9 +38,11 @@ let modules: [Target] = [
     .target(name: "Contract", dependencies: ["Cryptography"]),
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
-    .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Ledger", "Logging", "Metrics", "Threading"]),
+    .target(
+        name: "LedgerSQLite",
+        dependencies: ["CSQLite", "Contract", "Ledger", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "Processing", dependencies: ["AppStore", "Contract", "Ledger", "Scheduling"]),
-    .target(name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Threading"]),
+    .target(name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Logging", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
@@ -88,7 +90,7 @@ func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
 }
 
 let suites: [Target] = [
-    tests("Threading"),
+    tests("Threading", "Scheduling"),
     tests("Scheduling"),
     tests("Logging"),
     tests("Metrics"),

@@ -1,10 +1,13 @@
 #ifndef GRANTOR_CLINUX_SHIM_H
 #define GRANTOR_CLINUX_SHIM_H
 
-// Swift's Glibc module leaves these three out.
+// Swift's Glibc module leaves epoll, eventfd and prctl out.
+#include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 // `struct epoll_event` is packed and holds a union; filling it in C keeps its layout out of Swift.
 static inline int grantor_epoll_control(int poller, int operation, int descriptor, uint64_t data, uint32_t events) {
@@ -18,6 +21,9 @@ static inline uint64_t grantor_epoll_data(const struct epoll_event *event) { ret
 static inline int grantor_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 static inline int grantor_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+// poll(2) with nanoseconds. glibc declares it only under _GNU_SOURCE, which is not defined for Swift.
+extern int ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout, const sigset_t *signals);
 
 // prctl is variadic, which Swift cannot call: names the calling thread for debuggers.
 static inline void grantor_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -1,0 +1,62 @@
+internal import CLinux
+internal import Glibc
+public import Scheduling
+
+/// A thread's alarm (`eventfd(2)`): any thread signals it, its owner waits for it, by itself or among other descriptors.
+///
+/// Signals do not add up: any number of them before a ``drain()`` are one. Whatever was done before a signal is seen
+/// after the wait that it ends.
+public final class WakeDescriptor: Sendable {
+    /// Readable from a signal on until the next ``drain()``. It is this object's to close.
+    public let descriptor: Int32
+
+    /// - Throws: ``ThreadingError/noDescriptor(errno:)``.
+    public init() throws(ThreadingError) {
+        descriptor = grantor_eventfd()
+        guard descriptor >= 0 else { throw .noDescriptor(errno: errno) }
+    }
+
+    deinit {
+        // Negative if there was none; nothing else closes it.
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Ends the wait under way, or the next one. Never blocks.
+    public func signal() {
+        var one: UInt64 = 1
+        // Fails only while the counter is at its maximum, and then the descriptor is readable already.
+        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Takes the signals so far. An owner that watches the descriptor elsewhere (epoll) calls this first and looks for
+    /// work then: the other way round it would miss what came in between.
+    public func drain() {
+        var count: UInt64 = 0
+        // Fails only if there is no signal.
+        _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    }
+
+    /// Sleeps until there is a signal, or an instant has come (nil: never), and drains.
+    ///
+    /// - Returns: whether there was a signal.
+    @discardableResult
+    public func wait(until deadline: Instant? = nil) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = Self.poll(&entry, until: deadline)
+            if count > 0 {
+                drain()
+                return true
+            }
+            if count == 0 { return false }
+            // Interrupted by a signal of the process: the deadline stands.
+        }
+    }
+
+    private static func poll(_ entry: inout pollfd, until deadline: Instant?) -> Int32 {
+        guard let deadline else { return ppoll(&entry, 1, nil, nil) }
+        let rest = max((deadline - .now).clampedNanoseconds, 0)
+        var limit = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+        return ppoll(&entry, 1, &limit, nil)
+    }
+}

@@ -1,0 +1,63 @@
+import Scheduling
+import Testing
+
+struct BackoffTests {
+    @Test func `the ceiling doubles up to the cap`() {
+        let backoff = Backoff(base: .milliseconds(200), cap: .seconds(30))
+        let expected = [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]
+        for (index, milliseconds) in expected.enumerated() {
+            #expect(backoff.ceiling(afterFailures: index + 1) == .milliseconds(milliseconds))
+        }
+        #expect(backoff.ceiling(afterFailures: .max) == .seconds(30))
+        #expect(backoff.ceiling(afterFailures: 0) == .milliseconds(200))
+        #expect(backoff.ceiling(afterFailures: .min) == .milliseconds(200))
+    }
+
+    @Test(arguments: [Backoff.Jitter.full, .equal], 0..<10 as Range<UInt64>)
+    func `a delay stays between its floor and its ceiling, whatever the number of failures`(
+        jitter: Backoff.Jitter, seed: UInt64
+    ) {
+        var generator = SplitMix64(seed: seed)
+        let backoff = Backoff(base: .milliseconds(200), cap: .seconds(30), jitter: jitter)
+        for _ in 0..<2000 {
+            let failures = Bool.random(using: &generator) ? Int.random(in: -3...12, using: &generator) : Int.max
+            let delay = backoff.delay(afterFailures: failures, using: &generator)
+            let ceiling = backoff.ceiling(afterFailures: failures)
+            #expect(delay <= ceiling)
+            #expect(delay >= (jitter == .full ? .zero : ceiling / 2))
+        }
+    }
+
+    @Test(arguments: [Backoff.Jitter.full, .equal])
+    func `delays use their whole range, so that a crowd spreads`(jitter: Backoff.Jitter) {
+        var generator = SplitMix64(seed: 1)
+        let backoff = Backoff(base: .seconds(1), cap: .seconds(8), jitter: jitter)
+        let delays = (0..<1000).map { _ in backoff.delay(afterFailures: 4, using: &generator) }
+        let floor: Duration = jitter == .full ? .zero : .seconds(4)
+        let tenth = (Duration.seconds(8) - floor) / 10
+        for step in 0..<10 {
+            let range = (floor + tenth * step)..<(floor + tenth * (step + 1))
+            #expect(delays.count { range.contains($0) } > 50)
+        }
+    }
+
+    @Test func `one seed gives one sequence of delays`() {
+        var first = SplitMix64(seed: 9)
+        var second = SplitMix64(seed: 9)
+        let backoff = Backoff(base: .seconds(1), cap: .seconds(60))
+        for failures in 1...20 {
+            #expect(
+                backoff.delay(afterFailures: failures, using: &first)
+                    == backoff.delay(afterFailures: failures, using: &second))
+        }
+    }
+
+    @Test func `a backoff of nothing, or of less, waits for nothing`() {
+        var generator = SplitMix64(seed: 0)
+        for backoff in [Backoff(base: .zero, cap: .zero), Backoff(base: .seconds(-1), cap: .seconds(-1))] {
+            #expect(backoff.delay(afterFailures: 5, using: &generator) == .zero)
+        }
+        let endless = Backoff(base: .seconds(Int64.max), cap: .seconds(Int64.max), jitter: .equal)
+        #expect(endless.delay(afterFailures: 70, using: &generator) >= .nanoseconds(Int64.max / 2))
+    }
+}
