@@ -1,0 +1,204 @@
+import Contract
+import Testing
+
+@testable import Fulfillment
+
+@Suite("Reading submissions")
+struct SubmissionReaderTests {
+    private func read(_ value: [UInt8]?, headers: [EventHeader] = []) -> IntakeResult {
+        SubmissionReader().read(
+            SubmissionRecord(
+                partition: TopicPartition(topic: "in", partition: 0), offset: 1, timestamp: nil, key: nil,
+                value: value, headers: headers))
+    }
+
+    private func read(_ text: String) -> IntakeResult { read(Array(text.utf8)) }
+
+    private func message(_ more: String = "") -> String {
+        #"{"submissionId":"s-1","userId":"u-1","bundleId":"com.example.game","receipt":"AAAA"\#(more)}"#
+    }
+
+    @Test("reads every member of the contract and ignores others")
+    func everyMember() throws {
+        let result = read(
+            message(
+                #","transactionId":"1000","productId":"p","orderId":"o","appAccountToken":"7E3FB20B-4CDB-47CC-936D-99D65F608138","environment":"sandbox","submittedAt":"2026-11-21T10:00:00Z","extra":{"a":[1]}"#
+            ))
+        guard case .submission(let read) = result else { return #expect(Bool(false), "\(result)") }
+        #expect(
+            read.submission
+                == Submission(
+                    id: "s-1", userID: "u-1", bundleID: "com.example.game", evidence: .receipt(base64: "AAAA"),
+                    transactionID: "1000", productID: "p", orderID: "o",
+                    appAccountToken: "7e3fb20b-4cdb-47cc-936d-99d65f608138", environment: .sandbox,
+                    submittedAt: Timestamp(milliseconds: 1_795_255_200_000)))
+        #expect(read.claimant.orderID == "o")
+    }
+
+    @Test("takes null for absent")
+    func null() {
+        guard case .submission(let read) = read(message(#","orderId":null,"productId":null"#)) else {
+            return #expect(Bool(false))
+        }
+        #expect(read.submission.orderID == nil)
+    }
+
+    @Test("chooses the evidence")
+    func evidence() {
+        let head = #"{"submissionId":"s","userId":"u","bundleId":"b""#
+        let cases: [(String, Evidence)] = [
+            (#","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
+            (#","transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":"AAAA","transactionId":"12"}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"AA\/\u0041","transactionId":"12"}"#, .receipt(base64: "AA/A")),
+            (#","receipt":null,"transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":null,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
+        ]
+        for (rest, evidence) in cases {
+            guard case .submission(let read) = read(head + rest) else { return #expect(Bool(false), "\(rest)") }
+            #expect(read.submission.evidence == evidence)
+        }
+    }
+
+    @Test(
+        "answers as malformed what names a submission and a user",
+        arguments: [
+            (#","orderId":5"#, "orderId is not a string."),
+            (#","orderId":"""#, "orderId has a form that is not allowed."),
+            (#","productId":"a\u0000b""#, "productId has a form that is not allowed."),
+            (#","transactionId":"../../x""#, "transactionId has a form that is not allowed."),
+            (#","transactionId":"123456789012345678901""#, "transactionId has a form that is not allowed."),
+            (#","transactionId":1000"#, "transactionId is not a string."),
+            (#","appAccountToken":"not-a-uuid""#, "appAccountToken has a form that is not allowed."),
+            (#","environment":"Production""#, "environment has a form that is not allowed."),
+            (#","environment":"xcode""#, "environment has a form that is not allowed."),
+            (#","submittedAt":"yesterday""#, "submittedAt has a form that is not allowed."),
+            (#","productId":"a","productId":"b""#, "productId stands more than once."),
+            (#","receipt":"BBBB""#, "receipt stands more than once."),
+            (#","my secret":1,"my secret":2"#, "A member stands more than once."),
+            (#","x":{"y":1,"y":2}"#, "A member stands more than once."),
+        ])
+    func malformed(_ more: String, _ detail: String) {
+        guard case .malformed(let claimant, _, let rejection) = read(message(more)) else {
+            return #expect(Bool(false), "\(more)")
+        }
+        #expect(claimant.submissionID == "s-1" && claimant.userID == "u-1")
+        #expect(rejection == Rejection(.malformedSubmission, detail))
+    }
+
+    @Test("answers as malformed what lacks an app or evidence")
+    func missing() {
+        for (text, detail) in [
+            (#"{"submissionId":"s","userId":"u","receipt":"AAAA"}"#, "bundleId is missing."),
+            (
+                #"{"submissionId":"s","userId":"u","bundleId":"b"}"#,
+                "One of receipt, signedTransaction or transactionId is needed."
+            ),
+            (#"{"submissionId":"s","userId":"u","bundleId":[],"receipt":"A"}"#, "bundleId is not a string."),
+            (
+                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":5,"transactionId":"12"}"#,
+                "receipt is not a string."
+            ),
+            (
+                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":"A","signedTransaction":{}}"#,
+                "signedTransaction is not a string."
+            ),
+        ] {
+            guard case .malformed(_, _, let rejection) = read(text) else { return #expect(Bool(false), "\(text)") }
+            #expect(rejection == Rejection(.malformedSubmission, detail))
+        }
+    }
+
+    @Test(
+        "sends to quarantine what names no submission or no user",
+        arguments: [
+            (#"{"userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":"","userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":"a b","userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":"é","userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":7,"userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":"a","submissionId":"b","userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":"a"}"#, "no readable userId"),
+            (#"{"submissionId":"a","userId":""}"#, "no readable userId"),
+            (#"{"submissionId":"a","userId":"u\u0000"}"#, "no readable userId"),
+            (#"{"submissionId":"a","userId":"u","userId":"v"}"#, "no readable userId"),
+            ("", "not a JSON object"), ("[]", "not a JSON object"), ("{", "not JSON"),
+            (#"{"submissionId":"a","userId":"u""#, "not JSON"),
+        ])
+    func unreadable(_ text: String, _ reason: String) {
+        #expect(read(text) == .unreadable(reason: reason))
+    }
+
+    @Test("sends tombstones and oversized records to quarantine")
+    func extremes() {
+        #expect(read(nil) == .unreadable(reason: "no value"))
+        let large = [UInt8](repeating: 0x20, count: SubmissionReader.maxValueBytes + 1)
+        #expect(read(large) == .unreadable(reason: "larger than 2 MiB"))
+    }
+
+    @Test("tells ids at their limits apart from ids beyond them")
+    func limits() {
+        let longest = String(repeating: "a", count: 128)
+        let user = String(repeating: "é", count: 128)
+        guard
+            case .submission = read(#"{"submissionId":"\#(longest)","userId":"\#(user)","bundleId":"b","receipt":"A"}"#)
+        else { return #expect(Bool(false)) }
+        #expect(
+            read(#"{"submissionId":"\#(longest)a","userId":"u"}"#) == .unreadable(reason: "no readable submissionId"))
+        #expect(read(#"{"submissionId":"a","userId":"\#(user)é"}"#) == .unreadable(reason: "no readable userId"))
+    }
+
+    @Test("hands on a traceparent that can be one")
+    func traceparent() {
+        let value = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let results = [value, "two words", String(repeating: "a", count: 129)].map {
+            read(Array(message().utf8), headers: [EventHeader("traceparent", $0)])
+        }
+        let found = results.map { result -> String? in
+            guard case .submission(let read) = result else { return "unread" }
+            return read.claimant.traceparent
+        }
+        #expect(found == [value, nil, nil])
+    }
+
+    @Test("gives the same claim the same fingerprint, and another claim another one")
+    func fingerprints() {
+        func fingerprint(_ text: String) -> String? {
+            guard case .submission(let read) = read(text) else { return nil }
+            return read.fingerprint
+        }
+        let original = fingerprint(message())
+        #expect(original?.utf8.count == 64)
+        #expect(fingerprint(message(#","submittedAt":"2026-11-21T10:00:00Z","more":1"#)) == original)
+        let others = [#","orderId":"o""#, #","productId":"o""#, #","transactionId":"1""#].map {
+            fingerprint(message($0))
+        }
+        #expect(Set(others + [original]).count == 4)
+    }
+
+    @Test("gives every text exactly one result, and never crashes", arguments: 0..<10)
+    func anyBytes(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let valid = Array(message(#","transactionId":"1000","x":{"y":[1,2,{"z":null}]}"#).utf8)
+        var kinds: Set<String> = []
+        for _ in 0..<2_000 {
+            var bytes = valid
+            for _ in 0..<Int.random(in: 0...4, using: &generator) where !bytes.isEmpty {
+                let index = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+                case 1: bytes.removeSubrange(index...)
+                default: bytes.insert(contentsOf: bytes[index...].prefix(9), at: index)
+                }
+            }
+            switch read(bytes) {
+            case .submission(let read):
+                kinds.insert("submission")
+                #expect(MemberRules.isSubmissionID(read.claimant.submissionID.rawValue))
+            case .malformed: kinds.insert("malformed")
+            case .unreadable: kinds.insert("unreadable")
+            }
+        }
+        #expect(kinds == ["submission", "malformed", "unreadable"])
+    }
+}

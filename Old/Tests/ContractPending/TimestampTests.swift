@@ -1,0 +1,55 @@
+import Contract
+import Testing
+
+@Suite("Timestamp")
+struct TimestampTests {
+    @Test(
+        "reads RFC 3339, with and without a fraction and in any zone",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("1970-01-01T00:00:00.001Z", 1),
+            ("2026-11-21T04:59:13.250Z", 1_795_237_153_250),
+            ("2026-11-21T06:59:13.250+02:00", 1_795_237_153_250), ("1969-12-31T23:59:59Z", -1000),
+            ("4001-01-01T00:00:00Z", 64_092_211_200_000),
+        ] as [(String, Int64)])
+    func reading(text: String, milliseconds: Int64) {
+        #expect(Timestamp(rfc3339: text) == Timestamp(milliseconds: milliseconds))
+    }
+
+    @Test(
+        "refuses anything else",
+        arguments: [
+            "", "now", "2026-11-21", "2026-11-21T04:59:13", "2026-13-21T04:59:13Z", "1795237153250", "21.11.2026",
+            "2026-11-21 04:59:13 Etc/GMT",
+        ])
+    func refusing(text: String) {
+        #expect(Timestamp(rfc3339: text) == nil)
+    }
+
+    @Test("refuses what follows a whole date", arguments: ["2026-11-21T04:59:13Zx", "2026-11-21T04:59:13.250Z "])
+    func trailing(text: String) {
+        #expect(Timestamp(rfc3339: text) == nil)
+    }
+
+    @Test(
+        "writes UTC with milliseconds, and reads back what it wrote",
+        arguments: [0, 1, 999, 1_795_237_153_250, 64_092_211_200_000] as [Int64])
+    func roundTrip(milliseconds: Int64) {
+        let moment = Timestamp(milliseconds: milliseconds)
+        #expect(moment.rfc3339.hasSuffix("Z") && moment.rfc3339.utf8.count == 24)
+        #expect(Timestamp(rfc3339: moment.rfc3339) == moment)
+        #expect(Timestamp(milliseconds: 1_795_237_153_250).rfc3339 == "2026-11-21T04:59:13.250Z")
+    }
+
+    @Test("adds and measures, and stops at the ends of its range")
+    func arithmetic() {
+        let moment = Timestamp(milliseconds: 1000)
+        #expect(moment.advanced(by: .milliseconds(-1500)) == Timestamp(milliseconds: -500))
+        #expect(moment.since(Timestamp(milliseconds: -500)) == .milliseconds(1500))
+        #expect(moment < moment.advanced(by: .milliseconds(1)))
+        #expect(Timestamp(milliseconds: .max).advanced(by: .seconds(1)) == Timestamp(milliseconds: .max))
+        #expect(Timestamp(milliseconds: .min).advanced(by: .seconds(-1)) == Timestamp(milliseconds: .min))
+        #expect(Timestamp(milliseconds: .max).since(Timestamp(milliseconds: .min)) > .zero)
+        #expect(Timestamp(milliseconds: .min).since(Timestamp(milliseconds: .max)) < .zero)
+        #expect(Duration.microseconds(1999).wholeMilliseconds == 1)
+    }
+}

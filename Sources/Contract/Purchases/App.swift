@@ -1,0 +1,82 @@
+/// Whether an app's sandbox purchases (TestFlight, App Review, developers) are granted.
+public enum SandboxPolicy: Hashable, Sendable {
+    /// Everybody's; the grant and its event say `sandbox`.
+    case accept
+    /// Nobody's.
+    case reject
+    /// Only those of the listed users.
+    case users(Set<UserID>)
+
+    /// Whether a sandbox purchase of this user may be granted.
+    public func allows(_ user: UserID) -> Bool {
+        switch self {
+        case .accept: true
+        case .reject: false
+        case .users(let listed): listed.contains(user)
+        }
+    }
+}
+
+/// How the account token that Apple attests and the one that a submission claims must fit together.
+///
+/// The app sets the token when it starts a purchase (`appAccountToken` of StoreKit). Apple has none for purchases that
+/// began in the App Store, for offer codes, and for clients that set none.
+public enum AccountTokenPolicy: String, Hashable, Sendable, CaseIterable {
+    /// A token that either side names must be the other's as well, except that Apple may have none.
+    case match
+    /// As ``match``, and a purchase without an attested token is not granted.
+    case required
+    /// Tokens are not looked at.
+    case ignore
+}
+
+/// Whether another submission for a purchase that its user was granted before publishes the granted event once more.
+public enum RepeatPolicy: String, Hashable, Sendable, CaseIterable {
+    /// The same event, marked by the header `grantor-repeat-of`.
+    case publish
+    /// Nothing is published; the ledger says which grant answers the submission.
+    case ignore
+}
+
+/// How receipts are decided on while Apple's verifyReceipt does not answer.
+public enum VerifyReceiptOutagePolicy: String, Hashable, Sendable, CaseIterable {
+    /// They wait until it answers.
+    case wait
+    /// Apple's signature on the receipt is enough for that time; the event says `local`.
+    case local
+}
+
+/// An app and the rules that its purchases are granted by. Its credentials are kept elsewhere.
+public struct App: Hashable, Sendable {
+    /// What may be granted.
+    public enum Products: Hashable, Sendable {
+        /// Every attested product, as one unit of an item of its own name.
+        case any
+        /// The listed products, each with what it gives.
+        case catalogue([ProductID: Product])
+    }
+
+    public let bundleID: BundleID
+    public let sandbox: SandboxPolicy
+    /// Whether purchases shared within a family are granted to the member who claims them.
+    public let acceptsFamilySharing: Bool
+    public let products: Products
+    public let accountToken: AccountTokenPolicy
+    public let repeats: RepeatPolicy
+    public let whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy
+
+    /// An app as configured. The sandbox policy and the products have no default: a silent one gives away goods.
+    public init(
+        bundleID: BundleID, sandbox: SandboxPolicy, products: Products, acceptsFamilySharing: Bool = false,
+        accountToken: AccountTokenPolicy = .match, repeats: RepeatPolicy = .publish,
+        whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy = .wait
+    ) {
+        self.bundleID = bundleID
+        self.sandbox = sandbox
+        self.products = products
+        self.acceptsFamilySharing = acceptsFamilySharing
+        self.accountToken = accountToken
+        self.repeats = repeats
+        self.whenVerifyReceiptUnavailable = whenVerifyReceiptUnavailable
+    }
+}

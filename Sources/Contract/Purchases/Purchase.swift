@@ -1,0 +1,151 @@
+/// Apple's two environments. A purchase belongs to one; nothing that is true in one holds in the other.
+///
+/// The word is Apple's own (`environment` in receipts and signed transactions).
+public enum Environment: String, Hashable, Sendable, CaseIterable {
+    case production
+    case sandbox
+}
+
+/// Who a purchase belongs to, in Apple's terms (`in_app_ownership_type`).
+public enum Ownership: String, Hashable, Sendable, CaseIterable {
+    case purchased
+    case familyShared
+}
+
+/// How a purchase was proven.
+public enum VerifiedBy: String, Hashable, Sendable, CaseIterable {
+    /// Apple's verifyReceipt endpoint answered for the receipt.
+    case verifyReceipt
+    /// Apple's signature on the transaction holds; nobody was asked.
+    case signedTransaction
+    /// The App Store Server API answered for the transaction.
+    case serverAPI
+    /// Apple's signature on the receipt holds; nobody was asked.
+    case local
+}
+
+/// What a customer paid, as Apple attests it. For analysis only: no grant depends on it.
+public struct Payment: Hashable, Sendable {
+    /// Thousandths of the currency's unit, for the whole quantity, after discounts; never negative. Nil where Apple has
+    /// none.
+    public let price: Int64?
+    /// ISO 4217, such as `EUR`.
+    public let currency: String?
+    /// ISO 3166-1 alpha-3, such as `DEU`.
+    public let storefront: String?
+
+    /// What of it Apple attests.
+    public init(price: Int64?, currency: String?, storefront: String?) {
+        self.price = price
+        self.currency = currency
+        self.storefront = storefront
+    }
+}
+
+/// The offer that a purchase was made under, as Apple attests it. For analysis only: no grant depends on it.
+///
+/// Signed transactions say it by `offerType` and `offerDiscountType`, receipts by `is_trial_period`,
+/// `is_in_intro_offer_period`, `promotional_offer_id` and `offer_code_ref_name`.
+public struct Offer: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// An introductory offer that costs nothing.
+        case trial
+        case introductory
+        case promotional
+        case winBack
+        case offerCode
+    }
+
+    public enum DiscountType: String, Hashable, Sendable, CaseIterable {
+        case freeTrial
+        case payAsYouGo
+        case payUpFront
+        case oneTime
+    }
+
+    public let kind: Kind
+    /// Nil where Apple does not say it.
+    public let discountType: DiscountType?
+
+    /// What of it Apple attests.
+    public init(kind: Kind, discountType: DiscountType? = nil) {
+        self.kind = kind
+        self.discountType = discountType
+    }
+}
+
+/// One transaction as Apple attests it. Nothing in it comes from the submission.
+public struct Purchase: Hashable, Sendable {
+    public let transactionID: TransactionID
+    /// Equal to ``transactionID`` for a first purchase; of the first purchase for a restore or renewal.
+    public let originalTransactionID: TransactionID
+    /// Present on auto-renewable subscriptions only; one per paid period, the same after a restore.
+    public let webOrderLineItemID: String?
+    public let productID: ProductID
+    /// As attested, unchecked: Apple allows 1 to 10 for consumables and non-renewing subscriptions.
+    public let quantity: Int
+    public let environment: Environment
+    public let purchasedAt: Timestamp
+    /// End of the paid period; subscriptions only.
+    public let expiresAt: Timestamp?
+    /// When Apple refunded or revoked it; nil while it stands.
+    public let revokedAt: Timestamp?
+    /// True when the customer upgraded to another subscription of the group before this period's end.
+    public let isUpgraded: Bool
+    public let ownership: Ownership
+    /// The UUID the app set at purchase, lower case; nil where Apple has none, or where the evidence cannot say it.
+    public let appAccountToken: String?
+    /// Its kind; nil where the evidence does not say it, as receipts do not.
+    public let type: ProductType?
+    /// What was paid and where; nil where the evidence does not say it.
+    public let payment: Payment?
+    /// Nil for a purchase at the usual price.
+    public let offer: Offer?
+
+    /// A transaction as read from evidence.
+    public init(
+        transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String? = nil,
+        productID: ProductID, quantity: Int = 1, environment: Environment, purchasedAt: Timestamp,
+        expiresAt: Timestamp? = nil, revokedAt: Timestamp? = nil, isUpgraded: Bool = false,
+        ownership: Ownership = .purchased, appAccountToken: String? = nil,
+        type: ProductType? = nil, payment: Payment? = nil, offer: Offer? = nil
+    ) {
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.webOrderLineItemID = webOrderLineItemID
+        self.productID = productID
+        self.quantity = quantity
+        self.environment = environment
+        self.purchasedAt = purchasedAt
+        self.expiresAt = expiresAt
+        self.revokedAt = revokedAt
+        self.isUpgraded = isUpgraded
+        self.ownership = ownership
+        self.appAccountToken = appAccountToken
+        self.type = type
+        self.payment = payment
+        self.offer = offer
+    }
+}
+
+/// A purchase that passed every check, with what it gives: ready to be granted.
+public struct GrantablePurchase: Hashable, Sendable {
+    public let purchase: Purchase
+    /// What one unit is and gives; its type is the attested one where Apple attests one, else the catalogue's.
+    public let product: Product
+    /// What the player gets in all: the product's items times the purchase's quantity.
+    public let items: [Item]
+
+    /// Joins an attested purchase with what its product gives; nil if a number of items grows beyond `Int`.
+    public init?(_ purchase: Purchase, of product: Product) {
+        guard let items = product.items(times: purchase.quantity) else { return nil }
+        self.purchase = purchase
+        self.product = product
+        self.items = items
+    }
+
+    public var type: ProductType { product.type }
+
+    /// What may exist once.
+    public var grantKey: GrantKey { GrantKey(of: purchase, type: product.type) }
+}
