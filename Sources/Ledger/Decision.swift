@@ -1,0 +1,92 @@
+public import Contract
+
+/// Where a decision's submission came from, which is what its write depends on.
+public enum DecisionSource: Hashable, Sendable {
+    /// A record that was read; the write counts only under this ownership.
+    case record(Ownership)
+    /// A row of `retries`; the write counts only under this lease.
+    case retry(RetryLease)
+}
+
+/// What is to be written for one submission. It carries the submission with its evidence until it is written: the write may say
+/// that nothing in it is new, which is a doubt first.
+public struct Decision: Hashable, Sendable {
+    public enum Content: Hashable, Sendable {
+        /// Grant these, each at most once; never empty.
+        case grant([GrantablePurchase], by: VerifiedBy)
+        /// The user was granted this purchase before, as the look-up before a call found.
+        case repeated(GrantReference)
+        case fail(Rejection)
+        /// Keep it in `retries`, or keep it there.
+        case retry(RetryEntry)
+    }
+
+    public let submission: Submission
+    public let source: DecisionSource
+    public let content: Content
+    /// Questions to Apple so far; 0 where nobody was asked.
+    public let attempts: Int
+    /// Wall clock at the entry into the first batch. A second write of the same decision carries the same.
+    public let decidedAt: Timestamp
+    /// The app's fulfilment service must hear of each new grant before its event: the write adds the outbox row of the call.
+    public let owesCall: Bool
+    /// Whether a copy of the event goes out that a repeat asked for.
+    public let repeats: RepeatPolicy
+    /// Where nothing in a grant is new and the claim says an order that no grant has: write nothing and answer
+    /// ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as their doubt has not ended.
+    public let doubtsNothingNew: Bool
+
+    public init(
+        submission: Submission, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
+        owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false
+    ) {
+        self.submission = submission
+        self.source = source
+        self.content = content
+        self.attempts = attempts
+        self.decidedAt = decidedAt
+        self.owesCall = owesCall
+        self.repeats = repeats
+        self.doubtsNothingNew = doubtsNothingNew
+    }
+}
+
+/// What names a grant: one row of `grants`.
+public struct GrantReference: Hashable, Sendable {
+    public let environment: Environment
+    public let transactionID: TransactionID
+
+    public init(environment: Environment, transactionID: TransactionID) {
+        self.environment = environment
+        self.transactionID = transactionID
+    }
+}
+
+/// What became of one decision.
+public enum DecisionResult: Sendable {
+    /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
+    /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is `ignore`.
+    case written(Outcome, publish: [Event])
+    /// The write came under an old generation, or under a lease that ended or whose row is gone: nothing was written, and
+    /// whoever owns the partition or the row now decides.
+    case notOwned
+    /// See ``Decision/doubtsNothingNew``: nothing was written.
+    case nothingNew
+    /// A key was refused and its holder is not visible yet: nothing was written. Write it again in a later batch.
+    case undecided
+    /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds no data.
+    case refused(detail: String)
+}
+
+/// The outcome that a submission has in the ledger now.
+public enum Outcome: Hashable, Sendable {
+    /// At least one purchase is the user's; `created` of the grants are new.
+    case granted(created: Int)
+    /// The same record was read again; its outcome stands.
+    case redelivery
+    /// Another submission's grant answers this one.
+    case repeated
+    case failed(FailureReason)
+    case retrying(RetryCause)
+    case held(HoldCause)
+}

@@ -1,0 +1,84 @@
+public import Contract
+
+/// Why a call to a ledger has no result. Calls may be repeated after each of them: a write that was done already finds its own rows.
+public enum LedgerError: Error, Hashable, Sendable {
+    /// The database is away, locked or slow; it is not known whether a write was done. Try again.
+    case unavailable(detail: String)
+    /// The connection is gone: it is not known whether writes of the past were kept. Take every partition over anew.
+    case disconnected(detail: String)
+    /// The database is not a ledger of this version, or its content contradicts itself. A person must look; end with 78.
+    case unusable(detail: String)
+}
+
+/// One connection to a ledger, used by one thread at a time and born on it.
+///
+/// A worker has two: one writes decisions, the other does all else. Every method is one transaction; none of them waits longer
+/// than the driver's limits.
+public protocol LedgerConnection: AnyObject {
+    /// This ledger's id, drawn when it was made.
+    func identity() throws(LedgerError) -> String
+
+    /// Takes partitions over; one result per request, in order. Waits for a write of the old owner that is under way.
+    func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult]
+
+    /// The outcomes of records by their origins.
+    func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome]
+
+    /// Notes how far partitions are complete; true for each that still belongs to its generation.
+    func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool]
+
+    /// Writes a batch in which each grant key, transaction, submission and claim stands once; one result per decision, in order.
+    func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult]
+
+    /// One grant per question that answers it; nil where there is none.
+    func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?]
+
+    /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the one that reaches it is still taken).
+    func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
+
+    /// Renews leases for another minute; false for each that is another's now.
+    func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool]
+
+    /// Ends leases, so that another worker may take the rows at once.
+    func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError)
+
+    /// Adds what is owed, under its ownership; false for each whose generation is an old one.
+    func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool]
+
+    /// Leases due rows of the outbox.
+    func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem]
+
+    /// Writes down what became of leased rows; reports under an ended lease change nothing.
+    func report(_ reports: [OutboxReport]) throws(LedgerError)
+
+    /// How much waits.
+    func measure() throws(LedgerError) -> LedgerMeasure
+}
+
+/// How much waits in a ledger, sampled every ten seconds.
+public struct LedgerMeasure: Hashable, Sendable {
+    public struct App: Hashable, Sendable {
+        public let bundleID: BundleID
+        public let rows: Int
+        public let bytes: Int64
+
+        public init(bundleID: BundleID, rows: Int, bytes: Int64) {
+            self.bundleID = bundleID
+            self.rows = rows
+            self.bytes = bytes
+        }
+    }
+
+    /// Rows of `retries` by app, ordered by bundle id.
+    public let retries: [App]
+    /// Rows of `outbox`.
+    public let outboxRows: Int
+    /// Milliseconds since the oldest row of the outbox was due; 0 if none is.
+    public let outboxAge: Int64
+
+    public init(retries: [App], outboxRows: Int, outboxAge: Int64) {
+        self.retries = retries
+        self.outboxRows = outboxRows
+        self.outboxAge = outboxAge
+    }
+}

@@ -1,0 +1,96 @@
+public import Contract
+
+/// The digest of a claim: primary key of `retries`, 32 bytes.
+public typealias RetryKey = ClaimDigest
+
+/// A row of `retries` that one worker has until a moment of the ledger's clock.
+public struct RetryLease: Hashable, Sendable {
+    public let key: RetryKey
+    /// Rises by one each time that the row is taken; a result under an older number is dropped.
+    public let number: Int64
+
+    public init(key: RetryKey, number: Int64) {
+        self.key = key
+        self.number = number
+    }
+}
+
+/// A "no" of Apple's that may not be its last word. The clock runs only between doubting answers: an outage, a hold of ours
+/// and the time before the first such answer do not count.
+public struct Doubt: Hashable, Sendable {
+    /// Doubting answers so far.
+    public let answers: Int
+    /// Milliseconds that the clock has run.
+    public let elapsed: Int64
+    /// When the latest doubting answer came; nil while something else came since, so that the clock stands.
+    public let runningSince: Timestamp?
+
+    public init(answers: Int, elapsed: Int64, runningSince: Timestamp?) {
+        self.answers = answers
+        self.elapsed = elapsed
+        self.runningSince = runningSince
+    }
+}
+
+/// Why a submission waits in `retries`.
+public enum WaitCause: Hashable, Sendable {
+    /// Apple cannot tell yet, or cannot be asked; tried again through this endpoint.
+    case retrying(RetryCause, Endpoint)
+    /// Our configuration or a person must decide; its row has no endpoint.
+    case held(HoldCause)
+}
+
+/// What a row of `retries` holds beside the submission.
+public struct RetryEntry: Hashable, Sendable {
+    public let cause: WaitCause
+    /// One sentence for people, without evidence or secrets.
+    public let detail: String
+    /// Milliseconds from the ledger's now until it is due.
+    public let delay: Int64
+    public let history: AttemptHistory
+    public let doubt: Doubt?
+
+    public init(cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = .init(), doubt: Doubt? = nil) {
+        self.cause = cause
+        self.detail = detail
+        self.delay = delay
+        self.history = history
+        self.doubt = doubt
+    }
+}
+
+/// Which due rows a worker takes.
+public struct DueRequest: Hashable, Sendable {
+    /// Rows of this endpoint; nil for held ones, which have none.
+    public let endpoint: Endpoint?
+    public let limit: Int
+    /// Whether rows are taken whose due time has not come: the endpoint's circuit breaker has closed.
+    public let beforeDue: Bool
+
+    public init(endpoint: Endpoint?, limit: Int, beforeDue: Bool = false) {
+        self.endpoint = endpoint
+        self.limit = limit
+        self.beforeDue = beforeDue
+    }
+}
+
+/// A row of `retries` that was due and is this worker's under a lease.
+public struct DueRetry: Hashable, Sendable {
+    public let lease: RetryLease
+    public let submission: Submission
+    public let attempts: Int
+    public let cause: WaitCause
+    public let history: AttemptHistory
+    public let doubt: Doubt?
+
+    public init(
+        lease: RetryLease, submission: Submission, attempts: Int, cause: WaitCause, history: AttemptHistory, doubt: Doubt?
+    ) {
+        self.lease = lease
+        self.submission = submission
+        self.attempts = attempts
+        self.cause = cause
+        self.history = history
+        self.doubt = doubt
+    }
+}
