@@ -3,14 +3,20 @@ public import Contract
 /// Where a decision's submission came from, which is what its write depends on.
 public enum DecisionSource: Hashable, Sendable {
     /// A record that was read; the write counts only under this ownership.
-    case record(Ownership)
+    case record(PartitionOwnership)
     /// A row of `retries`; the write counts only under this lease.
     case retry(RetryLease)
 }
 
-/// What is to be written for one submission. It carries the submission with its evidence until it is written: the write may say
-/// that nothing in it is new, which is a doubt first.
+/// What is to be written for one submission. It carries the submission with its evidence until it is written: the write may
+/// say that nothing in it is new, which is a doubt first.
 public struct Decision: Hashable, Sendable {
+    public enum Subject: Hashable, Sendable {
+        case submission(Submission)
+        /// It has no evidence that could be kept: its content is ``Content/fail(_:)``.
+        case malformed(MalformedSubmission)
+    }
+
     public enum Content: Hashable, Sendable {
         /// Grant these, each at most once; never empty.
         case grant([GrantablePurchase], by: VerifiedBy)
@@ -21,7 +27,7 @@ public struct Decision: Hashable, Sendable {
         case retry(RetryEntry)
     }
 
-    public let submission: Submission
+    public let subject: Subject
     public let source: DecisionSource
     public let content: Content
     /// Questions to Apple so far; 0 where nobody was asked.
@@ -32,15 +38,16 @@ public struct Decision: Hashable, Sendable {
     public let owesCall: Bool
     /// Whether a copy of the event goes out that a repeat asked for.
     public let repeats: RepeatPolicy
-    /// Where nothing in a grant is new and the claim says an order that no grant has: write nothing and answer
-    /// ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as their doubt has not ended.
+    /// Where nothing in a grant is new and the claim says an order that none of its purchases' grants has: write nothing
+    /// and answer ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as their doubt
+    /// has not ended.
     public let doubtsNothingNew: Bool
 
     public init(
-        submission: Submission, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
+        subject: Subject, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
         owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false
     ) {
-        self.submission = submission
+        self.subject = subject
         self.source = source
         self.content = content
         self.attempts = attempts
@@ -49,10 +56,34 @@ public struct Decision: Hashable, Sendable {
         self.repeats = repeats
         self.doubtsNothingNew = doubtsNothingNew
     }
+
+    /// A decision about a submission that could be read.
+    public init(
+        submission: Submission, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
+        owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false
+    ) {
+        self.init(
+            subject: .submission(submission), source: source, content: content, attempts: attempts,
+            decidedAt: decidedAt, owesCall: owesCall, repeats: repeats, doubtsNothingNew: doubtsNothingNew)
+    }
+
+    public var claimant: Claimant {
+        switch subject {
+        case .submission(let submission): submission.claimant
+        case .malformed(let malformed): malformed.claimant
+        }
+    }
+
+    public var origin: Origin {
+        switch subject {
+        case .submission(let submission): submission.origin
+        case .malformed(let malformed): malformed.origin
+        }
+    }
 }
 
 /// What names a grant: one row of `grants`.
-public struct GrantReference: Hashable, Sendable {
+public struct GrantReference: Hashable, Sendable, Comparable {
     public let environment: Environment
     public let transactionID: TransactionID
 
@@ -60,33 +91,50 @@ public struct GrantReference: Hashable, Sendable {
         self.environment = environment
         self.transactionID = transactionID
     }
+
+    /// By environment, then by the bytes of the id.
+    public static func < (left: GrantReference, right: GrantReference) -> Bool {
+        left.environment == right.environment
+            ? left.transactionID < right.transactionID
+            : left.environment.rawValue < right.environment.rawValue
+    }
+}
+
+extension Grant {
+    public var reference: GrantReference {
+        GrantReference(environment: environment, transactionID: transactionID)
+    }
 }
 
 /// What became of one decision.
-public enum DecisionResult: Sendable {
+public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
-    /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is `ignore`.
+    /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
+    /// `ignore`.
     case written(Outcome, publish: [Event])
-    /// The write came under an old generation, or under a lease that ended or whose row is gone: nothing was written, and
-    /// whoever owns the partition or the row now decides.
+    /// The write came under an old generation, or under a lease that is another's or whose row is gone: nothing was
+    /// written, and whoever owns the partition or the row now decides.
     case notOwned
     /// See ``Decision/doubtsNothingNew``: nothing was written.
     case nothingNew
-    /// A key was refused and its holder is not visible yet: nothing was written. Write it again in a later batch.
+    /// A key was refused and its holder is not visible yet. Write it again in a later batch: what was written of it, such as
+    /// another of its purchases, is found then.
     case undecided
-    /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds no data.
+    /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds no
+    /// data.
     case refused(detail: String)
 }
 
 /// The outcome that a submission has in the ledger now.
 public enum Outcome: Hashable, Sendable {
-    /// At least one purchase is the user's; `created` of the grants are new.
+    /// At least one purchase is the submission's own; `created` of the grants are new.
     case granted(created: Int)
     /// The same record was read again; its outcome stands.
     case redelivery
     /// Another submission's grant answers this one.
     case repeated
-    case failed(FailureReason)
+    /// Its failure, or the one that stood before.
+    case failed(reason: String)
     case retrying(RetryCause)
     case held(HoldCause)
 }

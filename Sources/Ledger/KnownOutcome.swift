@@ -2,7 +2,8 @@ public import Contract
 
 /// The outcome that the ledger has for a record that may be a redelivery, looked up by its origin before it is checked.
 ///
-/// It counts only for a record of the same app, submission and user: a topic that was made anew has other records at old offsets.
+/// It counts only for a record of the same app, submission and user: a topic that was made anew has other records at old
+/// offsets.
 public struct KnownOutcome: Sendable {
     public let origin: Origin
     public let bundleID: BundleID

@@ -1,6 +1,7 @@
 public import Contract
 
-/// Why a call to a ledger has no result. Calls may be repeated after each of them: a write that was done already finds its own rows.
+/// Why a call to a ledger has no result. Calls may be repeated after each of them: a write that was done already finds its
+/// own rows.
 public enum LedgerError: Error, Hashable, Sendable {
     /// The database is away, locked or slow; it is not known whether a write was done. Try again.
     case unavailable(detail: String)
@@ -24,8 +25,13 @@ public protocol LedgerConnection: AnyObject {
     /// The outcomes of records by their origins.
     func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome]
 
-    /// Notes how far partitions are complete; true for each that still belongs to its generation.
+    /// Notes how far partitions are complete, also where that is less than was noted before; true for each that still belongs
+    /// to its generation.
     func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool]
+
+    /// Notes which records are about to be checked, one per partition; true for each that still belongs to its generation. A
+    /// note of an offset behind it takes the mark away.
+    func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool]
 
     /// Writes a batch in which each grant key, transaction, submission and claim stands once; one result per decision, in order.
     func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult]
@@ -69,15 +75,29 @@ public struct LedgerMeasure: Hashable, Sendable {
         }
     }
 
+    public struct Waiting: Hashable, Sendable {
+        /// Nil for held rows, and for endpoints that only a later version knows.
+        public let endpoint: Endpoint?
+        public let rows: Int
+
+        public init(endpoint: Endpoint?, rows: Int) {
+            self.endpoint = endpoint
+            self.rows = rows
+        }
+    }
+
     /// Rows of `retries` by app, ordered by bundle id.
     public let retries: [App]
+    /// Rows of `retries` by endpoint, in order. Rows may wait for an endpoint that no app of the configuration has any more.
+    public let waiting: [Waiting]
     /// Rows of `outbox`.
     public let outboxRows: Int
     /// Milliseconds since the oldest row of the outbox was due; 0 if none is.
     public let outboxAge: Int64
 
-    public init(retries: [App], outboxRows: Int, outboxAge: Int64) {
+    public init(retries: [App], waiting: [Waiting], outboxRows: Int, outboxAge: Int64) {
         self.retries = retries
+        self.waiting = waiting
         self.outboxRows = outboxRows
         self.outboxAge = outboxAge
     }

@@ -26,14 +26,14 @@ public enum OutboxTarget: Hashable, Sendable {
 /// A row that is to be added because no uncommitted offset covers what is owed: its event was not taken in time.
 public struct OutboxEntry: Hashable, Sendable {
     /// The write counts only under this ownership.
-    public let ownership: Ownership
+    public let ownership: PartitionOwnership
     public let key: OutboxKey
     /// Milliseconds until it is due.
     public let delay: Int64
     /// A quarantined record's stub: its words are all that is kept of the record.
     public let stub: QuarantineStub?
 
-    public init(ownership: Ownership, key: OutboxKey, delay: Int64, stub: QuarantineStub? = nil) {
+    public init(ownership: PartitionOwnership, key: OutboxKey, delay: Int64, stub: QuarantineStub? = nil) {
         self.ownership = ownership
         self.key = key
         self.delay = delay

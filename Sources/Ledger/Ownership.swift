@@ -8,8 +8,8 @@ public struct Generation: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// Which worker writes for a partition, and since which take-over.
-public struct Ownership: Hashable, Sendable {
+/// Which worker writes for a partition: the one that knows the generation of the last take-over.
+public struct PartitionOwnership: Hashable, Sendable {
     public let partition: TopicPartition
     public let generation: Generation
 
@@ -21,13 +21,13 @@ public struct Ownership: Hashable, Sendable {
 
 /// A worker's wish to write for a partition.
 public struct TakeOver: Hashable, Sendable {
-    public let ownership: Ownership
+    public let ownership: PartitionOwnership
     /// The worker's name, for people.
     public let owner: String
     /// The group's committed offset for the partition; nil if it has none.
     public let committed: Int64?
 
-    public init(ownership: Ownership, owner: String, committed: Int64?) {
+    public init(ownership: PartitionOwnership, owner: String, committed: Int64?) {
         self.ownership = ownership
         self.owner = owner
         self.committed = committed
@@ -37,24 +37,52 @@ public struct TakeOver: Hashable, Sendable {
 /// The ledger's answer to a ``TakeOver``.
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
-    ///
-    /// - `next`: the offset that the ledger has noted as the first one not complete; nil for a partition that is new to the ledger.
-    /// - `highestOrigin`: the highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up
-    ///   to there each record may be a redelivery.
-    case taken(next: Int64?, highestOrigin: Int64?)
+    case taken(PartitionStart)
     /// The group has a committed offset, the ledger has no row for the partition, and no operator has accepted this ledger:
-    /// it is empty or another one. Nothing was written.
+    /// it is empty or another one. Nothing was written for the partition.
     case forgotten(ledger: String)
+}
+
+/// Where a new owner starts.
+public struct PartitionStart: Hashable, Sendable {
+    /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet.
+    public let next: Int64?
+    /// The highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up to there each
+    /// record may be a redelivery.
+    public let highestOrigin: Int64?
+    /// Take-overs since ``next`` last changed, this one included. From the third on, records are read one by one.
+    public let starts: Int
+    /// The record whose check had begun when the owner before ended, see ``LedgerConnection/mark(_:)``; nil if ``next`` has
+    /// passed it.
+    public let marked: Int64?
+
+    public init(next: Int64?, highestOrigin: Int64?, starts: Int, marked: Int64?) {
+        self.next = next
+        self.highestOrigin = highestOrigin
+        self.starts = starts
+        self.marked = marked
+    }
 }
 
 /// How far a partition is complete, for the second's note in `partitions`.
 public struct OffsetNote: Hashable, Sendable {
-    public let ownership: Ownership
+    public let ownership: PartitionOwnership
     /// The first offset that is not complete.
     public let next: Int64
 
-    public init(ownership: Ownership, next: Int64) {
+    public init(ownership: PartitionOwnership, next: Int64) {
         self.ownership = ownership
         self.next = next
+    }
+}
+
+/// A record that is about to be checked, alone.
+public struct CheckMark: Hashable, Sendable {
+    public let ownership: PartitionOwnership
+    public let offset: Int64
+
+    public init(ownership: PartitionOwnership, offset: Int64) {
+        self.ownership = ownership
+        self.offset = offset
     }
 }

@@ -6,7 +6,8 @@ public typealias RetryKey = ClaimDigest
 /// A row of `retries` that one worker has until a moment of the ledger's clock.
 public struct RetryLease: Hashable, Sendable {
     public let key: RetryKey
-    /// Rises by one each time that the row is taken; a result under an older number is dropped.
+    /// Rises by one each time that the row is taken; a result under an older number is dropped. A lease that ended counts
+    /// until another worker takes the row.
     public let number: Int64
 
     public init(key: RetryKey, number: Int64) {
@@ -50,7 +51,9 @@ public struct RetryEntry: Hashable, Sendable {
     public let history: AttemptHistory
     public let doubt: Doubt?
 
-    public init(cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = .init(), doubt: Doubt? = nil) {
+    public init(
+        cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil
+    ) {
         self.cause = cause
         self.detail = detail
         self.delay = delay
@@ -84,7 +87,8 @@ public struct DueRetry: Hashable, Sendable {
     public let doubt: Doubt?
 
     public init(
-        lease: RetryLease, submission: Submission, attempts: Int, cause: WaitCause, history: AttemptHistory, doubt: Doubt?
+        lease: RetryLease, submission: Submission, attempts: Int, cause: WaitCause, history: AttemptHistory,
+        doubt: Doubt?
     ) {
         self.lease = lease
         self.submission = submission

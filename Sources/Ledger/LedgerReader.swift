@@ -1,0 +1,239 @@
+public import Contract
+
+/// What people ask a ledger. Works while workers write; one thread at a time.
+public protocol LedgerReader: AnyObject {
+    /// This ledger's id, drawn when it was made.
+    func identity() throws(LedgerError) -> String
+
+    /// All that the ledger has of a submission; everything in it is empty for one that it does not know.
+    func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord
+
+    /// Submissions in one state, newest first; a grant each where they are granted.
+    func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow]
+
+    /// Grants, newest first.
+    func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow]
+
+    /// What is owed, in the order in which it is due.
+    func outbox(limit: Int) throws(LedgerError) -> [OutboxRow]
+
+    /// What people did to a submission, in order; nil for the ledger as a whole.
+    func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
+}
+
+/// What people change in a ledger. Each change stands in `operator_actions`, in the transaction that made it.
+public protocol LedgerOperator: LedgerReader {
+    /// Accepts this ledger although groups have offsets that it does not know. False if its id is another one.
+    func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool
+
+    /// Makes the rows of a submission in `retries` due at once.
+    ///
+    /// - Returns: How many there are.
+    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
+
+    /// Takes the rows of a submission from `retries` and fails it, unless its user has a grant of it: then its grant's event is
+    /// told again. What is told goes to the outbox. An attempt that is under way comes too late.
+    ///
+    /// - Returns: The outcome of each row; empty if nothing of the submission waits.
+    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
+}
+
+/// Who does what, when and why.
+public struct OperatorNote: Hashable, Sendable {
+    public let actor: String
+    public let reason: String
+    public let at: Timestamp
+
+    public init(actor: String, reason: String, at: Timestamp) {
+        self.actor = actor
+        self.reason = reason
+        self.at = at
+    }
+}
+
+/// A row of `operator_actions`.
+public struct OperatorAction: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case accept
+        case retry
+        case abandon
+    }
+
+    public let kind: Kind
+    public let note: OperatorNote
+    /// Nil for what concerns the ledger as a whole.
+    public let submission: SubmissionKey?
+
+    public init(kind: Kind, note: OperatorNote, submission: SubmissionKey?) {
+        self.kind = kind
+        self.note = note
+        self.submission = submission
+    }
+}
+
+/// The outcomes that a ledger keeps; quarantined records stand on their topic alone.
+public enum SubmissionState: String, Hashable, Sendable, CaseIterable {
+    case granted
+    case failed
+    case retrying
+    case held
+}
+
+/// Which submissions a list shows; members that are nil do not narrow it.
+public struct SubmissionQuery: Hashable, Sendable {
+    public var state: SubmissionState
+    public var bundleID: BundleID?
+    public var userID: UserID?
+    /// The reason of a failure, or why a submission is retrying or held.
+    public var cause: String?
+    /// Continues behind the last row of the page before.
+    public var before: Int64?
+    public var limit: Int
+
+    public init(
+        state: SubmissionState, bundleID: BundleID? = nil, userID: UserID? = nil, cause: String? = nil,
+        before: Int64? = nil, limit: Int = 100
+    ) {
+        self.state = state
+        self.bundleID = bundleID
+        self.userID = userID
+        self.cause = cause
+        self.before = before
+        self.limit = limit
+    }
+}
+
+/// A submission in a list.
+public struct SubmissionRow: Hashable, Sendable {
+    /// Its place among the submissions of its state; higher is newer.
+    public let sequence: Int64
+    public let state: SubmissionState
+    public let claimant: Claimant
+    public let origin: Origin
+    /// Granted or failed then; received then, if it waits.
+    public let at: Timestamp
+    /// The reason of a failure, or why it is retrying or held.
+    public let cause: String?
+    public let transactionID: TransactionID?
+    public let attempts: Int
+    /// When it is tried next, by the ledger's clock; nil unless it waits.
+    public let dueAt: Timestamp?
+
+    public init(
+        sequence: Int64, state: SubmissionState, claimant: Claimant, origin: Origin, at: Timestamp, cause: String?,
+        transactionID: TransactionID?, attempts: Int, dueAt: Timestamp?
+    ) {
+        self.sequence = sequence
+        self.state = state
+        self.claimant = claimant
+        self.origin = origin
+        self.at = at
+        self.cause = cause
+        self.transactionID = transactionID
+        self.attempts = attempts
+        self.dueAt = dueAt
+    }
+}
+
+/// All that a ledger has of one submission.
+public struct SubmissionRecord: Hashable, Sendable {
+    /// Its own grants, oldest first.
+    public let grants: [GrantRow]
+    /// Its failure, or the grant that answers it.
+    public let answer: Answer?
+    /// Its rows in `retries`: one, unless other content came under its id.
+    public let waiting: [RetryRow]
+    /// What is still owed for it: calls and events.
+    public let owed: [OutboxRow]
+
+    public init(grants: [GrantRow], answer: Answer?, waiting: [RetryRow], owed: [OutboxRow]) {
+        self.grants = grants
+        self.answer = answer
+        self.waiting = waiting
+        self.owed = owed
+    }
+}
+
+/// Which grants a list shows; members that are nil do not narrow it.
+public struct GrantQuery: Hashable, Sendable {
+    public var bundleID: BundleID?
+    public var userID: UserID?
+    /// Alone it reads every row: grants have no index on orders.
+    public var orderID: OrderID?
+    /// Matches the transaction's id, and that of the original purchase where it makes the grant key.
+    public var transactionID: TransactionID?
+    public var submissionID: SubmissionID?
+    /// Continues behind the last row of the page before.
+    public var before: Int64?
+    public var limit: Int
+
+    public init(
+        bundleID: BundleID? = nil, userID: UserID? = nil, orderID: OrderID? = nil,
+        transactionID: TransactionID? = nil, submissionID: SubmissionID? = nil, before: Int64? = nil, limit: Int = 100
+    ) {
+        self.bundleID = bundleID
+        self.userID = userID
+        self.orderID = orderID
+        self.transactionID = transactionID
+        self.submissionID = submissionID
+        self.before = before
+        self.limit = limit
+    }
+}
+
+/// A grant in a list.
+public struct GrantRow: Hashable, Sendable {
+    /// Its place in the ledger; higher is newer.
+    public let sequence: Int64
+    public let grant: Grant
+
+    public init(sequence: Int64, grant: Grant) {
+        self.sequence = sequence
+        self.grant = grant
+    }
+}
+
+/// A row of `retries` as people see it. Evidence is worth a purchase and is not shown.
+public struct RetryRow: Hashable, Sendable {
+    public let key: RetryKey
+    public let submission: Submission
+    public let entry: RetryEntry
+    public let attempts: Int
+    /// When it is tried next, or when the lease ends that a worker has, by the ledger's clock.
+    public let dueAt: Timestamp
+    public let isLeased: Bool
+
+    public init(
+        key: RetryKey, submission: Submission, entry: RetryEntry, attempts: Int, dueAt: Timestamp, isLeased: Bool
+    ) {
+        self.key = key
+        self.submission = submission
+        self.entry = entry
+        self.attempts = attempts
+        self.dueAt = dueAt
+        self.isLeased = isLeased
+    }
+}
+
+/// A row of `outbox` as people see it.
+public struct OutboxRow: Hashable, Sendable {
+    public let key: OutboxKey
+    public let step: OutboxStep
+    public let target: OutboxTarget
+    /// When its step is tried next, or when the lease ends that a worker has, by the ledger's clock.
+    public let dueAt: Timestamp
+    public let isLeased: Bool
+    /// Steps that did not help.
+    public let attempts: Int
+
+    public init(
+        key: OutboxKey, step: OutboxStep, target: OutboxTarget, dueAt: Timestamp, isLeased: Bool, attempts: Int
+    ) {
+        self.key = key
+        self.step = step
+        self.target = target
+        self.dueAt = dueAt
+        self.isLeased = isLeased
+        self.attempts = attempts
+    }
+}
