@@ -21,8 +21,8 @@ public struct Event: Hashable, Sendable {
 /// How the values of a row become the bytes of its event. A row keeps the number of its format, and formats are added,
 /// never changed: so every copy of an event is the same bytes, whichever version makes it.
 ///
-/// Workers of two versions share a ledger while they are upgraded, so a version that adds a format writes the one before
-/// it, and the next version writes the new one.
+/// Workers of two versions share a ledger while they are upgraded, so a version that adds a format writes the one
+/// before it, and the next version writes the new one.
 public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
     case v1 = 1
 

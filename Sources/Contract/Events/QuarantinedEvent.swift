@@ -30,8 +30,8 @@ public struct QuarantineStub: Hashable, Sendable {
 
 /// `receipts.quarantined`: a record of the input topic that could not be read.
 ///
-/// Its time is the record's and its id is made of the record's place and content, so that a record that is read again is
-/// the same event.
+/// Its time is the record's and its id is made of the record's place and content, so that a record that is read again
+/// is the same event.
 public enum QuarantinedEvent {
     /// Header that holds the event's id.
     public static let idHeader = "x-quarantine-id"

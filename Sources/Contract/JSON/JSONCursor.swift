@@ -50,7 +50,8 @@ struct JSONCursor {
     ///
     /// - Returns: where the first block begins that has one, or the last bytes that are less than a block.
     private func plainBlocks(from start: Int) -> Int {
-        // The load is checked against the bounds, and every pattern of bits is sixteen bytes; so it is two numbers below.
+        // The load is checked against the bounds, and every pattern of bits is sixteen bytes; so it is two numbers
+        // below.
         let text = bytes.span.bytes
         var end = start
         while end <= text.byteCount - 16 {

@@ -1,8 +1,8 @@
-/// Walks through a JSON text (RFC 8259) of somebody who is not hostile, such as Apple, value by value: the caller takes what it
-/// wants, and the rest is passed over without being kept.
+/// Walks through a JSON text (RFC 8259) of somebody who is not hostile, such as Apple, value by value: the caller takes
+/// what it wants, and the rest is passed over without being kept.
 ///
-/// The whole text is checked on the way, so that one that is damaged anywhere is refused once ``end()`` is reached. Of members
-/// that stand twice the caller sees both. Takes no recursion but the caller's own.
+/// The whole text is checked on the way, so that one that is damaged anywhere is refused once ``end()`` is reached. Of
+/// members that stand twice the caller sees both. Takes no recursion but the caller's own.
 public struct JSONWalk {
     /// Nesting beyond this is not walked into: the text is refused.
     public static let maxDepth = 512

@@ -1,9 +1,10 @@
 extension StrictJSON {
-    /// The members of one object that stand once, by their names, which are compared byte by byte (RFC 8259, section 8.3). Names
-    /// and values are places in the text: nothing becomes a string before it is asked for.
+    /// The members of one object that stand once, by their names, which are compared byte by byte (RFC 8259, section
+    /// 8.3). Names and values are places in the text: nothing becomes a string before it is asked for.
     ///
-    /// A few short names are looked through, which costs less than hashing them. Where there are many, long ones, or some that
-    /// stand twice, which no honest text has, they are hashed: looking through them is not what a hostile text costs.
+    /// A few short names are looked through, which costs less than hashing them. Where there are many, long ones, or
+    /// some that stand twice, which no honest text has, they are hashed: looking through them is not what a hostile
+    /// text costs.
     public struct Members: Sendable {
         /// Most members that are looked through.
         static let mostLookedThrough = 32
@@ -34,8 +35,8 @@ extension StrictJSON {
         /// The value of a member; nil if there is none, or more than one of that name.
         public subscript(name: String) -> Value? { member(name)?.value.value(in: text) }
 
-        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. What has no
-        /// escapes is a part of the bytes that were read, and keeps them all in memory.
+        /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. What has
+        /// no escapes is a part of the bytes that were read, and keeps them all in memory.
         public func bytes(of name: String) -> ArraySlice<UInt8>? {
             guard case .string(let string) = member(name)?.value else { return nil }
             return string.bytes(in: text)

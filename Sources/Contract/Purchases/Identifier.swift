@@ -1,8 +1,8 @@
 /// A text that names one thing, told apart by the compiler from texts that name others.
 ///
-/// The text is kept as it came; whoever reads it from outside checks its form first. Two are the same if their bytes are, as in
-/// the ledgers and on Kafka. Swift's strings are the same if they mean the same characters to Unicode: to them
-/// `com.example.\u{212A}art`, with the sign for Kelvin, is `com.example.Kart`.
+/// The text is kept as it came; whoever reads it from outside checks its form first. Two are the same if their bytes
+/// are, as in the ledgers and on Kafka. Swift's strings are the same if they mean the same characters to Unicode: to
+/// them `com.example.\u{212A}art`, with the sign for Kelvin, is `com.example.Kart`.
 public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The text itself.
     public let rawValue: String
@@ -19,7 +19,8 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
     public var description: String { rawValue }
 
     public static func == (left: Self, right: Self) -> Bool {
-        // Spans, because a string's iterator takes five times as long, and every map of what is under way compares these.
+        // Spans, because a string's iterator takes five times as long, and every map of what is under way compares
+        // these.
         let (left, right) = (left.rawValue.utf8.span, right.rawValue.utf8.span)
         guard left.count == right.count else { return false }
         for place in left.indices where left[place] != right[place] { return false }

@@ -23,4 +23,9 @@ struct EvidenceTextTests {
         #expect(Evidence.signedTransaction(text).alone == .signedTransaction(text))
         #expect(Evidence.transactionID("1").alone == .transactionID("1"))
     }
+
+    @Test("does not describe itself: evidence is worth a purchase, and descriptions end up in logs")
+    func description() {
+        #expect("\(EvidenceText("secret"))" == "6 bytes")
+    }
 }

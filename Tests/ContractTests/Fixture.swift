@@ -1,13 +1,29 @@
-import Foundation
 import Contract
+import Foundation
 import Testing
 
-/// What the event tests share.
-enum EventFixture {
+/// Values that tests of this module share.
+enum Fixture {
     static let moment = Timestamp(milliseconds: 1_795_237_153_250)
+    static let origin = Origin(topic: "receipts.submitted", partition: 3, offset: 7)
     static let claimant = Claimant(
         submissionID: "order-1:1", userID: "player-1", bundleID: "com.example.game", orderID: "order-1",
         traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+
+    static func submission(
+        claimant: Claimant = claimant, claim: Claim = Claim(), evidence: Evidence = .receipt(base64: "AAAA")
+    ) -> Submission {
+        Submission(claimant: claimant, claim: claim, evidence: evidence, origin: origin, receivedAt: moment)
+    }
+
+    static func purchase(
+        _ id: TransactionID, original: TransactionID? = nil, lineItem: String? = nil,
+        environment: Environment = .production
+    ) -> Purchase {
+        Purchase(
+            transactionID: id, originalTransactionID: original ?? id, webOrderLineItemID: lineItem, productID: "gems",
+            environment: environment, purchasedAt: Timestamp(milliseconds: 1_790_000_000_000))
+    }
 
     /// The value's members.
     static func members(of event: Event) throws -> [String: Any] {

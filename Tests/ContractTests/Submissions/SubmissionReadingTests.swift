@@ -1,18 +1,22 @@
-import Contract
 import Testing
 
-@testable import Fulfillment
+@testable import Contract
 
 @Suite("Reading submissions")
 struct SubmissionReaderTests {
-    private func read(_ value: [UInt8]?, headers: [EventHeader] = []) -> IntakeResult {
-        SubmissionReader().read(
-            SubmissionRecord(
-                partition: TopicPartition(topic: "in", partition: 0), offset: 1, timestamp: nil, key: nil,
-                value: value, headers: headers))
+    private static let now = Timestamp(milliseconds: 2000)
+
+    private func read(
+        _ value: [UInt8]?, headers: [RecordHeader] = [], timestamp: Timestamp? = nil
+    ) -> SubmissionReading {
+        SubmissionReading(
+            InputRecord(
+                origin: Origin(topic: "in", partition: 0, offset: 1), key: nil, value: value, headers: headers,
+                timestamp: timestamp),
+            now: Self.now)
     }
 
-    private func read(_ text: String) -> IntakeResult { read(Array(text.utf8)) }
+    private func read(_ text: String) -> SubmissionReading { read(Array(text.utf8)) }
 
     private func message(_ more: String = "") -> String {
         #"{"submissionId":"s-1","userId":"u-1","bundleId":"com.example.game","receipt":"AAAA"\#(more)}"#
@@ -24,15 +28,18 @@ struct SubmissionReaderTests {
             message(
                 #","transactionId":"1000","productId":"p","orderId":"o","appAccountToken":"7E3FB20B-4CDB-47CC-936D-99D65F608138","environment":"sandbox","submittedAt":"2026-11-21T10:00:00Z","extra":{"a":[1]}"#
             ))
-        guard case .submission(let read) = result else { return #expect(Bool(false), "\(result)") }
+        guard case .submission(let submission) = result else { return #expect(Bool(false), "\(result)") }
         #expect(
-            read.submission
+            submission
                 == Submission(
-                    id: "s-1", userID: "u-1", bundleID: "com.example.game", evidence: .receipt(base64: "AAAA"),
-                    transactionID: "1000", productID: "p", orderID: "o",
-                    appAccountToken: "7e3fb20b-4cdb-47cc-936d-99d65f608138", environment: .sandbox,
-                    submittedAt: Timestamp(milliseconds: 1_795_255_200_000)))
-        #expect(read.claimant.orderID == "o")
+                    claimant: Claimant(
+                        submissionID: "s-1", userID: "u-1", bundleID: "com.example.game", orderID: "o"),
+                    claim: Claim(
+                        transactionID: "1000", productID: "p",
+                        appAccountToken: "7e3fb20b-4cdb-47cc-936d-99d65f608138", environment: .sandbox,
+                        submittedAt: Timestamp(milliseconds: 1_795_255_200_000)),
+                    evidence: .receipt(base64: "AAAA"), origin: Origin(topic: "in", partition: 0, offset: 1),
+                    receivedAt: Self.now))
     }
 
     @Test("takes null for absent")
@@ -40,7 +47,7 @@ struct SubmissionReaderTests {
         guard case .submission(let read) = read(message(#","orderId":null,"productId":null"#)) else {
             return #expect(Bool(false))
         }
-        #expect(read.submission.orderID == nil)
+        #expect(read.orderID == nil && read.claim.productID == nil)
     }
 
     @Test("chooses the evidence")
@@ -53,10 +60,12 @@ struct SubmissionReaderTests {
             (#","receipt":"AA\/\u0041","transactionId":"12"}"#, .receipt(base64: "AA/A")),
             (#","receipt":null,"transactionId":"12"}"#, .transactionID("12")),
             (#","receipt":null,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
+            // It needs nobody to be asked.
+            (#","receipt":"AAAA","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
         ]
         for (rest, evidence) in cases {
             guard case .submission(let read) = read(head + rest) else { return #expect(Bool(false), "\(rest)") }
-            #expect(read.submission.evidence == evidence)
+            #expect(read.evidence == evidence)
         }
     }
 
@@ -79,11 +88,11 @@ struct SubmissionReaderTests {
             (#","x":{"y":1,"y":2}"#, "A member stands more than once."),
         ])
     func malformed(_ more: String, _ detail: String) {
-        guard case .malformed(let claimant, _, let rejection) = read(message(more)) else {
+        guard case .malformed(let malformed) = read(message(more)) else {
             return #expect(Bool(false), "\(more)")
         }
-        #expect(claimant.submissionID == "s-1" && claimant.userID == "u-1")
-        #expect(rejection == Rejection(.malformedSubmission, detail))
+        #expect(malformed.claimant.submissionID == "s-1" && malformed.claimant.userID == "u-1")
+        #expect(malformed.rejection == Rejection(.malformedSubmission, detail))
     }
 
     @Test("answers as malformed what lacks an app or evidence")
@@ -104,8 +113,8 @@ struct SubmissionReaderTests {
                 "signedTransaction is not a string."
             ),
         ] {
-            guard case .malformed(_, _, let rejection) = read(text) else { return #expect(Bool(false), "\(text)") }
-            #expect(rejection == Rejection(.malformedSubmission, detail))
+            guard case .malformed(let malformed) = read(text) else { return #expect(Bool(false), "\(text)") }
+            #expect(malformed.rejection == Rejection(.malformedSubmission, detail))
         }
     }
 
@@ -132,7 +141,7 @@ struct SubmissionReaderTests {
     @Test("sends tombstones and oversized records to quarantine")
     func extremes() {
         #expect(read(nil) == .unreadable(reason: "no value"))
-        let large = [UInt8](repeating: 0x20, count: SubmissionReader.maxValueBytes + 1)
+        let large = [UInt8](repeating: 0x20, count: SubmissionReading.maxValueBytes + 1)
         #expect(read(large) == .unreadable(reason: "larger than 2 MiB"))
     }
 
@@ -152,28 +161,47 @@ struct SubmissionReaderTests {
     func traceparent() {
         let value = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         let results = [value, "two words", String(repeating: "a", count: 129)].map {
-            read(Array(message().utf8), headers: [EventHeader("traceparent", $0)])
+            read(Array(message().utf8), headers: [RecordHeader("traceparent", $0)])
         }
         let found = results.map { result -> String? in
             guard case .submission(let read) = result else { return "unread" }
-            return read.claimant.traceparent
+            return read.traceparent
         }
         #expect(found == [value, nil, nil])
     }
 
-    @Test("gives the same claim the same fingerprint, and another claim another one")
-    func fingerprints() {
-        func fingerprint(_ text: String) -> String? {
-            guard case .submission(let read) = read(text) else { return nil }
-            return read.fingerprint
+    @Test("takes the record's time, and the present where a producer's clock is ahead or the record has none")
+    func receivedAt() {
+        let times: [Int64?: Int64] = [1000: 1000, 3000: 2000, nil: 2000]
+        for (recorded, expected) in times {
+            let timestamp = recorded.map { Timestamp(milliseconds: $0) }
+            guard case .submission(let read) = read(Array(message().utf8), timestamp: timestamp) else {
+                return #expect(Bool(false))
+            }
+            #expect(read.receivedAt == Timestamp(milliseconds: expected))
         }
-        let original = fingerprint(message())
-        #expect(original?.utf8.count == 64)
-        #expect(fingerprint(message(#","submittedAt":"2026-11-21T10:00:00Z","more":1"#)) == original)
-        let others = [#","orderId":"o""#, #","productId":"o""#, #","transactionId":"1""#].map {
-            fingerprint(message($0))
+    }
+
+    @Test("keeps evidence as a part of the record, not as a copy")
+    func slice() {
+        guard case .submission(let read) = read(message()), case .receipt(let text) = read.evidence else {
+            return #expect(Bool(false))
         }
-        #expect(Set(others + [original]).count == 4)
+        #expect(text.bytes.startIndex > 0)
+        #expect(read.alone == read)
+        guard case .receipt(let alone) = read.alone.evidence else { return #expect(Bool(false)) }
+        #expect(alone.bytes.startIndex == 0)
+    }
+
+    @Test("tells malformed submissions under one id apart by their digests")
+    func malformedDigests() {
+        func digest(_ more: String) -> ClaimDigest? {
+            guard case .malformed(let malformed) = read(message(more)) else { return nil }
+            return malformed.digest
+        }
+        #expect(digest(#","orderId":5"#) != nil)
+        #expect(digest(#","orderId":5"#) == digest(#","orderId":5"#))
+        #expect(digest(#","orderId":5"#) != digest(#","orderId":6"#))
     }
 
     @Test("gives every text exactly one result, and never crashes", arguments: 0..<10)
