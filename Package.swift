@@ -32,7 +32,7 @@ let libraries: [Target] = [
 let modules: [Target] = [
     .target(name: "Threading", dependencies: ["CLinux", "Scheduling"]),
     .target(name: "Scheduling"),
-    .target(name: "Logging"),
+    .target(name: "Logging", dependencies: ["Threading"]),
     .target(name: "Metrics"),
     .target(name: "Cryptography", dependencies: ["CLibcrypto"]),
     .target(name: "Contract", dependencies: ["Cryptography"]),
@@ -42,7 +42,8 @@ let modules: [Target] = [
         name: "LedgerSQLite",
         dependencies: ["CSQLite", "Contract", "Ledger", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "Processing", dependencies: ["AppStore", "Contract", "Ledger", "Scheduling"]),
-    .target(name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
+    .target(
+        name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Logging", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Worker
+@testable import Metrics
 
 @Suite("Process metrics")
 struct ProcessMetricsTests {

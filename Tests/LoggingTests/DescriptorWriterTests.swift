@@ -1,9 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Worker
+@testable import Logging
 
-@Suite("Writer of log lines")
 struct DescriptorWriterTests {
     private static func line(_ number: Int, of bytes: Int) -> [UInt8] {
         let start = "\(number) "
@@ -22,10 +21,8 @@ struct DescriptorWriterTests {
         return String(decoding: read, as: UTF8.self).split(separator: "\n")
     }
 
-    @Test(
-        "Whoever writes goes on though nobody reads, and what there is no room for is counted",
-        arguments: [100, 10_000])
-    func stalled(bytes: Int) async {
+    @Test(arguments: [100, 10_000])
+    func `a writer goes on though nobody reads, and lines that find no room are counted`(bytes: Int) async {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
         let count = 3 * DescriptorWriter.maxWaitingBytes / bytes
@@ -50,8 +47,7 @@ struct DescriptorWriterTests {
         #expect(writer.lost == count - kept)
     }
 
-    @Test("A descriptor that does not block is waited for all the same, and its lines stay whole")
-    func nonblocking() async {
+    @Test func `a descriptor that does not block is waited for all the same, and its lines stay whole`() async {
         let pipe = Pipe()
         let descriptor = pipe.fileHandleForWriting.fileDescriptor
         #expect(fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
@@ -62,8 +58,7 @@ struct DescriptorWriterTests {
         #expect(lines.map(\.utf8.count) == Array(repeating: 2999, count: 200))
     }
 
-    @Test("A line for nobody is gone, and keeps nobody")
-    func closed() throws {
+    @Test func `a line for nobody is gone, and keeps nobody`() throws {
         let pipe = Pipe()
         signal(SIGPIPE, SIG_IGN)
         try pipe.fileHandleForReading.close()
@@ -74,8 +69,7 @@ struct DescriptorWriterTests {
         #expect(writer.lost == 0)
     }
 
-    @Test("Lines of many threads stay whole")
-    func concurrency() async {
+    @Test func `lines of many threads stay whole`() async {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
         let line = Array((String(repeating: "x", count: 10_000) + "\n").utf8)

@@ -1,16 +1,14 @@
 import Foundation
-import Purchases
 import Testing
 
-@testable import Worker
+@testable import Logging
 
-@Suite("Log lines")
 struct LogFormatterTests {
     private func line(_ message: String = "Submission granted", _ fields: [(name: String, text: String)] = [])
         -> LogLine
     {
         LogLine(
-            time: Timestamp(milliseconds: 1_700_000_000_250), level: "info", label: "worker", message: message,
+            time: WallTime(milliseconds: 1_700_000_000_250), level: "info", label: "worker", message: message,
             fields: fields)
     }
 
@@ -18,22 +16,19 @@ struct LogFormatterTests {
         try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: String])
     }
 
-    @Test("A JSON line has time, level, label, message and the fields, in this order")
-    func json() {
+    @Test func `a JSON line has time, level, label, message and the fields, in this order`() {
         let text = String(decoding: LogFormatter.json(line("Submission granted", [("user", "u-1")])), as: UTF8.self)
         #expect(
             text == #"{"ts":"2023-11-14T22:13:20.250Z","level":"info","label":"worker","#
                 + #""message":"Submission granted","user":"u-1"}"# + "\n")
     }
 
-    @Test(
-        "Whatever a value holds, the line is valid JSON and one line",
-        arguments: [
-            "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
-            "émoji 🎮 \u{301}",
-            "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
-        ])
-    func validJSON(value: String) throws {
+    @Test(arguments: [
+        "\"quoted\" \\ back", "line\nbreak\r\ttab", "\u{0}\u{1}\u{1F}\u{7F}\u{9B}", "\u{2028}\u{2029}",
+        "émoji 🎮 \u{301}",
+        "\u{1B}[31mred", "}{\",:", "\u{FFFF}\u{10FFFF}", "",
+    ])
+    func `whatever a value holds, the line is valid JSON and one line`(value: String) throws {
         let bytes = LogFormatter.json(line(value, [("field", value), (value + "name", "x")]))
         #expect(bytes.filter { $0 == UInt8(ascii: "\n") }.count == 1)
         #expect(bytes.dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F })
@@ -42,8 +37,7 @@ struct LogFormatterTests {
         #expect(object["message"] == value)
     }
 
-    @Test("A field named like a fixed member does not take its place")
-    func reservedNames() throws {
+    @Test func `a field named like a fixed member does not take its place`() throws {
         let bytes = LogFormatter.json(line("real", [("level", "a"), ("message", "b"), ("metadata.level", "c")]))
         let object = try object(bytes)
         #expect(object["message"] == "real")
@@ -52,8 +46,7 @@ struct LogFormatterTests {
         #expect(object["metadata.metadata.level"] == "a")
     }
 
-    @Test("A text line is for people, and no value can break it or steer the terminal")
-    func text() {
+    @Test func `a text line is for people, and no value can break it or steer the terminal`() {
         let bytes = LogFormatter.text(
             line("Submission granted", [("a", "plain"), ("b", "two words"), ("c", ""), ("d", "\u{1B}[2J\n\"")]))
         #expect(
@@ -62,8 +55,7 @@ struct LogFormatterTests {
                 + "\n")
     }
 
-    @Test("A long message is cut")
-    func longMessage() throws {
+    @Test func `a long message is cut`() throws {
         let object = try object(LogFormatter.json(line(String(repeating: "é", count: LogFields.maxTextBytes))))
         #expect(object["message"]?.hasSuffix("é[cut]") == true)
         #expect((object["message"]?.utf8.count ?? .max) < LogFields.maxTextBytes + 10)

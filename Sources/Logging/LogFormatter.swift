@@ -1,8 +1,6 @@
-import Purchases
-
 /// The parts of one log line.
 struct LogLine: Sendable {
-    let time: Timestamp
+    let time: WallTime
     let level: String
     let label: String
     let message: String

@@ -1,9 +1,12 @@
-import Foundation
+import Glibc
 
-/// What Linux says of this process, under the names that Prometheus client libraries share.
+/// Linux's figures of this process, under the names that Prometheus client libraries share.
 struct ProcessMetrics: Hashable, Sendable {
     /// What the names of all of them begin with.
     static let prefix = "process_"
+
+    /// `/proc/stat` has a line per processor and a long one for interrupts.
+    private static let maxFileBytes = 1 << 20
 
     let cpuSeconds: Double
     let residentBytes: Int
@@ -14,13 +17,10 @@ struct ProcessMetrics: Hashable, Sendable {
 
     /// The state of the moment; nil where `/proc` does not tell.
     static func current() -> ProcessMetrics? {
-        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
-            let system = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
-        else { return nil }
-        let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        guard let stat = text("/proc/self/stat"), let system = text("/proc/stat") else { return nil }
         return ProcessMetrics(
-            stat: stat, systemStat: system, openDescriptors: descriptors, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)),
-            pageSize: sysconf(Int32(_SC_PAGESIZE)))
+            stat: stat, systemStat: system, openDescriptors: openDescriptors(),
+            ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)), pageSize: sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// Reads the files' texts as proc(5) lays them out; nil if they are of another form.
@@ -52,7 +52,33 @@ struct ProcessMetrics: Hashable, Sendable {
             metrics.append(("process_open_fds", "gauge", "Open file descriptors.", Double(openDescriptors)))
         }
         return metrics.map { name, kind, help, value in
-            "\(MetricHelp.line(name, help))\n# TYPE \(name) \(kind)\n\(name) \(MetricName.number(value))\n"
+            "\(PrometheusText.heading(name, kind: kind, help: help))\n\(name) \(PrometheusText.number(value))\n"
         }.joined()
+    }
+
+    /// A file's whole text; nil if it cannot be read. The kernel's files have no length to ask for.
+    private static func text(_ path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while bytes.count < maxFileBytes {
+            let count = read(file, &chunk, chunk.count)
+            guard count >= 0 else { return nil }
+            guard count > 0 else { break }
+            bytes += chunk.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The entries of `/proc/self/fd`, but for the one that reads them.
+    private static func openDescriptors() -> Int? {
+        guard let folder = opendir("/proc/self/fd") else { return nil }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        // Two are "." and "..".
+        return count - 3
     }
 }

@@ -1,19 +1,21 @@
-import Foundation
-import Metrics
-import Synchronization
+internal import Glibc
+internal import Synchronization
+internal import Threading
 
-/// Writes lines to a file descriptor, and keeps nobody waiting for its reader: what stalls a log must not stall the worker.
+/// Writes lines to a file descriptor, and keeps no caller waiting for its reader: a log that stalls must not stall the
+/// worker.
 ///
-/// A line that the descriptor takes at once is written at once. Where the reader is behind, lines wait for it on a thread of
-/// their own, up to a bound, in their order; those beyond it are lost, and counted.
-final class DescriptorWriter: Sendable {
+/// A line that the descriptor takes at once is written at once. While the reader is behind, lines wait for it on a thread
+/// of their own, up to ``maxWaitingBytes`` and in their order; those beyond are lost and counted. A descriptor that is
+/// closed on the other side takes every line and keeps none, so the process ignores or blocks SIGPIPE.
+public final class DescriptorWriter: Sendable {
     /// Most bytes of lines that wait for the reader.
-    static let maxWaitingBytes = 1 << 20
+    public static let maxWaitingBytes = 1 << 20
     /// Longest line that is written at once: a pipe with room takes as much in one piece (`PIPE_BUF`, pipe(7)).
     private static let maxBytesAtOnce = 4096
 
     /// The process's standard error.
-    static let standardError = DescriptorWriter(descriptor: STDERR_FILENO)
+    public static let standardError = DescriptorWriter(descriptor: STDERR_FILENO)
 
     private struct State {
         var waiting: [[UInt8]] = []
@@ -22,36 +24,25 @@ final class DescriptorWriter: Sendable {
         /// Whether there is a thread that writes.
         var isWriting = false
         var lost = 0
-        var losses: Counter?
     }
 
     private let descriptor: Int32
     private let state = Mutex(State())
 
-    /// A writer to a descriptor that stays open.
-    init(descriptor: Int32) {
+    /// A writer to a descriptor that stays open as long as the writer is used; its owner closes it.
+    public init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
     /// Lines that were lost so far.
-    var lost: Int { state.withLock { $0.lost } }
+    public var lost: Int { state.withLock { $0.lost } }
 
-    /// Counts lost lines with a metric, too, those lost before included.
-    func count(with losses: Counter) {
-        let lost = state.withLock { state in
-            state.losses = losses
-            return state.lost
-        }
-        losses.increment(by: Int64(lost))
-    }
-
-    /// Writes a line, or has it written. What a closed descriptor refuses is gone: there is no other place to say so.
-    func write(_ line: [UInt8]) {
+    /// Writes a line, or has it written. A line that a closed descriptor refuses is gone: there is no other place for it.
+    public func write(_ line: [UInt8]) {
         let mustBegin = state.withLock { state in
             if !state.isWriting, line.count <= Self.maxBytesAtOnce, isReady, writeAll(line) { return false }
             guard state.bytes + line.count <= Self.maxWaitingBytes else {
                 state.lost += 1
-                state.losses?.increment()
                 return false
             }
             state.waiting.append(line)
@@ -60,11 +51,21 @@ final class DescriptorWriter: Sendable {
             return !state.isWriting
         }
         guard mustBegin else { return }
-        Thread.detachNewThread { [self] in writeWaiting() }
+        do {
+            // Not joined: it runs until nothing waits any more.
+            _ = try OwnerThread(name: "log-writer") { [self] in writeWaiting() }
+        } catch {
+            state.withLock { state in
+                state.lost += state.waiting.count
+                state.waiting = []
+                state.bytes = 0
+                state.isWriting = false
+            }
+        }
     }
 
     /// Waits until nothing waits any more, or the time is over: a process's last lines say why it ends.
-    func finish(within limit: Duration) {
+    public func finish(within limit: Duration) {
         let end = ContinuousClock.now + limit
         while state.withLock({ $0.isWriting }), ContinuousClock.now < end { usleep(1000) }
     }
@@ -80,10 +81,7 @@ final class DescriptorWriter: Sendable {
             }
             guard !lines.isEmpty else { return }
             for line in lines {
-                while !writeAll(line) {
-                    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&room, 1, -1)
-                }
+                while !writeAll(line) { waitForRoom() }
             }
             written = lines.reduce(0) { $0 + $1.count }
         }
@@ -95,18 +93,22 @@ final class DescriptorWriter: Sendable {
         return poll(&room, 1, 0) > 0
     }
 
+    private func waitForRoom() {
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&room, 1, -1)
+    }
+
     /// - Returns: false if nothing was written because there is no room, which only a descriptor says that does not block.
     private func writeAll(_ line: [UInt8]) -> Bool {
         var rest = line[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 rest = rest.dropFirst(written)
             } else if written < 0, errno == EAGAIN {
                 guard rest.count < line.count else { return false }
                 // The rest belongs to what is there already.
-                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&room, 1, -1)
+                waitForRoom()
             } else if written == 0 || errno != EINTR {
                 return true
             }

@@ -1,0 +1,88 @@
+/// A metric's name, meaning and labels, in one place: a static constant beside the code that counts.
+///
+/// Names follow Prometheus (<https://prometheus.io/docs/practices/naming/>): letters, digits and `_`, counters end in
+/// `_total`, times are in seconds. Debug builds trap on a name of another form. The texts of `help` say what is counted and,
+/// where an alert depends on it, when to be alarmed.
+public protocol MetricDeclaration: Sendable {
+    var name: String { get }
+    var help: String { get }
+    /// The names of its labels, in the order in which values are given. Each set of values is a series of its own, so a
+    /// label's values come from a small fixed set: never a user, a purchase or a message.
+    var labels: [String] { get }
+}
+
+/// Something that is counted and never goes back while the process lives.
+public struct CounterDeclaration: MetricDeclaration, Hashable {
+    public let name: String
+    public let help: String
+    public let labels: [String]
+
+    public init(_ name: String, help: String, labels: [String] = []) {
+        assert(PrometheusText.isName(name) && name.hasSuffix("_total"), "A counter's name ends in _total.")
+        self.name = name
+        self.help = help
+        self.labels = PrometheusText.checked(labels)
+    }
+}
+
+/// Something that has a value at every moment.
+public struct GaugeDeclaration: MetricDeclaration, Hashable {
+    public let name: String
+    public let help: String
+    public let labels: [String]
+
+    public init(_ name: String, help: String, labels: [String] = []) {
+        assert(PrometheusText.isName(name) && !name.hasSuffix("_total"), "Only a counter's name ends in _total.")
+        self.name = name
+        self.help = help
+        self.labels = PrometheusText.checked(labels)
+    }
+}
+
+/// How long something takes, as a histogram.
+public struct TimerDeclaration: MetricDeclaration, Hashable {
+    /// From a millisecond to a minute.
+    public static let standardBounds = [
+        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+    ]
+
+    public let name: String
+    public let help: String
+    public let labels: [String]
+    /// Upper bounds of the buckets in seconds, inclusive and rising; one more bucket holds everything above.
+    public let bounds: [Double]
+
+    public init(
+        _ name: String, help: String, labels: [String] = [], bounds: [Double] = TimerDeclaration.standardBounds
+    ) {
+        assert(PrometheusText.isName(name) && name.hasSuffix("_seconds"), "A timer's name ends in _seconds.")
+        self.name = name
+        self.help = help
+        self.labels = PrometheusText.checked(labels)
+        self.bounds = PrometheusText.checked(bounds)
+    }
+}
+
+/// How large something is, as a histogram.
+public struct RecorderDeclaration: MetricDeclaration, Hashable {
+    /// For counts and sizes, from one to a million.
+    public static let standardBounds: [Double] = [
+        1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000,
+    ]
+
+    public let name: String
+    public let help: String
+    public let labels: [String]
+    /// Upper bounds of the buckets, inclusive and rising; one more bucket holds everything above.
+    public let bounds: [Double]
+
+    public init(
+        _ name: String, help: String, labels: [String] = [], bounds: [Double] = RecorderDeclaration.standardBounds
+    ) {
+        assert(PrometheusText.isName(name) && !name.hasSuffix("_total"), "Only a counter's name ends in _total.")
+        self.name = name
+        self.help = help
+        self.labels = PrometheusText.checked(labels)
+        self.bounds = PrometheusText.checked(bounds)
+    }
+}

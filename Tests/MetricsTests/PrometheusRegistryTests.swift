@@ -1,0 +1,133 @@
+import Testing
+
+@testable import Metrics
+
+struct PrometheusRegistryTests {
+    private static let outcomes = CounterDeclaration("x_outcomes_total", help: "Outcomes.", labels: ["outcome", "app"])
+    private static let reads = CounterDeclaration("x_reads_total", help: "Reads.")
+    private static let length = GaugeDeclaration("x_length", help: "Length.")
+
+    private let registry = PrometheusRegistry()
+
+    private func rendered(_ prefix: String) -> [Substring] {
+        registry.render().split(separator: "\n").filter { line in
+            ["", "# HELP ", "# TYPE "].contains { line.hasPrefix($0 + prefix) }
+        }
+    }
+
+    @Test func `counters of one declaration are a family with a line for each label set`() {
+        registry.counter(Self.outcomes, "granted", "a").increment(by: 2)
+        registry.counter(Self.outcomes, "failed", "a").increment()
+        #expect(
+            rendered("x_") == [
+                "# HELP x_outcomes_total Outcomes.", "# TYPE x_outcomes_total counter",
+                #"x_outcomes_total{outcome="failed",app="a"} 1"#, #"x_outcomes_total{outcome="granted",app="a"} 2"#,
+            ])
+    }
+
+    @Test func `the same declaration and labels give the same series to every caller`() {
+        registry.counter(Self.reads).increment()
+        registry.counter(Self.reads).increment(by: 2)
+        #expect(rendered("x_reads_total").last == "x_reads_total 3")
+        #expect(registry.counter(Self.reads).series.value == 3)
+    }
+
+    @Test func `a series is shown before anything is counted`() {
+        _ = registry.counter(Self.reads)
+        #expect(rendered("x_reads_total").last == "x_reads_total 0")
+    }
+
+    @Test func `gauges rise, fall and are set`() {
+        let gauge = registry.gauge(Self.length)
+        gauge.set(2.5)
+        gauge.increment()
+        gauge.decrement(by: 0.25)
+        #expect(rendered("x_length").last == "x_length 3.25")
+        gauge.set(7)
+        #expect(rendered("x_length").last == "x_length 7")
+        registry.floatingPointCounter(CounterDeclaration("x_busy_seconds_total", help: "Busy.")).increment(by: 0.5)
+        #expect(rendered("x_busy").last == "x_busy_seconds_total 0.5")
+    }
+
+    @Test func `timers are histograms in seconds whose buckets add up`() {
+        let timer = registry.timer(TimerDeclaration("x_call_seconds", help: "Calls.", labels: ["to"]), "apple")
+        for milliseconds in [1, 3, 700, 60_000] { timer.record(.milliseconds(milliseconds)) }
+        let lines = rendered("x_call_seconds")
+        #expect(lines.dropFirst().first == "# TYPE x_call_seconds histogram")
+        #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="0.001"} 1"#))
+        #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="0.005"} 2"#))
+        #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="30"} 3"#))
+        #expect(lines.contains(#"x_call_seconds_bucket{to="apple",le="60"} 4"#))
+        #expect(
+            lines.suffix(3) == [
+                #"x_call_seconds_bucket{to="apple",le="+Inf"} 4"#, #"x_call_seconds_sum{to="apple"} 60.704"#,
+                #"x_call_seconds_count{to="apple"} 4"#,
+            ])
+    }
+
+    @Test func `recorders are histograms of sizes, with bounds of their own if they like`() {
+        let recorder = registry.recorder(RecorderDeclaration("x_batch_rows", help: "Rows.", bounds: [1, 256]))
+        recorder.record(1)
+        recorder.record(200.5)
+        recorder.record(300)
+        #expect(
+            rendered("x_batch_rows").suffix(5) == [
+                #"x_batch_rows_bucket{le="1"} 1"#, #"x_batch_rows_bucket{le="256"} 2"#,
+                #"x_batch_rows_bucket{le="+Inf"} 3"#, "x_batch_rows_sum 501.5", "x_batch_rows_count 3",
+            ])
+    }
+
+    @Test func `an observed value is asked for at each rendering`() {
+        let reads = registry.counter(Self.reads)
+        registry.observe(Self.length) { Double(reads.series.value) / 2 }
+        registry.observe(CounterDeclaration("x_lost_total", help: "Lost.", labels: ["from"]), "log") { 4 }
+        reads.increment()
+        #expect(rendered("x_length").last == "x_length 0.5")
+        reads.increment()
+        #expect(rendered("x_length").last == "x_length 1")
+        #expect(rendered("x_lost").last == #"x_lost_total{from="log"} 4"#)
+    }
+
+    @Test func `beyond the limit series are counted, not kept`() {
+        let registry = PrometheusRegistry(limit: 2)
+        for user in 0..<5 { registry.counter(Self.outcomes, "\(user)", "a").increment() }
+        #expect(registry.render().split(separator: "\n").count { $0.hasPrefix("x_outcomes_total{") } == 2)
+        #expect(registry.render().contains("\n\(PrometheusRegistry.dropped.name) 3\n"))
+    }
+
+    @Test func `a name that was declared otherwise before is not shown twice`() {
+        registry.recorder(RecorderDeclaration("x", help: "A histogram.")).record(1)
+        registry.gauge(GaugeDeclaration("x", help: "A gauge.")).set(1)
+        registry.gauge(GaugeDeclaration("x_count", help: "A sample's name of the histogram.")).set(9)
+        #expect(!rendered("x").contains("x_count 9"))
+        #expect(registry.render().split(separator: "\n").count { $0.hasPrefix("# TYPE x ") } == 1)
+        #expect(registry.render().contains("\(PrometheusRegistry.dropped.name) 2"))
+    }
+
+    @Test func `no metric takes the names of the process's own`() {
+        registry.gauge(GaugeDeclaration("process_resident_memory_bytes", help: "A forgery.")).set(1)
+        let lines = rendered("process_resident_memory_bytes")
+        #expect(lines.count == 3)
+        #expect(!lines.contains("process_resident_memory_bytes 1"))
+    }
+
+    @Test func `increments of many threads are all counted`() async {
+        let counter = registry.counter(Self.reads)
+        let gauge = registry.gauge(Self.length)
+        let timer = registry.timer(TimerDeclaration("x_seconds", help: "Time."))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<1000 {
+                        counter.increment()
+                        gauge.increment(by: 0.5)
+                        timer.record(.seconds(1))
+                    }
+                }
+            }
+        }
+        #expect(rendered("x_reads_total").last == "x_reads_total 8000")
+        #expect(rendered("x_length").last == "x_length 4000")
+        #expect(rendered("x_seconds").suffix(2) == ["x_seconds_sum 8000", "x_seconds_count 8000"])
+    }
+}
