@@ -41,7 +41,7 @@ let modules: [Target] = [
     .target(
         name: "LedgerSQLite",
         dependencies: ["CSQLite", "Contract", "Ledger", "Logging", "Metrics", "Scheduling", "Threading"]),
-    .target(name: "Processing", dependencies: ["AppStore", "Contract", "Ledger", "Scheduling"]),
+    .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
@@ -100,7 +100,7 @@ let suites: [Target] = [
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
     tests("Ledger", "Contract", "LedgerModel"),
     tests("LedgerSQLite", "Contract", "Ledger", "LedgerModel", "Logging"),
-    tests("Processing", "AppStore", "Contract", "Ledger", "Scheduling"),
+    tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests("Kafka", "CLibrdkafka", "Logging", "Metrics", "Threading"),
     tests("HTTPClient", "CertificateMaking", "Cryptography", "HTTPServer", "Logging", "Metrics", "Threading"),
