@@ -111,7 +111,7 @@ public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
     /// `ignore`.
-    case written(Outcome, publish: [Event])
+    case written(Outcome, publish: [StoredEvent])
     /// The write came under an old generation, or under a lease that is another's or whose row is gone: nothing was
     /// written, and whoever owns the partition or the row now decides.
     case notOwned

@@ -10,9 +10,11 @@ public struct KnownOutcome: Sendable {
     public let submissionID: SubmissionID
     public let userID: UserID
     /// The events that are told again; none for a row of `retries` and for a grant that owes a call.
-    public let publish: [Event]
+    public let publish: [StoredEvent]
 
-    public init(origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, publish: [Event]) {
+    public init(
+        origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, publish: [StoredEvent]
+    ) {
         self.origin = origin
         self.bundleID = bundleID
         self.submissionID = submissionID

@@ -10,6 +10,17 @@ public enum OutboxKey: Hashable, Sendable {
     case quarantined(Origin)
 }
 
+/// An event as rendered from its stored row, with the key under which the outbox keeps it if the broker does not take it.
+public struct StoredEvent: Hashable, Sendable {
+    public let key: OutboxKey
+    public let event: Event
+
+    public init(key: OutboxKey, event: Event) {
+        self.key = key
+        self.event = event
+    }
+}
+
 /// A row's step: a call comes before the event that it is about.
 public enum OutboxStep: String, Hashable, Sendable, CaseIterable {
     case call
