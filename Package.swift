@@ -95,7 +95,7 @@ let suites: [Target] = [
     tests("Scheduling"),
     tests("Logging"),
     tests("Metrics"),
-    tests("Cryptography"),
+    tests("Cryptography", "CLibcrypto", "CertificateMaking"),
     tests("Contract", "Cryptography"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
     tests("Ledger", "Contract", "LedgerModel"),

@@ -3,8 +3,9 @@ internal import CLibcrypto
 /// OpenSSL's algorithms, each fetched once.
 ///
 /// A function that names an algorithm anew (`SHA256()`, `EVP_sha256()`, `HMAC()`) makes OpenSSL search its providers:
-/// eight shared locks a call in 3.0, which many threads feel (openssl/openssl#17064, #20286). So every function of
-/// this module takes its algorithm from here, and nothing is fetched on the way of a message.
+/// eight shared locks a call in 3.0, which many threads feel (openssl/openssl#17064, #20286). So what
+/// a message needs takes its algorithm from here. Reading a key or a certificate still searches: that happens once for
+/// each of them.
 enum OpenSSL {
     /// Must come before everything else of OpenSSL's: its clean-up at exit races with threads that still run
     /// (openssl/openssl#6214). The process ends without it.
@@ -12,7 +13,6 @@ enum OpenSSL {
 
     static let sha256 = FetchedDigest("SHA2-256")
     static let sha1 = FetchedDigest("SHA1")
-    static let sha384 = FetchedDigest("SHA2-384")
     static let hmac = FetchedMAC("HMAC")
 
     /// A digest algorithm.
@@ -30,7 +30,7 @@ enum OpenSSL {
 
         var isAvailable: Bool { fetched != nil }
 
-        /// The algorithm. `requireAlgorithms` has told at the start if this host's OpenSSL lacks it.
+        /// The algorithm. `CryptographicLibrary.check` has told at the start if this host's OpenSSL lacks it.
         var pointer: OpaquePointer {
             guard let fetched else { preconditionFailure("OpenSSL offers no \(name)") }
             return fetched
@@ -52,7 +52,7 @@ enum OpenSSL {
 
         var isAvailable: Bool { fetched != nil }
 
-        /// The algorithm. `requireAlgorithms` has told at the start if this host's OpenSSL lacks it.
+        /// The algorithm. `CryptographicLibrary.check` has told at the start if this host's OpenSSL lacks it.
         var pointer: OpaquePointer {
             guard let fetched else { preconditionFailure("OpenSSL offers no \(name)") }
             return fetched

@@ -1,0 +1,184 @@
+internal import CLibcrypto
+
+/// A digest that a signature is made over.
+public enum MessageDigest: Hashable, Sendable {
+    case sha1(SHA1Digest)
+    case sha256(SHA256Digest)
+}
+
+/// A public key with which signatures are verified.
+///
+/// OpenSSL alone decides: a signature holds if `EVP_PKEY_verify` answers 1. May be used by all threads at once.
+///
+/// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here; OpenSSL allows its use by many threads, each
+/// with a context of its own. It is freed once, at the end of this object's life.
+public final class PublicKey: @unchecked Sendable {
+    /// Fewest bits of an RSA key whose signatures count.
+    public static let minRSABits = 2048
+    /// Largest encoding of a key that is read, in bytes; one of RSA-4096 has 550.
+    public static let maxBytes = 8 << 10
+
+    public enum Kind: Hashable, Sendable {
+        /// ECDSA on P-256, P-384.
+        case p256, p384
+        case rsa(bits: Int)
+        /// Nothing signed with it counts.
+        case other
+    }
+
+    public let kind: Kind
+    package let handle: OpaquePointer
+    private let sha256: KeyContextPool?
+    private let sha1: KeyContextPool?
+
+    /// Takes over an `EVP_PKEY`.
+    package init(owning handle: OpaquePointer) {
+        self.handle = handle
+        kind = Self.kind(of: handle)
+        switch kind {
+        case .p256:
+            sha256 = KeyContextPool(key: handle, .verify, digest: OpenSSL.sha256, usesRSA: false)
+            sha1 = nil
+        case .rsa(let bits) where bits >= Self.minRSABits:
+            sha256 = KeyContextPool(key: handle, .verify, digest: OpenSSL.sha256, usesRSA: true)
+            sha1 = KeyContextPool(key: handle, .verify, digest: OpenSSL.sha1, usesRSA: true)
+        case .rsa, .p384, .other:
+            sha256 = nil
+            sha1 = nil
+        }
+    }
+
+    /// A key on P-256 from its uncompressed point, 65 bytes (SEC 1, section 2.3.3); nil if it is none on the curve.
+    public convenience init?(p256Point point: some Collection<UInt8>) {
+        guard let handle = withContiguousBytes(of: point, Self.makeP256) else {
+            ERR_clear_error()
+            return nil
+        }
+        self.init(owning: handle)
+    }
+
+    /// A key in PEM, a `PUBLIC KEY` (RFC 7468, section 13); nil if it is none.
+    public convenience init?(pem: String) {
+        guard pem.utf8.count <= Self.maxBytes,
+            let handle = withMemoryBIO(pem, { PEM_read_bio_PUBKEY($0, nil, refusePassword, nil) })
+        else {
+            ERR_clear_error()
+            return nil
+        }
+        self.init(owning: handle)
+    }
+
+    deinit {
+        EVP_PKEY_free(handle)
+    }
+
+    /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. No if the key is not on P-256.
+    public func isValidES256Signature(_ signature: some Collection<UInt8>, of digest: SHA256Digest) -> Bool {
+        guard kind == .p256, signature.count == ECDSASignature.rawByteCount else { return false }
+        return withContiguousBytes(of: signature) { raw in
+            ECDSASignature.withDER(raw: raw) { der in
+                digest.withUnsafeBytes { verify(der, $0, sha256) }
+            }
+        }
+    }
+
+    /// Whether the key made an ECDSA signature in DER (RFC 3279, section 2.2.3). No if the key is not on P-256.
+    public func isValidECDSASignature(der signature: some Collection<UInt8>, of digest: SHA256Digest) -> Bool {
+        guard kind == .p256 else { return false }
+        return withContiguousBytes(of: signature) { signature in
+            digest.withUnsafeBytes { verify(signature, $0, sha256) }
+        }
+    }
+
+    /// Whether the key made an RSA signature with PKCS#1 v1.5 padding (RFC 8017, section 8.2). No if it is another kind of
+    /// key, or one of fewer than ``minRSABits``.
+    public func isValidRSASignature(_ signature: some Collection<UInt8>, of digest: MessageDigest) -> Bool {
+        guard case .rsa = kind else { return false }
+        return withContiguousBytes(of: signature) { signature in
+            switch digest {
+            case .sha256(let digest): digest.withUnsafeBytes { verify(signature, $0, sha256) }
+            case .sha1(let digest): digest.withUnsafeBytes { verify(signature, $0, sha1) }
+            }
+        }
+    }
+
+    private func verify(
+        _ signature: UnsafeRawBufferPointer, _ digest: UnsafeRawBufferPointer, _ contexts: KeyContextPool?
+    ) -> Bool {
+        let answer = contexts?.withContext { context in
+            EVP_PKEY_verify(
+                context, signature.baseAddress?.assumingMemoryBound(to: UInt8.self), signature.count,
+                digest.baseAddress?.assumingMemoryBound(to: UInt8.self), digest.count)
+        }
+        return Authenticity.isConfirmed(answer ?? -1)
+    }
+
+    private static func kind(of handle: OpaquePointer) -> Kind {
+        defer { ERR_clear_error() }
+        switch EVP_PKEY_get_base_id(handle) {
+        case EVP_PKEY_RSA: return .rsa(bits: Int(EVP_PKEY_get_bits(handle)))
+        case EVP_PKEY_EC: return curve(of: handle)
+        default: return .other
+        }
+    }
+
+    private static func curve(of handle: OpaquePointer) -> Kind {
+        // A curve spelled out in the key can be one of an attacker's (CVE-2020-0601), even if OpenSSL finds a name for it.
+        var isSpelledOut: Int32 = 0
+        _ = EVP_PKEY_get_int_param(handle, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isSpelledOut)
+        var name = [CChar](repeating: 0, count: 32)
+        var count = 0
+        guard isSpelledOut == 0, EVP_PKEY_get_group_name(handle, &name, name.count, &count) == 1 else { return .other }
+        switch name.prefix(count).map({ UInt8(bitPattern: $0) }) {
+        case Array(SN_X9_62_prime256v1.utf8): return .p256
+        case Array(SN_secp384r1.utf8): return .p384
+        default: return .other
+        }
+    }
+
+    private static func makeP256(_ point: UnsafeRawBufferPointer) -> OpaquePointer? {
+        guard point.count == 65, point[0] == 4, let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
+            return nil
+        }
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        let result = withParameters(group: SN_X9_62_prime256v1, point: Array(point)) { parameters in
+            guard EVP_PKEY_fromdata_init(context) == 1 else { return Int32(0) }
+            return EVP_PKEY_fromdata(context, &key, grantor_EVP_PKEY_PUBLIC_KEY, parameters)
+        }
+        guard result == 1 else {
+            EVP_PKEY_free(key)
+            return nil
+        }
+        return key
+    }
+
+    /// Lends the parameters of a key. They point at names and values, all of which live until the end.
+    private static func withParameters(
+        group: String, point: [UInt8], _ body: (UnsafeMutablePointer<OSSL_PARAM>?) -> Int32
+    ) -> Int32 {
+        var point = point
+        var group = Array(group.utf8CString)
+        return OSSL_PKEY_PARAM_GROUP_NAME.withCString { groupName in
+            OSSL_PKEY_PARAM_PUB_KEY.withCString { pointName in
+                point.withUnsafeMutableBytes { point in
+                    group.withUnsafeMutableBufferPointer { group in
+                        var parameters = [
+                            OSSL_PARAM_construct_utf8_string(groupName, group.baseAddress, 0),
+                            OSSL_PARAM_construct_octet_string(pointName, point.baseAddress, point.count),
+                            OSSL_PARAM_construct_end(),
+                        ]
+                        return body(&parameters)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension PublicKey: Equatable {
+    /// Whether two objects are the same key.
+    public static func == (left: PublicKey, right: PublicKey) -> Bool {
+        left === right || EVP_PKEY_eq(left.handle, right.handle) == 1
+    }
+}

@@ -1,0 +1,105 @@
+internal import CLibcrypto
+public import Cryptography
+
+/// OpenSSL refused to make what was asked for.
+public struct MakingFailed: Error, Hashable, Sendable {
+    /// What could not be made.
+    public let what: String
+
+    init(_ what: String) {
+        ERR_clear_error()
+        self.what = what
+    }
+}
+
+/// Keys that can be made.
+public enum KeyKind: Hashable, Sendable {
+    case p256, p384
+    /// P-256 with its curve spelled out in the key instead of named (CVE-2020-0601).
+    case p256SpelledOut
+    case rsa(bits: Int)
+}
+
+extension PrivateKey {
+    /// A new key. RSA keys take a tenth of a second and more.
+    public static func make(_ kind: KeyKind) throws(MakingFailed) -> PrivateKey {
+        let name = if case .rsa = kind { "RSA" } else { "EC" }
+        guard let context = EVP_PKEY_CTX_new_from_name(nil, name, nil) else { throw MakingFailed("key") }
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard EVP_PKEY_keygen_init(context) == 1, set(kind, context) == 1, EVP_PKEY_generate(context, &key) == 1,
+            let key
+        else { throw MakingFailed("key") }
+        return PrivateKey(owning: key)
+    }
+
+    private static func set(_ kind: KeyKind, _ context: OpaquePointer) -> Int32 {
+        switch kind {
+        case .p256: EVP_PKEY_CTX_set_group_name(context, "P-256")
+        case .p384: EVP_PKEY_CTX_set_group_name(context, "P-384")
+        case .p256SpelledOut:
+            EVP_PKEY_CTX_set_group_name(context, "P-256") == 1
+                ? EVP_PKEY_CTX_set_ec_param_enc(context, OPENSSL_EC_EXPLICIT_CURVE) : 0
+        case .rsa(let bits): EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(clamping: bits))
+        }
+    }
+
+    /// The key in PEM, `PRIVATE KEY`, as Apple hands out `.p8` files.
+    public var pem: String {
+        get throws(MakingFailed) {
+            let text = textWritten { PEM_write_bio_PKCS8PrivateKey($0, handle, nil, nil, 0, nil, nil) }
+            guard let text else { throw MakingFailed("PEM") }
+            return text
+        }
+    }
+
+    /// A signature of any kind of key over any digest: PKCS#1 v1.5 for RSA, else ECDSA in DER.
+    public func signature(of digest: MessageDigest) throws(MakingFailed) -> [UInt8] {
+        switch digest {
+        case .sha1(let digest): try signature(of: digest.bytes, EVP_sha1())
+        case .sha256(let digest): try signature(of: digest.bytes, EVP_sha256())
+        }
+    }
+
+    private func signature(of digest: [UInt8], _ algorithm: OpaquePointer) throws(MakingFailed) -> [UInt8] {
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { throw MakingFailed("signature") }
+        defer { EVP_PKEY_CTX_free(context) }
+        var count = 1024
+        var signature = [UInt8](repeating: 0, count: count)
+        guard EVP_PKEY_sign_init(context) == 1, EVP_PKEY_CTX_set_signature_md(context, algorithm) == 1,
+            EVP_PKEY_sign(context, &signature, &count, digest, digest.count) == 1
+        else { throw MakingFailed("signature") }
+        return Array(signature[..<count])
+    }
+}
+
+extension PublicKey {
+    /// The key in PEM, `PUBLIC KEY`.
+    public var pem: String {
+        get throws(MakingFailed) {
+            guard let text = textWritten({ PEM_write_bio_PUBKEY($0, handle) }) else { throw MakingFailed("PEM") }
+            return text
+        }
+    }
+
+    /// The point of a key on an elliptic curve, not compressed: 65 bytes on P-256.
+    public var point: [UInt8] {
+        get throws(MakingFailed) {
+            var point = [UInt8](repeating: 0, count: 256)
+            var count = 0
+            let result = EVP_PKEY_get_octet_string_param(handle, OSSL_PKEY_PARAM_PUB_KEY, &point, point.count, &count)
+            guard result == 1 else { throw MakingFailed("point") }
+            return Array(point[..<count])
+        }
+    }
+}
+
+extension Certificate {
+    /// The certificate in PEM.
+    public var pem: String {
+        get throws(MakingFailed) {
+            guard let text = textWritten({ PEM_write_bio_X509($0, handle) }) else { throw MakingFailed("PEM") }
+            return text
+        }
+    }
+}
