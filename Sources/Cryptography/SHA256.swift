@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// SHA-256 (FIPS 180-4), in one piece or in several.
 ///
 ///     let digest = SHA256.hash("abc".utf8)
@@ -71,5 +73,28 @@ public struct SHA256Digest: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) {
         withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}
+
+/// A beginning that many texts have in common, digested once.
+///
+/// May be used by all threads at once.
+///
+/// `@unchecked Sendable`: the digest under way is only copied, under the lock.
+public final class SHA256Prefix: @unchecked Sendable {
+    private let beginning: SHA256
+    private let lock = Mutex(())
+
+    public init(_ beginning: some Collection<UInt8>) {
+        var digest = SHA256()
+        digest.update(beginning)
+        self.beginning = digest
+    }
+
+    /// The digest of the beginning and what follows it.
+    public func hash(followedBy rest: some Collection<UInt8>) -> SHA256Digest {
+        var digest = lock.withLock { _ in beginning.copy() }
+        digest.update(rest)
+        return digest.finish()
     }
 }

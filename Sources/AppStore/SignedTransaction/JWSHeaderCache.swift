@@ -1,0 +1,72 @@
+import Synchronization
+
+/// Headers of transactions whose signature held, by their bytes. Apple writes the same one into every transaction that a
+/// leaf signs, and most of a warm verification would be spent on reading it again.
+///
+/// A list and not a dictionary: hashing three kilobytes costs more than comparing them with the few there are. The
+/// signature is over the header, too, so only Apple can make an entry. May be used by all threads at once.
+final class JWSHeaderCache: Sendable {
+    /// Most headers that are kept; the oldest gives way.
+    static let maxCount = 16
+
+    private struct Entry {
+        let header: [UInt8]
+        let key: SigningKey
+    }
+
+    /// Newest first.
+    private let entries = Mutex<[Entry]>([])
+    private let hitCount = Atomic(0)
+
+    /// How often a header was known.
+    var hits: Int { hitCount.load(ordering: .relaxed) }
+
+    /// Headers that are kept.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// The key that a header names; nil for a header that is not known.
+    func key(of header: ArraySlice<UInt8>) -> SigningKey? {
+        // Compared outside of the lock, on a snapshot that costs a reference.
+        let entries = entries.withLock { $0 }
+        guard let entry = entries.first(where: { $0.header.span.bytes.isEqual(to: header.span.bytes) }) else {
+            return nil
+        }
+        hitCount.add(1, ordering: .relaxed)
+        return entry.key
+    }
+
+    /// Keeps the header of a transaction whose signature held.
+    func remember(_ header: ArraySlice<UInt8>, _ key: SigningKey) {
+        // A copy of its own: a slice would keep the whole text it was cut from.
+        let entry = Entry(header: Array(header), key: key)
+        entries.withLock { entries in
+            guard !entries.contains(where: { $0.header == entry.header }) else { return }
+            if entries.count == Self.maxCount { entries.removeLast() }
+            entries.insert(entry, at: 0)
+        }
+    }
+}
+
+extension RawSpan {
+    /// Compares eight bytes at a time. Each load is checked against the bounds, and every pattern of bits is a number.
+    fileprivate func isEqual(to other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        var offset = 0
+        var difference: UInt64 = 0
+        while offset <= byteCount - 8 {
+            difference |=
+                unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                ^ other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+        guard difference == 0 else { return false }
+        while offset < byteCount {
+            guard
+                unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                    == other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            else { return false }
+            offset += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,73 @@
+public import Contract
+
+/// Why a text is no transaction that Apple signed. The same text gives the same error for ever, so its submission is to
+/// be rejected and asking again cannot help, but for the two cases that say otherwise.
+public enum SignedTransactionError: Error, Hashable, Sendable {
+    /// More than ``SignedTransactionVerifier/maxBytes``; not looked into.
+    case tooLarge
+    /// Not header, payload and signature with dots between them.
+    case notThreeParts
+    /// A character that the URL-safe alphabet does not have, padding, or a length that base64 cannot have.
+    case notBase64URL
+    /// The header is no JSON object, or has a member twice.
+    case headerUnreadable
+    /// `alg` is not ES256.
+    case wrongAlgorithm
+    /// The header names another key, or an extension that would have to be understood.
+    case headerRefused
+    /// `x5c` is missing, or does not hold three certificates.
+    case wrongCertificateCount
+    /// The certificates do not prove that the key is Apple's.
+    case chain(ChainError)
+    /// The leaf's key is not on P-256.
+    case wrongKey
+    /// The signature has not 64 bytes, or is none of this key over this text.
+    case wrongSignature
+    /// Signed, and yet its payload is no JSON object of ours, or has a member twice. Apple made it, so a person must
+    /// look.
+    case payloadUnreadable
+    /// Signed, and something else: renewal infos, notifications and app transactions bear signatures of the same key.
+    case notATransaction
+    /// Signed without a moment of signing, without which nobody can tell whether the certificates were valid.
+    case noSigningDate
+    /// Signed when the certificates were not valid.
+    case outsideValidity
+    /// Signed at a moment that has not come: our clock is slow, or the signer's is fast. True from the given moment on.
+    case signedAhead(until: Timestamp)
+    /// Of Xcode or of local tests, which sign on a developer's machine.
+    case localTesting
+
+    /// One sentence for people. Holds nothing of the text.
+    public var detail: String {
+        switch self {
+        case .tooLarge: "The signed transaction is larger than one can be."
+        case .notThreeParts: "The signed transaction is no compact JWS of three parts."
+        case .notBase64URL: "A part of the signed transaction is not base64url."
+        case .headerUnreadable: "The header of the signed transaction cannot be read."
+        case .wrongAlgorithm: "The signed transaction is not signed with ES256."
+        case .headerRefused: "The header of the signed transaction has a member that is not allowed."
+        case .wrongCertificateCount: "The signed transaction does not carry three certificates."
+        case .chain(let error): error.detail
+        case .wrongKey: "The key of the signed transaction is not on the curve P-256."
+        case .wrongSignature: "The signature does not fit the signed transaction."
+        case .payloadUnreadable: "The payload of the signed transaction cannot be read."
+        case .notATransaction: "Apple signed it, and it is no transaction."
+        case .noSigningDate: "The signed transaction does not say when it was signed."
+        case .outsideValidity: "The transaction was signed when its certificates were not valid."
+        case .signedAhead: "The transaction was signed at a moment that has not come yet."
+        case .localTesting: "The transaction is of Xcode or of local tests."
+        }
+    }
+
+    /// What follows for a submission.
+    ///
+    /// A signature that holds over a moment that has not come means that a clock is wrong, and it may be ours: the
+    /// purchase is paid, so it is tried again when the moment has come, however far away that seems.
+    public var verdict: Verdict {
+        switch self {
+        case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
+        case .payloadUnreadable: .hold(.unknownAnswer, detail: detail)
+        default: .rejected(Rejection(.signatureInvalid, detail))
+        }
+    }
+}

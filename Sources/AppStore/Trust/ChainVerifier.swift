@@ -1,0 +1,110 @@
+import Contract
+import Cryptography
+
+/// A chain that holds: the key at its end, and when it may have signed.
+struct VerifiedChain: Sendable {
+    let key: PublicKey
+    /// When root, intermediate and leaf are all valid. What the key signed outside of it does not count.
+    let validity: ClosedRange<Timestamp>
+    /// Whether leaf or intermediate are signed over a SHA-1 digest, which counts for old receipts alone.
+    let isSignedWithSHA1: Bool
+}
+
+/// Verifies the certificates that App Store data is signed with: a leaf, issued by an intermediate, issued by a pinned
+/// root, both with Apple's markers.
+///
+/// The path is known beforehand, three certificates in this order, so there is none to be searched for; OpenSSL reads the
+/// certificates and verifies each signature. Its `X509_verify_cert` accepts chains of any length, leaves that are
+/// authorities and certificates without markers, and judges the validity against one moment. Here the result is kept for
+/// as long as the certificates are valid, by callers that hold the moment of signing against it. The rules are those of
+/// RFC 5280, section 6.1, for a path of this length; an extension that would need more of them, such as constraints on
+/// names, is critical where it counts, and then the certificate is refused. Nothing is asked over the network.
+///
+/// Markers: [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
+/// and Apple's certification practice statement for Worldwide Developer Relations.
+struct ChainVerifier: Sendable {
+    /// Largest certificate that is read, in bytes; Apple's have about 1 KB.
+    static let maxCertificateBytes = Certificate.maxBytes
+
+    /// Apple's intermediates for developer relations.
+    private static let intermediateMarker = "1.2.840.113635.100.6.2.1"
+    /// Apple's leaves that sign receipts and transactions of the App Store.
+    private static let leafMarker = "1.2.840.113635.100.6.11.1"
+    private static let basicConstraints = "2.5.29.19"
+    private static let keyUsage = "2.5.29.15"
+
+    /// Critical extensions that are looked at here.
+    private static let understood = [basicConstraints, keyUsage, intermediateMarker, leafMarker]
+
+    let roots: TrustedRoots
+
+    /// Verifies a chain, given as DER. The root that a sender presents is not asked for.
+    func verify(leaf: ArraySlice<UInt8>, intermediate: ArraySlice<UInt8>) throws(ChainError) -> VerifiedChain {
+        let leaf = try Self.read(leaf)
+        let intermediate = try Self.read(intermediate)
+        // The cheap checks first: a signature on P-384 costs a thousand times as much.
+        try Self.check(leaf: leaf)
+        try Self.check(intermediate: intermediate)
+        guard leaf.issuer == intermediate.subject else { throw .broken }
+        // Several where a root was renewed under its name.
+        let candidates = roots.certificates.filter { $0.subject == intermediate.issuer }
+        guard let root = candidates.first(where: { intermediate.isSigned(by: $0.publicKey) }) else { throw .untrusted }
+        guard leaf.isSigned(by: intermediate.publicKey) else { throw .broken }
+        guard let validity = Self.intersection([root, intermediate, leaf]) else { throw .neverValid }
+        return VerifiedChain(
+            key: leaf.publicKey, validity: validity,
+            isSignedWithSHA1: [leaf, intermediate].contains { $0.signatureAlgorithm == .rsaWithSHA1 })
+    }
+
+    private static func read(_ der: ArraySlice<UInt8>) throws(ChainError) -> Certificate {
+        guard der.count <= maxCertificateBytes else { throw .tooLarge }
+        let certificate: Certificate
+        do throws(CertificateUnreadable) {
+            certificate = try Certificate(der: der)
+        } catch {
+            throw .unreadable
+        }
+        let unknown = certificate.extensions.contains { $0.isCritical && !understood.contains($0.identifier) }
+        guard !unknown else { throw .unknownCriticalExtension }
+        return certificate
+    }
+
+    private static func check(intermediate: Certificate) throws(ChainError) {
+        guard intermediate.isAuthority(over: 0) else { throw .wrongRole }
+        guard intermediate.allows(.keyCertSign) else { throw .wrongUsage }
+        guard intermediate.hasExtension(intermediateMarker) else { throw .wrongPurpose }
+    }
+
+    private static func check(leaf: Certificate) throws(ChainError) {
+        guard !leaf.isAuthority else { throw .wrongRole }
+        guard leaf.allows(.digitalSignature) else { throw .wrongUsage }
+        guard leaf.hasExtension(leafMarker) else { throw .wrongPurpose }
+    }
+
+    private static func intersection(_ certificates: [Certificate]) -> ClosedRange<Timestamp>? {
+        var first = Int64.min
+        var last = Int64.max
+        for certificate in certificates {
+            guard let validity = certificate.validity else { return nil }
+            first = max(first, validity.lowerBound)
+            last = min(last, validity.upperBound)
+        }
+        // ASN.1 has years up to 9999, so milliseconds do not overflow.
+        return first <= last ? Timestamp(milliseconds: first * 1000)...Timestamp(milliseconds: last * 1000) : nil
+    }
+}
+
+extension Certificate {
+    /// Whether it may issue others (RFC 5280, section 4.2.1.9).
+    ///
+    /// - Parameter intermediates: how many certificates of other authorities stand between it and the leaf.
+    func isAuthority(over intermediates: Int) -> Bool {
+        isAuthority && intermediates <= pathLength ?? intermediates
+    }
+
+    /// Whether its key may be used so (RFC 5280, section 4.2.1.3). A certificate that does not say may be used for
+    /// everything.
+    func allows(_ usage: KeyUsage) -> Bool {
+        keyUsage?.contains(usage) ?? true
+    }
+}

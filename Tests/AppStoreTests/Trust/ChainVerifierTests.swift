@@ -1,0 +1,210 @@
+import CertificateMaking
+import Contract
+import Cryptography
+import Testing
+
+@testable import AppStore
+
+@Suite("Chains of certificates")
+struct ChainVerifierTests {
+    /// One way in which a chain differs from Apple's, and what is said about it; nil for a chain that holds.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let error: ChainError?
+        let change: @Sendable (inout ChainBuilder) -> Void
+
+        init(_ description: String, _ error: ChainError?, _ change: @escaping @Sendable (inout ChainBuilder) -> Void) {
+            testDescription = description
+            self.error = error
+            self.change = change
+        }
+    }
+
+    static let critical = ChainBuilder.Extension(ChainBuilder.unknown, isCritical: true, value: DER.null)
+    static let ignorable = ChainBuilder.Extension(ChainBuilder.unknown, value: DER.null)
+
+    static let cases = [
+        Case("nothing changed", nil) { _ in },
+        Case("an intermediate without a path length", nil) {
+            $0.intermediate.constraints = .basicConstraints(isAuthority: true)
+        },
+        Case("a leaf without constraints or usage", nil) {
+            $0.leaf.constraints = nil
+            $0.leaf.usage = nil
+        },
+        Case("a leaf on P-384", nil) { $0.leaf.key = .new(.p384) },
+        Case("an unknown extension that is not critical", nil) {
+            $0.leaf.extensions = [ignorable]
+            $0.intermediate.extensions = [ignorable]
+        },
+        Case("expired long ago", nil) {
+            for link in [\ChainBuilder.leaf, \.intermediate, \.root] {
+                $0[keyPath: link].notBefore = Timestamp(milliseconds: 1_000_000_000_000)
+                $0[keyPath: link].notAfter = Timestamp(milliseconds: 1_100_000_000_000)
+            }
+        },
+        Case("an intermediate that is no authority", .wrongRole) {
+            $0.intermediate.constraints = .basicConstraints(isAuthority: false)
+        },
+        Case("an intermediate without constraints", .wrongRole) { $0.intermediate.constraints = nil },
+        Case("a leaf that is an authority", .wrongRole) {
+            $0.leaf.constraints = .basicConstraints(isAuthority: true)
+        },
+        Case("an intermediate that may not sign certificates", .wrongUsage) {
+            $0.intermediate.usage = .keyUsage(.digitalSignature)
+        },
+        Case("a leaf that may not sign", .wrongUsage) { $0.leaf.usage = .keyUsage(.keyEncipherment) },
+        Case("an intermediate without Apple's marker", .wrongPurpose) { $0.intermediate.marker = nil },
+        Case("a leaf without Apple's marker: a developer's certificate", .wrongPurpose) { $0.leaf.marker = nil },
+        Case("a leaf with the intermediate's marker", .wrongPurpose) {
+            $0.leaf.marker = ChainBuilder.intermediateMarker
+        },
+        Case("an unknown critical extension of the leaf", .unknownCriticalExtension) {
+            $0.leaf.extensions = [critical]
+        },
+        Case("an unknown critical extension of the intermediate", .unknownCriticalExtension) {
+            $0.intermediate.extensions = [critical]
+        },
+        Case("a leaf that names another issuer", .broken) { $0.leaf.issuer = "Elsewhere" },
+        Case("a leaf that somebody else signed", .broken) {
+            $0.leaf.signer = .new(.p384)
+        },
+        Case("an intermediate that names another issuer", .untrusted) { $0.intermediate.issuer = "Elsewhere" },
+        Case("an intermediate that somebody else signed", .untrusted) {
+            $0.intermediate.signer = .new(.p384)
+        },
+        Case("a leaf that begins when the intermediate has ended", .neverValid) {
+            $0.intermediate.notAfter = Fixture.now
+            $0.leaf.notBefore = Fixture.now.advanced(by: .seconds(60))
+        },
+        Case("a leaf that ends before it begins", .neverValid) {
+            $0.leaf.notAfter = ChainBuilder.start.advanced(by: .seconds(-60))
+        },
+        Case("a certificate that is too large", .tooLarge) {
+            $0.leaf.extensions = [
+                ChainBuilder.Extension(
+                    ChainBuilder.unknown, value: [UInt8](repeating: 0, count: ChainVerifier.maxCertificateBytes))
+            ]
+        },
+    ]
+
+    private func result(_ builder: ChainBuilder, roots: TrustedRoots? = nil) throws -> Result<VerifiedChain, ChainError>
+    {
+        let verifier = ChainVerifier(roots: try roots ?? builder.roots())
+        let leaf = try builder.leafDER()
+        let intermediate = try builder.intermediateDER()
+        return Result { () throws(ChainError) in try verifier.verify(leaf: leaf[...], intermediate: intermediate[...]) }
+    }
+
+    @Test("a chain holds or does not", arguments: cases)
+    func verdicts(_ testCase: Case) throws {
+        let result = try result(ChainBuilder(testCase.change))
+        #expect(result.error == testCase.error)
+        #expect((result.value != nil) == (testCase.error == nil))
+    }
+
+    @Test("RSA all the way, as old receipts have it")
+    func rsa() throws {
+        let keys = try (0..<3).map { _ in try PrivateKey.make(.rsa(bits: 2048)) }
+        let builder = ChainBuilder {
+            $0.root.key = keys[0]
+            $0.intermediate.key = keys[1]
+            $0.leaf.key = keys[2]
+        }
+        #expect(try result(builder).value?.key == keys[2].publicKey)
+    }
+
+    @Test("a root of one's own of the same name is not trusted, whatever is presented")
+    func ownRoot() throws {
+        #expect(try result(ChainBuilder(), roots: ChainBuilder().roots()).error == .untrusted)
+        #expect(try result(ChainBuilder(), roots: .ofApple()).error == .untrusted)
+    }
+
+    @Test("of several roots of one name the one that signed counts")
+    func severalRoots() throws {
+        let builder = ChainBuilder()
+        let roots = TrustedRoots(
+            certificates: try [
+                ChainBuilder().rootCertificate(), builder.rootCertificate(), ChainBuilder().rootCertificate(),
+            ])
+        #expect(try result(builder, roots: roots).error == nil)
+    }
+
+    @Test("the leaf as its own intermediate, and the root as one, are refused")
+    func otherOrders() throws {
+        let builder = ChainBuilder()
+        let verifier = ChainVerifier(roots: try builder.roots())
+        let leaf = try builder.leafDER()
+        let intermediate = try builder.intermediateDER()
+        let root = try builder.rootDER()
+        for (first, second, error) in [
+            (leaf, leaf, ChainError.wrongRole), (intermediate, leaf, .wrongRole), (leaf, root, .wrongPurpose),
+            (intermediate, root, .wrongRole),
+        ] {
+            #expect(throws: error) { try verifier.verify(leaf: first[...], intermediate: second[...]) }
+        }
+    }
+
+    @Test("bytes that are no certificate are refused")
+    func unreadable() throws {
+        let builder = ChainBuilder()
+        let verifier = ChainVerifier(roots: try builder.roots())
+        let leaf = try builder.leafDER()
+        let intermediate = try builder.intermediateDER()
+        for bytes in [[], [0x30, 0x00], Array(leaf.dropLast()), leaf + [0], Array(repeating: 0x30, count: 4_000)] {
+            #expect(throws: ChainError.unreadable) {
+                try verifier.verify(leaf: bytes[...], intermediate: intermediate[...])
+            }
+            #expect(throws: ChainError.unreadable) { try verifier.verify(leaf: leaf[...], intermediate: bytes[...]) }
+        }
+    }
+
+    @Test("validity is the time that all three have in common, and not held against the present")
+    func intersection() throws {
+        let builder = ChainBuilder {
+            $0.root.notBefore = Timestamp(milliseconds: 1_000_000_000_000)
+            $0.intermediate.notBefore = Timestamp(milliseconds: 1_100_000_000_000)
+            $0.leaf.notBefore = Timestamp(milliseconds: 1_050_000_000_000)
+            $0.root.notAfter = Timestamp(milliseconds: 1_500_000_000_000)
+            $0.intermediate.notAfter = Timestamp(milliseconds: 1_400_000_000_000)
+            $0.leaf.notAfter = Timestamp(milliseconds: 1_300_000_000_000)
+        }
+        let expected = Timestamp(milliseconds: 1_100_000_000_000)...Timestamp(milliseconds: 1_300_000_000_000)
+        #expect(try result(builder).value?.validity == expected)
+    }
+
+    @Test("Apple's own chain holds, from the leaf's first to its last second")
+    func apple() throws {
+        let chain = try ChainVerifier(roots: .ofApple())
+            .verify(leaf: ChainOfApple.leaf()[...], intermediate: ChainOfApple.intermediate()[...])
+        #expect(chain.key.kind == .p256)
+        #expect(chain.validity.lowerBound.rfc3339 == "2025-09-19T19:44:51.000Z")
+        #expect(chain.validity.upperBound.rfc3339 == "2027-10-13T17:47:23.000Z")
+        #expect(chain.validity.contains(Fixture.now))
+        #expect(!chain.validity.contains(Timestamp(milliseconds: 1_700_000_000_000)))
+    }
+
+    @Test("one changed byte anywhere in Apple's certificates, and they do not hold")
+    func damagedApple() throws {
+        let verifier = ChainVerifier(roots: try .ofApple())
+        let leaf = try ChainOfApple.leaf()
+        let intermediate = try ChainOfApple.intermediate()
+        for index in stride(from: 0, to: leaf.count, by: 7) {
+            var damaged = leaf
+            damaged[index] ^= 0x01
+            #expect(throws: ChainError.self) {
+                try verifier.verify(leaf: damaged[...], intermediate: intermediate[...])
+            }
+        }
+        for index in stride(from: 0, to: intermediate.count, by: 7) {
+            var damaged = intermediate
+            damaged[index] ^= 0x01
+            #expect(throws: ChainError.self) { try verifier.verify(leaf: leaf[...], intermediate: damaged[...]) }
+        }
+    }
+
+    @Test("every error has a sentence of its own")
+    func details() {
+        #expect(Set(ChainError.allCases.map(\.detail)).count == ChainError.allCases.count)
+    }
+}
