@@ -103,7 +103,9 @@ let suites: [Target] = [
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests("Kafka", "CLibrdkafka", "Logging", "Metrics", "Threading"),
-    tests("HTTPClient", "CertificateMaking", "Cryptography", "HTTPServer", "Logging", "Metrics", "Threading"),
+    tests(
+        "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
+        "Threading"),
     tests("HTTPServer", "CertificateMaking", "Logging", "Scheduling", "Threading"),
     tests("CommandParser"),
     tests("Configuration", "Contract"),

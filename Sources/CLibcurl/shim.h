@@ -6,11 +6,6 @@
 #include <curl/curl.h>
 #include <openssl/ssl.h>
 
-// Swift's Glibc module leaves these three out.
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
-
 // curl_easy_setopt is variadic, which Swift cannot call: one function per type that an option can have.
 static inline CURLcode grantor_easy_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -95,38 +90,6 @@ static inline CURLMcode grantor_multi_set_timer_callback(
 // The result is a member of a union that Swift would reach only by reinterpreting memory.
 static inline CURLcode grantor_message_result(const CURLMsg *message) {
     return message->data.result;
-}
-
-// `struct epoll_event` is packed and holds a union; filling it in C keeps its layout out of Swift.
-// What the kernel hands back with an event: the descriptor, and whose it is.
-static inline int grantor_epoll_control(
-    int poller, int operation, int descriptor, unsigned int owner, unsigned int events
-) {
-    unsigned long long data = (unsigned long long)owner << 32 | (unsigned int)descriptor;
-    struct epoll_event event = {.events = events, .data = {.u64 = data}};
-    return epoll_ctl(poller, operation, descriptor, &event);
-}
-
-static inline int grantor_epoll_descriptor(const struct epoll_event *event) {
-    return (int)(event->data.u64 & 0xFFFFFFFF);
-}
-
-static inline unsigned int grantor_epoll_owner(const struct epoll_event *event) {
-    return (unsigned int)(event->data.u64 >> 32);
-}
-
-// Swift sees the flags of these calls as enumerations, which do not combine.
-static inline int grantor_wake_descriptor(void) {
-    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-}
-
-static inline int grantor_epoll_create(void) {
-    return epoll_create1(EPOLL_CLOEXEC);
-}
-
-// Variadic, which Swift cannot call: names the calling thread for debuggers.
-static inline void grantor_name_transport_thread(const char *name) {
-    prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 #endif

@@ -1,0 +1,49 @@
+/// One request to be made.
+public struct HTTPCall: Sendable {
+    /// Names the call in its outcome; the client does not read it.
+    public var token: UInt64
+    /// What is asked.
+    public var request: HTTPRequest
+    /// The body. Nil, as with `get`, for none; with `post` that is an empty one.
+    public var body: HTTPBody?
+    /// For the whole exchange, connecting included, from when the call left the queue; rounded up to milliseconds,
+    /// 1 ms to 1 h. Nil: ``HTTPClientConfiguration/totalTimeout``.
+    public var timeout: Duration?
+    /// Whether it goes over a connection that is made for it and closed after it, whatever others are open. Its answer
+    /// can then be the answer to nothing else.
+    public var usesFreshConnection: Bool
+
+    /// A call; a GET with a body or a timeout out of range ends with ``HTTPFailure/invalidCall(_:)``.
+    public init(
+        token: UInt64, request: HTTPRequest, body: HTTPBody? = nil, timeout: Duration? = nil,
+        usesFreshConnection: Bool = false
+    ) {
+        self.token = token
+        self.request = request
+        self.body = body
+        self.timeout = timeout
+        self.usesFreshConnection = usesFreshConnection
+    }
+
+    /// Refuses what would be sent as something else.
+    func validate() throws(HTTPFailure) {
+        guard request.method != .get || (body?.count ?? 0) == 0 else { throw .invalidCall("a GET has no body") }
+        if let timeout, !(HTTPClientConfiguration.timeoutRange ~= timeout) {
+            throw .invalidCall("the timeout is outside 1 ms to 1 h")
+        }
+    }
+}
+
+/// What became of a call.
+public struct HTTPOutcome: Sendable {
+    /// The call's.
+    public var token: UInt64
+    /// The whole response, whatever its status, or why there is none.
+    public var result: Result<HTTPResponse, HTTPFailure>
+
+    /// An outcome, as tests make one.
+    public init(token: UInt64, result: Result<HTTPResponse, HTTPFailure>) {
+        self.token = token
+        self.result = result
+    }
+}

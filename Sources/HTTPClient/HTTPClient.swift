@@ -1,0 +1,105 @@
+public import Logging
+public import Metrics
+internal import Scheduling
+internal import Synchronization
+internal import Threading
+
+/// HTTPS requests over libcurl, many at a time, on one thread of its own, `http`.
+///
+/// Connections are kept and used again. The other side is always verified, TLS is 1.2 or later; there is no switch for
+/// either. Redirects are answers like others. There are no cookies, no proxy from the environment and no `.netrc`.
+/// Headers and bodies are never logged.
+///
+/// Calls come in batches (``send(_:)``) and outcomes go out in batches, through the sink that the client is made with.
+public final class HTTPClient: Sendable {
+    private let inbox: HTTPInbox
+    private let thread: OwnerThread
+
+    /// Checks the configuration and starts the thread; nothing is connected yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: Checked field by field.
+    ///   - logger: Gets failures at debug level: their kind and libcurl's text.
+    ///   - registry: Has ``HTTPClientMetrics``.
+    ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with all
+    ///     outcomes of that turn, in the order in which they came. All connections wait while it runs: it computes for
+    ///     microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
+    /// - Throws: ``HTTPClientError/invalidConfiguration(field:reason:)``,
+    ///   ``HTTPClientError/resourcesExhausted(_:errno:)``, and ``HTTPClientError/libraryFault(_:)``.
+    public init(
+        configuration: HTTPClientConfiguration, logger: Logger, registry: PrometheusRegistry = .shared,
+        sink: @escaping @Sendable ([HTTPOutcome]) -> Void
+    ) throws(HTTPClientError) {
+        try configuration.validate()
+        do throws(CurlFailure) { try CurlLibrary.initialize() } catch { throw .libraryFault(error) }
+        let start: Start
+        do throws(ThreadingError) {
+            start = try Start()
+            let inbox = try HTTPInbox(configuration)
+            self.inbox = inbox
+            thread = try OwnerThread(name: "http") {
+                do throws(HTTPClientError) {
+                    let loop = try HTTPLoop(
+                        configuration: configuration, inbox: inbox, metrics: HTTPClientMetrics(registry),
+                        logger: logger,
+                        sink: sink)
+                    start.report(nil)
+                    loop.run()
+                } catch {
+                    start.report(error)
+                }
+            }
+        } catch {
+            throw HTTPClientError(error)
+        }
+        if let error = start.wait() { throw error }
+    }
+
+    deinit { inbox.stop() }
+
+    /// Hands over calls; each gets one outcome through the sink.
+    ///
+    /// A call for which there is no place in flight waits; time limits count from when the wait is over. A connection
+    /// that was kept open can turn out to be closed just as it is used again. If not a byte of the response has come,
+    /// libcurl then sends the request once more on a new one, so a request may arrive twice.
+    ///
+    /// - Returns: false if the client is stopped; then none of them gets an outcome.
+    @discardableResult
+    public func send(_ calls: [HTTPCall]) -> Bool { inbox.calls.post(contentsOf: calls) }
+
+    /// Ends every call with ``HTTPFailure/stopped``, closes all connections, and returns when the thread has ended; the
+    /// sink is not called any more then. Every further call waits for the same. A client that is dropped stops, too.
+    public func stop() {
+        inbox.stop()
+        thread.join()
+    }
+}
+
+/// How the thread's start went.
+private final class Start: Sendable {
+    private let error = Mutex<HTTPClientError?>(nil)
+    private let reported: WakeDescriptor
+
+    init() throws(ThreadingError) { reported = try WakeDescriptor() }
+
+    func report(_ error: HTTPClientError?) {
+        self.error.withLock { $0 = error }
+        reported.signal()
+    }
+
+    func wait() -> HTTPClientError? {
+        reported.wait()
+        return error.withLock { $0 }
+    }
+}
+
+extension HTTPClientError {
+    init(_ error: ThreadingError) {
+        self =
+            switch error {
+            case .noThread(let errno): .resourcesExhausted("pthread_create", errno: errno)
+            case .noDescriptor(let errno): .resourcesExhausted("epoll_create1 or eventfd", errno: errno)
+            case .notWatched(let errno): .resourcesExhausted("epoll_ctl", errno: errno)
+            }
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Why a client, an endpoint or a request cannot be made. No case carries a URL or the value of a header.
+public enum HTTPClientError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A field of the configuration is out of its range or unusable. The operator corrects it.
+    case invalidConfiguration(field: String, reason: String)
+    /// The URL cannot be read, or has a part that it must not have. Whoever configured it corrects it.
+    case invalidURL
+    /// The URL's scheme is not `https`. Whoever configured it corrects it.
+    case notHTTPS
+    /// A header cannot be sent as given. The caller corrects the request.
+    case invalidRequest(String)
+    /// The operating system gave no descriptor, thread or memory. The start fails.
+    case resourcesExhausted(String, errno: Int32)
+    /// This libcurl lacks something: 7.87 is the oldest that has all. The start fails.
+    case libraryFault(CurlFailure)
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .invalidConfiguration(let field, let reason): "the setting \(field) cannot be used: \(reason)"
+        case .invalidURL: "the URL cannot be read, or has a user name, password or fragment in it"
+        case .notHTTPS: "the URL does not begin with https://"
+        case .invalidRequest(let reason): "the request cannot be sent: \(reason)"
+        case .resourcesExhausted(let call, let errno): "the system refused \(call): \(String(cString: strerror(errno)))"
+        case .libraryFault(let failure): "libcurl failed: \(failure)"
+        }
+    }
+}
+
+/// What libcurl said about a failure.
+public struct CurlFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// libcurl's number for it, see [libcurl-errors](https://curl.se/libcurl/c/libcurl-errors.html).
+    public let code: Int32
+    /// A sentence for a person, at most 255 bytes; names the host at most.
+    public let text: String
+
+    /// A failure, as tests make one.
+    public init(code: Int32, text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// `text (libcurl code)`.
+    public var description: String { "\(text) (libcurl \(code))" }
+}

@@ -1,0 +1,161 @@
+internal import CLibcurl
+internal import Logging
+internal import Scheduling
+internal import Synchronization
+internal import Threading
+
+/// Where callers and the client's thread meet.
+final class HTTPInbox: Sendable {
+    /// Calls beyond those that the client lets run and wait, posted within one turn of the loop and refused by it.
+    private static let burst = 65_536
+
+    let calls: Mailbox<HTTPCall>
+    private let stops = Atomic(false)
+
+    init(_ configuration: HTTPClientConfiguration) throws(ThreadingError) {
+        calls = try Mailbox(bound: configuration.maxInFlight + configuration.maxQueued + Self.burst)
+    }
+
+    var isStopping: Bool { stops.load(ordering: .acquiring) }
+
+    func stop() {
+        stops.store(true, ordering: .releasing)
+        calls.wake.signal()
+    }
+}
+
+/// Drives libcurl in turns: waits, lets it act, starts the calls for which there is a place, and hands over the outcomes
+/// in one batch. Everything in it is born on its thread and ends there.
+final class HTTPLoop {
+    private let inbox: HTTPInbox
+    private let sink: ([HTTPOutcome]) -> Void
+    private let metrics: HTTPClientMetrics
+    private let logger: Logger
+    private let watcher: SocketWatcher
+    private let handles: MultiHandlePool
+    private var idle: TransferPool
+    private var queue: CallQueue<HTTPCall>
+    private var arrived: [HTTPCall] = []
+    private var outcomes: [HTTPOutcome] = []
+    private var unwatchedReported = 0
+
+    init(
+        configuration: HTTPClientConfiguration, inbox: HTTPInbox, metrics: HTTPClientMetrics, logger: Logger,
+        sink: @escaping ([HTTPOutcome]) -> Void
+    ) throws(HTTPClientError) {
+        self.inbox = inbox
+        self.sink = sink
+        self.metrics = metrics
+        self.logger = logger
+        idle = TransferPool(configuration: configuration)
+        queue = CallQueue(maxInFlight: configuration.maxInFlight, maxQueued: configuration.maxQueued)
+        do throws(ThreadingError) {
+            watcher = try SocketWatcher(wake: inbox.calls.wake, maxAge: configuration.maxConnectionAge)
+        } catch {
+            throw HTTPClientError(error)
+        }
+        do throws(CurlFailure) {
+            handles = try MultiHandlePool(configuration: configuration, watcher: watcher)
+            // A call that is never sent, so that an option that this libcurl refuses shows now.
+            let endpoint = try? HTTPEndpoint(baseURL: "https://localhost")
+            if let request = try? endpoint.map({ try HTTPRequest(.get, $0) }) {
+                _ = try Transfer(HTTPCall(token: 0, request: request), configuration: configuration)
+            }
+        } catch {
+            throw .libraryFault(error)
+        }
+    }
+
+    /// Returns when the client is stopped, or libcurl cannot go on; every call has its outcome then.
+    func run() {
+        var ending = HTTPFailure.stopped
+        do throws(CurlFailure) {
+            while !inbox.isStopping { try takeTurn() }
+        } catch {
+            logger.critical("libcurl cannot go on", metadata: ["failure": "\(error)"])
+            ending = .libraryFault(error)
+        }
+        for call in inbox.calls.close() { outcomes.append(HTTPOutcome(token: call.token, result: .failure(ending))) }
+        for call in queue.removeAll() { outcomes.append(HTTPOutcome(token: call.token, result: .failure(ending))) }
+        for token in handles.tokens { outcomes.append(HTTPOutcome(token: token, result: .failure(ending))) }
+        handOver()
+        metrics.set(inFlight: 0, queued: 0)
+    }
+
+    private func takeTurn() throws(CurlFailure) {
+        // What failed at its start is handed over at once, and so is the place that it left.
+        let isBusy = !outcomes.isEmpty || queue.hasNext
+        var failure: CurlFailure?
+        watcher.wait(until: isBusy ? .now : handles.deadline) { event in
+            do throws(CurlFailure) {
+                try handles.act(on: event)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        takeCalls()
+        startCalls()
+        try handles.actOnTimers(at: .now)
+        collectEnded()
+        metrics.set(inFlight: queue.inFlight, queued: queue.count)
+        handOver()
+        reportUnwatched()
+    }
+
+    private func takeCalls() {
+        inbox.calls.takeAll(into: &arrived)
+        for call in arrived {
+            do throws(HTTPFailure) {
+                try call.validate()
+                guard queue.append(call) else { throw .queueFull }
+            } catch {
+                outcomes.append(HTTPOutcome(token: call.token, result: .failure(error)))
+            }
+        }
+        // Else bodies stay alive while the loop sleeps.
+        arrived.removeAll(keepingCapacity: true)
+    }
+
+    private func startCalls() {
+        while let call = queue.takeNext() {
+            do throws(CurlFailure) {
+                try handles.add(idle.take(call))
+            } catch {
+                queue.release()
+                outcomes.append(HTTPOutcome(token: call.token, result: .failure(.libraryFault(error))))
+            }
+        }
+    }
+
+    private func collectEnded() {
+        handles.takeEnded { transfer, code in
+            queue.release()
+            metrics.connectionsOpened(transfer.connectionsOpened)
+            outcomes.append(HTTPOutcome(token: transfer.token, result: transfer.result(code)))
+            idle.add(transfer, endedWell: code == CURLE_OK)
+        }
+    }
+
+    private func handOver() {
+        guard !outcomes.isEmpty else { return }
+        var batch: [HTTPOutcome] = []
+        swap(&batch, &outcomes)
+        for outcome in batch { note(outcome) }
+        sink(batch)
+    }
+
+    private func note(_ outcome: HTTPOutcome) {
+        metrics.record(outcome.result)
+        guard case .failure(let failure) = outcome.result else { return }
+        logger.debug(
+            "a call failed",
+            metadata: ["kind": "\(failure.kind.rawValue)", "failure": "\(failure.failure?.description ?? "")"])
+    }
+
+    private func reportUnwatched() {
+        guard watcher.unwatched > unwatchedReported else { return }
+        unwatchedReported = watcher.unwatched
+        logger.error("a connection cannot be watched", metadata: ["total": "\(unwatchedReported)"])
+    }
+}

@@ -1,0 +1,92 @@
+internal import Scheduling
+
+/// Sockets that libcurl wants to hear nothing of and the poller still watches: mostly those of connections between two
+/// requests. The next one has them watched again with one call to the kernel instead of three.
+///
+/// One for a poller, whichever multi handle has sockets in it. Only sockets that libcurl made and has not closed can be
+/// idle: the number of any other descriptor, such as its resolver's, may belong to another by the time that an event on
+/// it has its turn. Before 8.3 libcurl closes a socket that is not connected yet without a word ([curl
+/// 11439](https://github.com/curl/curl/pull/11439)), and then says that it is idle. So an event that was fetched before
+/// its socket became idle says nothing; if it is true it comes again, and the kernel reports nothing of closed sockets.
+///
+/// It also knows how long each connection may live, each by a lifetime of its own.
+struct IdleSockets {
+    private struct Socket {
+        let expires: Instant
+        /// The batch of events in which it became idle; nil while it is in use.
+        var idleSince: UInt64?
+    }
+
+    private let maxAge: Duration
+    private var random: SplitMix64
+    /// By descriptor: they are small numbers, and nothing is as cheap to look up.
+    private var sockets: [Socket?] = []
+    private var batch: UInt64 = 0
+    /// Sockets that are idle.
+    private(set) var count = 0
+
+    /// - Parameters:
+    ///   - maxAge: Lifetimes are drawn between half of it and all of it.
+    ///   - seed: Where they are drawn from.
+    init(maxAge: Duration, seed: UInt64) {
+        self.maxAge = maxAge
+        random = SplitMix64(seed: seed)
+    }
+
+    func contains(_ descriptor: Int32) -> Bool { socket(descriptor)?.idleSince != nil }
+
+    /// Whether it became idle since the events were fetched that are acted on now.
+    func isNew(_ descriptor: Int32) -> Bool { socket(descriptor)?.idleSince == batch }
+
+    /// Whether the connection should not outlive its next request.
+    func isExpired(_ descriptor: Int32, at now: Instant) -> Bool {
+        socket(descriptor).map { $0.expires <= now } ?? false
+    }
+
+    /// Events are about to be fetched.
+    mutating func beginBatch() { batch += 1 }
+
+    /// The socket is idle from now on.
+    ///
+    /// - Returns: false for a descriptor that is no socket of libcurl's.
+    @discardableResult
+    mutating func insert(_ descriptor: Int32) -> Bool {
+        guard let socket = socket(descriptor) else { return false }
+        if socket.idleSince == nil { count += 1 }
+        sockets[Int(descriptor)]?.idleSince = batch
+        return true
+    }
+
+    /// The socket is in use from now on.
+    ///
+    /// - Returns: whether it was idle.
+    @discardableResult
+    mutating func remove(_ descriptor: Int32) -> Bool {
+        guard contains(descriptor) else { return false }
+        sockets[Int(descriptor)]?.idleSince = nil
+        count -= 1
+        return true
+    }
+
+    /// libcurl made a socket, whatever else had its number.
+    mutating func made(_ descriptor: Int32, at now: Instant) {
+        guard descriptor >= 0 else { return }
+        remove(descriptor)
+        let place = Int(descriptor)
+        if place >= sockets.count { sockets += Array(repeating: nil, count: place + 1 - sockets.count) }
+        let nanoseconds = maxAge.clampedNanoseconds
+        let lifetime = Duration.nanoseconds(Int64.random(in: nanoseconds / 2...nanoseconds, using: &random))
+        sockets[place] = Socket(expires: now + lifetime, idleSince: nil)
+    }
+
+    /// libcurl is about to close a socket.
+    mutating func closed(_ descriptor: Int32) {
+        guard socket(descriptor) != nil else { return }
+        remove(descriptor)
+        sockets[Int(descriptor)] = nil
+    }
+
+    private func socket(_ descriptor: Int32) -> Socket? {
+        sockets.indices.contains(Int(descriptor)) ? sockets[Int(descriptor)] : nil
+    }
+}

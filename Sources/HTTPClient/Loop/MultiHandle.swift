@@ -1,0 +1,171 @@
+internal import CLibcurl
+internal import Glibc
+internal import Scheduling
+
+/// libcurl's multi handle: many transfers, one connection cache, driven by readiness and one timer.
+///
+/// Lives on the loop's thread only.
+final class MultiHandle {
+    private let multi: UnsafeMutableRawPointer
+    private let owner: UInt32
+    private let watcher: SocketWatcher
+    private var transfers: [Transfer] = []
+    /// When libcurl wants to be called although nothing happened.
+    private(set) var deadline: Instant?
+    /// Since when there is no transfer, while there is none.
+    private(set) var emptySince = Instant.now
+
+    /// - Parameters:
+    ///   - connections: Most that are open at once.
+    ///   - owner: What the watcher reports its sockets with.
+    init(connections: Int, owner: UInt32, watcher: SocketWatcher) throws(CurlFailure) {
+        guard let multi = curl_multi_init() else { throw CurlFailure.outOfMemory }
+        self.multi = multi
+        self.owner = owner
+        self.watcher = watcher
+        // Calls beyond it would wait inside of libcurl with their time running; the pool starts no more than these.
+        try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections))
+        try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections))
+        // A cache smaller than what is in flight makes nearly every request connect anew.
+        try Self.check(grantor_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections))
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try Self.check(grantor_multi_set_socket_callback(multi, Self.socketChanged, context))
+        try Self.check(grantor_multi_set_timer_callback(multi, Self.timerChanged, context))
+    }
+
+    deinit {
+        for transfer in transfers { curl_multi_remove_handle(multi, transfer.easy) }
+        curl_multi_cleanup(multi)
+    }
+
+    /// Transfers under way.
+    var count: Int { transfers.count }
+
+    /// Starts a transfer and keeps it until it is over.
+    func add(_ transfer: Transfer) throws(CurlFailure) {
+        // Connections keep the pointer, and end before their multi handle does, which keeps the watcher.
+        try CurlOptions(easy: transfer.easy).set(
+            made: Self.socketMade, closing: Self.socketEnds, Unmanaged.passUnretained(watcher).toOpaque())
+        try Self.check(curl_multi_add_handle(multi, transfer.easy))
+        transfer.position = transfers.count
+        transfers.append(transfer)
+    }
+
+    /// Lets libcurl act on a socket that became ready. An idle one on which something came is watched no more, and its
+    /// connection ends: what came is the server's end of it, or an answer that nobody asked for, which the next request
+    /// would take for its own. libcurl sees the end when it looks for a connection to use, or when it sends.
+    func act(on event: SocketWatcher.Event) throws(CurlFailure) {
+        let descriptor = event.descriptor
+        guard !watcher.idle.contains(descriptor) else {
+            guard !watcher.idle.isNew(descriptor) else { return }
+            // What was ready when the kernel was asked may have been read since: libcurl lets other transfers go on
+            // while it acts on one.
+            guard hasCome(on: descriptor) else {
+                return watcher.watch(descriptor, owner: owner, read: true, write: false)
+            }
+            watcher.idle.remove(descriptor)
+            watcher.forget(descriptor)
+            // Fails where the other side was faster, and then it has ended, too.
+            _ = shutdown(descriptor, Int32(SHUT_RDWR))
+            return
+        }
+        var mask: Int32 = 0
+        if event.canRead { mask |= CURL_CSELECT_IN }
+        if event.canWrite { mask |= CURL_CSELECT_OUT }
+        if event.hasFailed { mask |= CURL_CSELECT_ERR }
+        try act(descriptor, mask)
+    }
+
+    /// Whether there is something to be read from a socket, its end or an error among it.
+    private func hasCome(on descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) >= 0
+            || (errno != EAGAIN && errno != EINTR)
+    }
+
+    /// Lets libcurl act on its timer if that is due.
+    func actOnTimer(at now: Instant) throws(CurlFailure) {
+        guard let deadline, deadline <= now else { return }
+        self.deadline = nil
+        try act(CURL_SOCKET_TIMEOUT, 0)
+    }
+
+    /// Takes the next transfer that is over off the handle.
+    func nextEnded() -> (transfer: Transfer, code: CURLcode)? {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let transfer = Transfer.of(easy)
+            else { continue }
+            // Before the handle is removed, which frees the message.
+            let code = grantor_message_result(message)
+            remove(transfer)
+            return (transfer, code)
+        }
+        return nil
+    }
+
+    /// The tokens of what is under way.
+    var tokens: [UInt64] { transfers.map(\.token) }
+
+    private func remove(_ transfer: Transfer) {
+        curl_multi_remove_handle(multi, transfer.easy)
+        let last = transfers.removeLast()
+        if last !== transfer {
+            transfers[transfer.position] = last
+            last.position = transfer.position
+        }
+        if transfers.isEmpty { emptySince = .now }
+    }
+
+    private func act(_ descriptor: Int32, _ mask: Int32) throws(CurlFailure) {
+        var running: Int32 = 0
+        let code = curl_multi_socket_action(multi, descriptor, mask, &running)
+        // A descriptor that libcurl closed a moment ago, in the same batch of events, is no fault.
+        guard code == CURLM_OK || code == CURLM_BAD_SOCKET else { throw CurlFailure(code) }
+    }
+
+    private static func check(_ code: CURLMcode) throws(CurlFailure) {
+        guard code == CURLM_OK else { throw CurlFailure(code) }
+    }
+
+    private static let socketChanged: curl_socket_callback = { easy, descriptor, what, context, _ in
+        guard let context else { return 0 }
+        let handle = Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue()
+        let watcher = handle.watcher
+        guard what != CURL_POLL_REMOVE else {
+            if !watcher.idle.insert(descriptor) { watcher.forget(descriptor) }
+            return 0
+        }
+        if watcher.idle.remove(descriptor), watcher.idle.isExpired(descriptor, at: .now), let easy {
+            Transfer.of(easy)?.closeConnectionAfterwards()
+        }
+        // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its
+        // time limit.
+        watcher.watch(
+            descriptor, owner: handle.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
+        return 0
+    }
+
+    private static let socketMade: curl_sockopt_callback = { context, descriptor, _ in
+        if let context {
+            Unmanaged<SocketWatcher>.fromOpaque(context).takeUnretainedValue().idle.made(descriptor, at: .now)
+        }
+        return CURL_SOCKOPT_OK
+    }
+
+    /// Before the number is another socket's.
+    private static let socketEnds: curl_closesocket_callback = { context, descriptor in
+        if let context {
+            Unmanaged<SocketWatcher>.fromOpaque(context).takeUnretainedValue().idle.closed(descriptor)
+        }
+        return close(descriptor)
+    }
+
+    private static let timerChanged: curl_multi_timer_callback = { _, milliseconds, context in
+        guard let context else { return 0 }
+        let handle = Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue()
+        handle.deadline = milliseconds < 0 ? nil : .now + .milliseconds(milliseconds)
+        return 0
+    }
+}

@@ -1,0 +1,205 @@
+internal import CLibcurl
+
+/// One call on its way: libcurl's easy handle and everything that it points to. When the call is over, the same object
+/// can carry another: making a handle and setting its options costs a tenth of what a request does.
+///
+/// Lives on the loop's thread only. The handle refers to the object without owning it, so the object has to be kept
+/// until the handle is off the multi handle; ``MultiHandle`` does.
+final class Transfer {
+    private(set) var token: UInt64
+    let easy: UnsafeMutableRawPointer
+    /// Its place in the multi handle's list.
+    var position = 0
+    private let errorText: UnsafeMutablePointer<CChar>
+    private let configuration: HTTPClientConfiguration
+    private var headerList: HeaderList
+    private var body: HTTPBody?
+    private var timeout: Duration
+    private var usesFreshConnection: Bool
+    /// How often libcurl sent the request: more than once when a kept connection turned out to be closed.
+    private var sendings = 0
+    /// Whether the connection was too old to be kept.
+    private var closesConnection = false
+    private var collector: ResponseCollector
+    /// Whose options the handle has.
+    private var request: HTTPRequest
+
+    /// - Throws: libcurl refuses an option, or has no memory.
+    init(_ call: HTTPCall, configuration: HTTPClientConfiguration) throws(CurlFailure) {
+        headerList = try HeaderList(call.request)
+        guard let easy = curl_easy_init() else { throw CurlFailure.outOfMemory }
+        self.easy = easy
+        token = call.token
+        body = call.bodyToSend
+        timeout = call.timeout ?? configuration.totalTimeout
+        usesFreshConnection = call.usesFreshConnection
+        request = call.request
+        self.configuration = configuration
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        collector = ResponseCollector(configuration)
+        // From here on all members are set, so that deinit frees them if an option is refused.
+        let options = CurlOptions(easy: easy)
+        try options.apply(configuration)
+        try options.apply(request)
+        try options.apply(body)
+        try options.apply(timeout: timeout)
+        try options.apply(usesFreshConnection: usesFreshConnection)
+        try options.set(CURLOPT_HTTPHEADER, list: headerList.head)
+        try options.set(CURLOPT_ERRORBUFFER, pointer: errorText)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try options.set(CURLOPT_PRIVATE, pointer: context)
+        try options.set(CURLOPT_HEADERFUNCTION, callback: Self.receiveHeaderLine)
+        try options.set(CURLOPT_HEADERDATA, pointer: context)
+        try options.set(prerequest: Self.sends, context)
+        try options.set(CURLOPT_WRITEFUNCTION, callback: Self.receiveBody)
+        try options.set(CURLOPT_WRITEDATA, pointer: context)
+    }
+
+    deinit {
+        // First the handle, which writes to the rest until it is gone.
+        curl_easy_cleanup(easy)
+        errorText.deallocate()
+    }
+
+    /// Takes another call, which differs from the last in its body alone for the most part.
+    ///
+    /// - Precondition: the last one is over, and its handle off the multi handle.
+    /// - Throws: as `init` does; the object is of no more use then.
+    func renew(_ call: HTTPCall) throws(CurlFailure) {
+        token = call.token
+        sendings = 0
+        errorText.pointee = 0
+        collector = ResponseCollector(configuration)
+        body = call.bodyToSend
+        let options = CurlOptions(easy: easy)
+        try options.apply(body)
+        let timeout = call.timeout ?? configuration.totalTimeout
+        if timeout != self.timeout {
+            try options.apply(timeout: timeout)
+            self.timeout = timeout
+        }
+        if call.usesFreshConnection != usesFreshConnection {
+            try options.apply(usesFreshConnection: call.usesFreshConnection)
+            usesFreshConnection = call.usesFreshConnection
+        }
+        guard call.request !== request else { return }
+        let headerList = try HeaderList(call.request)
+        try options.apply(call.request)
+        try options.set(CURLOPT_HTTPHEADER, list: headerList.head)
+        // Only now: until here the handle refers to the old list.
+        self.headerList = headerList
+        request = call.request
+    }
+
+    /// Gives back the memory that only the call that is over needed.
+    ///
+    /// - Returns: whether the transfer can be renewed. libcurl gives up the sixth time that a handle sends a request
+    ///   anew, and counts over all that the handle ever sent; so one that did it once is of no more use.
+    func release() -> Bool {
+        collector = ResponseCollector(configuration)
+        do throws(CurlFailure) {
+            if body != nil { try CurlOptions(easy: easy).forgetBody() }
+        } catch {
+            // The next call gets a new handle, which says the same to its caller.
+            return false
+        }
+        body = nil
+        return sendings == 1 && !closesConnection
+    }
+
+    /// Has the connection under the call end after it.
+    func closeConnectionAfterwards() {
+        guard !closesConnection else { return }
+        closesConnection = true
+        // A libcurl that refuses has the limit of its own (CURLOPT_MAXLIFETIME_CONN).
+        try? CurlOptions(easy: easy).closeAfterwards()
+    }
+
+    /// The transfer that a handle belongs to, which has to be alive.
+    static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
+        grantor_easy_get_private(easy).map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Connections that were opened for it: 0 or 1, more when libcurl tried again.
+    var connectionsOpened: Int { grantor_easy_get_long(easy, CURLINFO_NUM_CONNECTS) }
+
+    /// What became of the call, once libcurl says that it is over.
+    func result(_ code: CURLcode) -> Result<HTTPResponse, HTTPFailure> {
+        switch collector.overflow {
+        case .headers: return .failure(.responseTooLarge(.headers))
+        case .body: return .failure(.responseTooLarge(.body))
+        case nil: break
+        }
+        guard code == CURLE_OK else { return .failure(outcome(code).error) }
+        return .success(
+            HTTPResponse(
+                status: grantor_easy_get_long(easy, CURLINFO_RESPONSE_CODE), lines: collector.headers,
+                body: collector.body, timings: timings))
+    }
+
+    private var timings: HTTPTimings {
+        HTTPTimings(
+            connect: time(CURLINFO_APPCONNECT_TIME_T), firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
+            total: time(CURLINFO_TOTAL_TIME_T), reusedConnection: connectionsOpened == 0)
+    }
+
+    private func time(_ info: CURLINFO) -> Duration { .microseconds(grantor_easy_get_offset(easy, info)) }
+
+    private func outcome(_ code: CURLcode) -> CurlOutcome {
+        let text = String(cString: errorText)
+        let wasConnected = grantor_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
+        return CurlOutcome(
+            code: code, text: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text,
+            wasConnected: wasConnected,
+            requestSent: wasConnected && grantor_easy_get_long(easy, CURLINFO_REQUEST_SIZE) > 0,
+            responseBegun: grantor_easy_get_offset(easy, CURLINFO_STARTTRANSFER_TIME_T) > 0,
+            verifyResult: grantor_easy_get_long(easy, CURLINFO_SSL_VERIFYRESULT),
+            usesProxy: request.endpoint.proxy != nil,
+            proxyStatus: grantor_easy_get_long(easy, CURLINFO_HTTP_CONNECTCODE))
+    }
+
+    private static let sends: curl_prereq_callback = { context, _, _, _, _ in
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        guard !transfer.wouldReadAnotherAnswer else { return CURL_PREREQFUNC_ABORT }
+        transfer.sendings += 1
+        return CURL_PREREQFUNC_OK
+    }
+
+    /// Whether the server said more on a kept connection than it was asked, which would be taken for the answer to
+    /// come, and each answer after it for the one before.
+    private var wouldReadAnotherAnswer: Bool { connectionsOpened == 0 && grantor_easy_has_unread(easy) != 0 }
+
+    // These two return how much was taken; anything but `size * count` makes libcurl end the transfer.
+
+    private static let receiveHeaderLine: curl_write_callback = { bytes, size, count, context in
+        take(bytes, size * count, context) { $0.collector.receive(headerLine: $1) }
+    }
+
+    private static let receiveBody: curl_write_callback = { bytes, size, count, context in
+        take(bytes, size * count, context) { $0.collector.receive(body: $1) }
+    }
+
+    private static func take(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+        _ receive: (Transfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let context else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
+}
+
+extension HTTPCall {
+    /// Nil for a call that has none, not even an empty one.
+    fileprivate var bodyToSend: HTTPBody? {
+        request.method == .get ? nil : body ?? HTTPBody()
+    }
+}
+
+extension ResponseCollector {
+    fileprivate init(_ configuration: HTTPClientConfiguration) {
+        self.init(maxHeaderBytes: configuration.maxHeaderBytes, maxBodyBytes: configuration.maxResponseBytes)
+    }
+}

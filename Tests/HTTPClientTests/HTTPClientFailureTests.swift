@@ -1,0 +1,228 @@
+import CertificateMaking
+import FoundationEssentials
+import HTTPClient
+import Testing
+
+/// How each fault of the other side is reported.
+@Suite(.timeLimit(.minutes(5)))
+struct HTTPClientFailureTests {
+    @Test(arguments: [true, false])
+    func `an answer that nobody asked for is taken for nobody's`(atOnce: Bool) throws {
+        // Longer than libcurl's buffer: it stops at the end of the answer, and the rest stays where it is.
+        let long = String(repeating: "x", count: 40_000)
+        let gate = Gate(opensAt: 2)
+        try Setup.run(
+            script: { request in
+                let answer = String.ok("\(request.path)\(long)")
+                guard request.number == 1 else { return [.send(answer)] }
+                return atOnce ? [.send(answer + .ok("extra"))] : [.send(answer), .pass(gate), .send(.ok("extra"))]
+            },
+            { setup in
+                func body(_ path: String) throws -> String? {
+                    // Where the connection is given up for it, nothing was sent, and the caller asks again.
+                    for _ in 0..<3 {
+                        switch setup.client.result(try setup.request(.get, path)) {
+                        case .success(let response):
+                            return String(decoding: response.body.prefix { $0 != UInt8(ascii: "x") }, as: UTF8.self)
+                        case .failure(.connectionLost(requestSent: false, _)): continue
+                        case .failure(let failure): throw failure
+                        }
+                    }
+                    return nil
+                }
+                let first = try body("/1")
+                #expect(first == "/1")
+                if !atOnce {
+                    gate.arrive()
+                    // The client ends the connection when the extra answer comes.
+                    setup.server.closedConnections.reaches(1)
+                }
+                for number in 2..<6 {
+                    let value = try body("/\(number)")
+                    #expect(value == "/\(number)")
+                }
+                #expect(setup.server.connections.count == 2)
+            })
+    }
+
+    @Test func `a GET with a body and a time limit that is none are refused, and nothing is sent`() throws {
+        try Setup.run { setup in
+            let request = try setup.request()
+            let refused = [
+                setup.client.result(request, body: [1]), setup.client.result(request, timeout: .zero),
+                setup.client.result(request, timeout: .seconds(3601)),
+            ]
+            for case .success in refused { Issue.record("an answer") }
+            for case .failure(let failure) in refused { #expect(failure.disposition == .reject) }
+            #expect(setup.server.connections.count == 0)
+        }
+    }
+
+    @Test func `a name that does not exist`() throws {
+        try Setup.run { setup in
+            // Labels end at 63 bytes, so that the resolver says no without asking anybody.
+            let endpoint = try HTTPEndpoint(baseURL: "https://\(String(repeating: "a", count: 64)).invalid/")
+            let failure = try failure(setup.client.result(HTTPRequest(.get, endpoint)))
+            #expect(failure.kind == .dnsFailed)
+            #expect(failure.disposition == .retry)
+        }
+    }
+
+    @Test func `nobody listens`() throws {
+        try Setup.run { setup in
+            // A port that only the system's own services may have.
+            let endpoint = try HTTPEndpoint(baseURL: "https://127.0.0.1:1/")
+            let failure = try failure(setup.client.result(HTTPRequest(.get, endpoint)))
+            #expect(failure.kind == .connectFailed)
+            #expect(failure.disposition == .retry)
+        }
+    }
+
+    @Test func `a server that accepts and never agrees on TLS`() throws {
+        try Setup.run(.silence, configure: { $0.connectTimeout = .milliseconds(200) }) { setup in
+            let failure = try setup.failure()
+            #expect(failure.kind == .connectTimeout)
+            setup.server.closedConnections.reaches(1)
+        }
+    }
+
+    @Test func `a certificate for another host`() throws {
+        let tls = try ServerTLS(host: "example.com")
+        try expectTLSFailure(.wrongHost, .retryAndAlert, tls: tls, caFile: tls.caFile)
+    }
+
+    @Test func `an expired certificate`() throws {
+        let tls = try ServerTLS(validity: -86_400 ... -60)
+        try expectTLSFailure(.outOfDate, .retryAndAlert, tls: tls, caFile: tls.caFile)
+    }
+
+    @Test func `a certificate of an unknown authority`() throws {
+        // Of another name: OpenSSL says something else of a root that only has the same name.
+        let other = try CertificateChain(validity: 0...4_000_000_000).rootPEM
+        let file = FileManager.default.temporaryDirectory.path + "/http-client-\(UUID().uuidString).pem"
+        try other.write(toFile: file, atomically: true, encoding: .utf8)
+        try expectTLSFailure(.untrusted, .retryAndAlert, tls: ServerTLS.shared.get(), caFile: file)
+    }
+
+    @Test func `the system's authorities do not know the test authority`() throws {
+        try expectTLSFailure(.untrusted, .retryAndAlert, tls: ServerTLS.shared.get(), caFile: nil)
+    }
+
+    @Test func `an authorities' file that is none`() throws {
+        try expectTLSFailure(.authorityFile, .configuration, tls: ServerTLS.shared.get(), caFile: "/etc/hostname")
+    }
+
+    @Test func `no whole response in time`() throws {
+        try Setup.run(script: { [.send($0.number == 1 ? .ok("fine") : "HTTP/1.1 200 OK\r\n")] }) { setup in
+            // Opens the connection, so that the limit has only the exchange to cover.
+            _ = try setup.get()
+            let failure = try setup.failure(timeout: .milliseconds(200))
+            #expect(failure.kind == .timedOut)
+            #expect(failure.mayHaveArrived)
+            setup.server.closedConnections.reaches(1)
+        }
+    }
+
+    @Test(arguments: [ScriptedServer.Step.reset, .finish])
+    func `the connection ends before the response`(step: ScriptedServer.Step) throws {
+        try Setup.run(script: { _ in [step] }) { setup in
+            let failure = try setup.failure()
+            guard case .connectionLost(requestSent: true, _) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect(failure.disposition == .retry)
+        }
+    }
+
+    @Test func `a kept connection that ends as it is used again costs a second sending, not a failure`() throws {
+        try Setup.run(script: { $0.number == 2 ? [.finish] : [.send(.ok("fine"))] }) { setup in
+            _ = try setup.get("/first")
+            let response = try setup.get("/second")
+            #expect(response.status == 200)
+            #expect(setup.server.log.all.filter { $0.path == "/second" }.count == 2)
+        }
+    }
+
+    @Test func `however often that happens`() throws {
+        // libcurl gives up at the sixth time, and counts for as long as its handle lives.
+        try Setup.run(
+            configure: { $0.maxInFlight = 1 },
+            script: { $0.number.isMultiple(of: 2) ? [.finish] : [.send(.ok("fine"))] }
+        ) { setup in
+            for _ in 0..<10 {
+                let response = try setup.get()
+                #expect(response.status == 200)
+            }
+            #expect(setup.server.log.all.count == 19)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+    ])
+    func `the connection ends before the body does`(cut: String) throws {
+        try Setup.run(script: { _ in [.send(cut), .finish] }) { setup in
+            let failure = try setup.failure()
+            #expect(failure.kind == .connectionLost)
+        }
+    }
+
+    @Test(arguments: [
+        "SSH-2.0-OpenSSH_9.2\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello",
+    ])
+    func `bytes that are not HTTP`(response: String) throws {
+        try Setup.run(script: { _ in [.send(response), .finish] }) { setup in
+            let failure = try failure(setup.client.result(setup.request(acceptsGzip: true)))
+            #expect(failure.kind == .malformedResponse, "\(failure)")
+        }
+    }
+
+    @Test func `a failed call leaves its place to the next`() throws {
+        try Setup.run(
+            configure: { $0.maxInFlight = 1 },
+            script: { request in
+                switch request.path {
+                case "/reset": [.reset]
+                case "/nonsense": [.send("nonsense\r\n\r\n"), .finish]
+                case "/silence": []
+                default: [.send(.ok("fine"))]
+                }
+            }
+        ) { setup in
+            var kinds = try ["/reset", "/nonsense"].map { try setup.failure($0).kind }
+            // On a connection that is there: it is the answer that must not come in time.
+            _ = try setup.get()
+            kinds.append(try setup.failure("/silence", timeout: .seconds(2)).kind)
+
+            #expect(kinds == [.connectionLost, .malformedResponse, .timedOut])
+            let response = try setup.get()
+            #expect(response.status == 200)
+        }
+    }
+
+    private func failure(_ answer: TestClient.Answer) throws -> HTTPFailure {
+        switch answer {
+        case .success(let response): throw Setup.Unexpected(response: response)
+        case .failure(let failure): return failure
+        }
+    }
+
+    private func expectTLSFailure(
+        _ reason: HTTPFailure.TLSReason, _ disposition: HTTPFailure.Disposition, tls: ServerTLS, caFile: String?
+    ) throws {
+        try Setup.run(.tls(tls), configure: { $0.caFile = caFile }) { setup in
+            let failure = try setup.failure()
+            guard case .tlsFailed(let actual, _) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+            #expect(actual == reason)
+            #expect(failure.disposition == disposition)
+            #expect(setup.server.requests.count == 0)
+        }
+    }
+}

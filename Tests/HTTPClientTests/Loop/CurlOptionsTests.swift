@@ -1,0 +1,66 @@
+import Glibc
+import HTTPClient
+import Testing
+
+/// What the environment must not change. Each test has a process of its own: its environment belongs to all threads,
+/// and its memory is measured.
+@Suite(.timeLimit(.minutes(5)))
+struct CurlOptionsTests {
+    @Test func `a proxy in the environment is not used`() async {
+        await #expect(processExitsWith: .success) {
+            // Nobody listens on port 1, so that a request through the proxy would fail.
+            for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
+                setenv(name, "http://127.0.0.1:1", 1)
+            }
+            for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+            try Setup.run { setup in
+                let response = try setup.get()
+                try #require(response.status == 200)
+                try #require(setup.server.connections.count == 1)
+            }
+        }
+    }
+
+    @Test func `a configured proxy is used, whatever the environment makes an exception of`() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["no_proxy", "NO_PROXY"] { setenv(name, "*", 1) }
+            try Setup.run { setup in
+                let endpoint = try setup.endpoint(HTTPProxy(url: "http://127.0.0.1:1"))
+                let answer = setup.client.result(try HTTPRequest(.get, endpoint))
+                guard case .failure(.connectFailed) = answer else { throw answer.failure }
+            }
+        }
+    }
+
+    @Test func `a compressed body of 100 MB takes no more memory than the limit allows`() async {
+        await #expect(processExitsWith: .success) {
+            let bomb = GzipBomb.zeros(pieces: 400_000)
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
+            try Setup.run(script: { $0.number == 1 ? [.send(.ok("fine"))] : [.send(head), .sendBytes(bomb)] }) {
+                setup in
+                _ = try setup.get()
+                let before = peakKilobytes()
+                let answer = setup.client.result(try setup.request(acceptsGzip: true))
+                guard case .failure(.responseTooLarge(.body)) = answer else { throw answer.failure }
+                try #require(peakKilobytes() - before < 32 << 10)
+            }
+        }
+    }
+}
+
+extension Result where Success == HTTPResponse, Failure == HTTPFailure {
+    /// Why a test ends that expected another answer.
+    fileprivate var failure: any Error {
+        switch self {
+        case .success(let response): Setup.Unexpected(response: response)
+        case .failure(let failure): failure
+        }
+    }
+}
+
+/// The most memory that this process had resident so far.
+private func peakKilobytes() -> Int {
+    var usage = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    return usage.ru_maxrss
+}

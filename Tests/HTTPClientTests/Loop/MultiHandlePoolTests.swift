@@ -1,0 +1,83 @@
+import Testing
+
+@testable import HTTPClient
+
+/// That it makes no difference to a request which multi handle it is in, and that few requests need few connections.
+@Suite(.timeLimit(.minutes(5)))
+struct MultiHandlePoolTests {
+    private static let most = 7
+
+    /// Seven connections at most, two to a handle, one in the last. `/together` and `/again` are answered once seven of
+    /// them are there, `/silence` never.
+    private func run(maxIdleTime: Duration = .seconds(3600), _ body: (Setup) throws -> Void) throws {
+        let gates = (together: Gate(opensAt: Self.most), again: Gate(opensAt: Self.most))
+        try Setup.run(
+            configure: {
+                $0.maxInFlight = Self.most
+                $0.connectionsPerHandle = 2
+                $0.maxIdleTime = maxIdleTime
+            },
+            script: { request in
+                switch request.path {
+                case "/together": [.pass(gates.together), .send(.ok("fine"))]
+                case "/again": [.pass(gates.again), .send(.ok("fine"))]
+                case "/silence": []
+                default: [.send(.ok("fine"))]
+                }
+            }, body)
+    }
+
+    /// Opens all connections that may be.
+    private func openAll(_ setup: Setup, _ path: String = "/together") throws {
+        let request = try setup.request(.get, path)
+        let tokens = (0..<Self.most).map { _ in setup.client.start(request) }
+        for token in tokens {
+            let value = try setup.client.answer(token).get().status
+            #expect(value == 200)
+        }
+        #expect(setup.server.connections.count - setup.server.closedConnections.count <= Self.most)
+    }
+
+    @Test func `as many requests as may be are under way at once, and later ones find their connections`() throws {
+        try run { setup in
+            try openAll(setup)
+            #expect(setup.server.connections.count == Self.most)
+            for _ in 0..<20 { #expect(try setup.get().timings.reusedConnection) }
+            #expect(setup.server.connections.count == Self.most)
+        }
+    }
+
+    @Test func `one at a time uses one connection`() throws {
+        try run { setup in
+            for _ in 0..<20 { _ = try setup.get() }
+            #expect(setup.server.connections.count == 1)
+        }
+    }
+
+    @Test func `a request runs into its time limit in whatever handle it is`() throws {
+        try run { setup in
+            try openAll(setup)
+            let request = try setup.request(.get, "/silence")
+            let tokens = (0..<Self.most).map { _ in setup.client.start(request, timeout: .milliseconds(500)) }
+            for token in tokens {
+                guard case .failure(.timedOut) = setup.client.answer(token) else {
+                    Issue.record("an answer")
+                    continue
+                }
+            }
+            setup.server.closedConnections.reaches(Self.most)
+            let response = try setup.get()
+            #expect(response.status == 200)
+        }
+    }
+
+    @Test func `connections of handles that are not needed any more are closed`() throws {
+        try run(maxIdleTime: .seconds(1)) { setup in
+            try openAll(setup)
+            // One request after another needs one connection of the first handle; what else is open is left over.
+            while setup.server.closedConnections.count < Self.most - 1 { _ = try setup.get() }
+            // Handles are made again where they were.
+            try openAll(setup, "/again")
+        }
+    }
+}
