@@ -23,6 +23,11 @@ public struct StrictJSON: Sendable {
     public struct Unreadable: Error, Hashable {
         /// What is wrong, in a few constant words.
         public let reason: String
+
+        /// For readers of what a walk visits, to refuse it.
+        public init(reason: String) {
+            self.reason = reason
+        }
     }
 
     /// The text can be read, and yet it breaks a rule of ours.

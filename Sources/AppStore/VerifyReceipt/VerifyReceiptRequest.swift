@@ -1,33 +1,37 @@
-/// What a verifyReceipt call asks.
+/// An app's or account's shared secret for verifyReceipt. It does not show itself in any description or dump.
+public struct SharedSecret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// For the request's body only.
+    let text: String
+
+    /// Wraps a secret as App Store Connect shows it.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    public var description: String { "<redacted>" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The body of a verifyReceipt call.
 ///
 /// [requestBody](https://developer.apple.com/documentation/appstorereceipts/requestbody)
-public struct VerifyReceiptRequest: Sendable {
+struct VerifyReceiptRequest: Hashable, Sendable {
     /// Standard base64, ASCII: goes into the body as it is, because no character of it needs an escape.
     let base64: ArraySlice<UInt8>
     /// Left out where there is none.
     let secret: SharedSecret?
 
-    /// A request about a receipt.
-    ///
-    /// - Parameter base64: the receipt's text, normalised (``ReceiptText``).
-    public init(base64: ArraySlice<UInt8>, secret: SharedSecret?) {
-        self.base64 = base64
-        self.secret = secret
-    }
-
     /// The JSON, in parts that follow each other; the receipt's text is one of them, and no copy.
     ///
     /// Made by hand: a receipt may have hundreds of kilobytes, which an encoder would look at one by one.
-    public var bodyParts: [ArraySlice<UInt8>] {
+    var bodyParts: [ArraySlice<UInt8>] {
         guard let secret else { return [Self.beginning, base64, Self.end] }
         var password = Array(#"","password":""#.utf8)
         Self.append(escaping: secret.text, to: &password)
         return [Self.beginning, base64, password[...], Self.end]
-    }
-
-    /// The receipt's text, found again in a body that was made of ``bodyParts``; what is none gives what is there, up to a quote.
-    public static func base64(in body: [UInt8]) -> [UInt8] {
-        Array(body.dropFirst(beginning.count).prefix { $0 != UInt8(ascii: "\"") })
     }
 
     private static let beginning = Array(#"{"receipt-data":""#.utf8)[...]

@@ -1,5 +1,4 @@
-import JSONReading
-import Purchases
+import Contract
 
 /// A transaction as verifyReceipt spells it, every member optional.
 ///
@@ -21,6 +20,10 @@ struct AttestedRecord: Sendable {
         case isUpgraded = "is_upgraded"
         case ownership = "in_app_ownership_type"
         case appAccountToken = "app_account_token"
+        case isTrial = "is_trial_period"
+        case isIntroductory = "is_in_intro_offer_period"
+        case promotionalOfferID = "promotional_offer_id"
+        case offerCodeName = "offer_code_ref_name"
     }
 
     private var texts = MemberTexts<Member>()
@@ -58,16 +61,11 @@ struct AttestedRecord: Sendable {
     var productID: ProductID? { texts[.productID].map { ProductID($0) } }
 
     /// Whether it is one of some transactions, or goes back to one.
-    func isAny(of transactions: Set<TransactionID>) -> Bool {
+    func isAny(of transactions: [TransactionID]) -> Bool {
+        // As ids, which are compared byte by byte.
         [texts[.transactionID], texts[.originalTransactionID]].contains {
             $0.map { transactions.contains(TransactionID($0)) } ?? false
         }
-    }
-
-    /// Whether it is a transaction, or goes back to it.
-    func isOrGoesBack(to transaction: TransactionID) -> Bool {
-        // As ids, which are compared byte by byte.
-        transactionID == transaction || texts[.originalTransactionID].map { TransactionID($0) } == transaction
     }
 
     /// This record, with what it lacks from an older one of the same transaction.
@@ -96,9 +94,20 @@ struct AttestedRecord: Sendable {
         return Purchase(
             transactionID: TransactionID(transactionID), originalTransactionID: TransactionID(originalTransactionID),
             webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,
-            quantity: quantity,
-            environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known, revokedAt: cancellation.known,
-            isUpgraded: isUpgraded, ownership: ownership, appAccountToken: texts[.appAccountToken]?.lowercased())
+            quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known,
+            revokedAt: cancellation.known,
+            isUpgraded: isUpgraded, ownership: ownership, appAccountToken: texts[.appAccountToken]?.lowercased(),
+            offer: offer)
+    }
+
+    /// Nothing of it can lose a purchase: what is in another form counts as no offer.
+    private var offer: Offer? {
+        if texts[.offerCodeName] != nil { return Offer(kind: .offerCode) }
+        if texts[.promotionalOfferID] != nil { return Offer(kind: .promotional) }
+        if texts[.isTrial].flatMap(LenientNumber.flag) == true {
+            return Offer(kind: .trial, discountType: .freeTrial)
+        }
+        return texts[.isIntroductory].flatMap(LenientNumber.flag) == true ? Offer(kind: .introductory) : nil
     }
 
     private enum Moment: Hashable {

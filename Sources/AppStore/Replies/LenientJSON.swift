@@ -1,3 +1,28 @@
+import Contract
+
+extension JSONWalk {
+    /// The next value as text, whether Apple sent a string, a number or a boolean; nil for null, an array or an object.
+    mutating func lenientText() throws(StrictJSON.Unreadable) -> String? {
+        switch try scalar() {
+        case .string(let text): text
+        case .number(let text): LenientNumber.plain(text)
+        case .boolean(let flag): String(flag)
+        case .null, .object, .array, nil: nil
+        }
+    }
+}
+
+/// The members that count, found by their names.
+struct MemberNames<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
+    private let members = Array(Member.allCases)
+    private let names = JSONNameList(Member.allCases.map(\.rawValue))
+
+    /// The member of a name that the walk came to; nil for one that does not count.
+    func member(_ name: JSONWalk.Name, in walk: JSONWalk) -> Member? {
+        walk.index(of: name, in: names).map { members[$0] }
+    }
+}
+
 /// The texts of the members that count, where there are a few: they are looked through, which costs less than hashing.
 struct MemberTexts<Member: Equatable & Sendable>: Sendable {
     private var entries: [(member: Member, text: String)] = []

@@ -1,9 +1,9 @@
-import Crypto
-import SwiftASN1
+internal import Cryptography
 
 /// An app's key for the App Store Server API. It does not show itself in any description or dump.
 ///
-/// [Creating API keys](https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests)
+/// [Creating API
+/// keys](https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests)
 public struct ServerAPICredentials: Sendable {
     /// Longest id that is taken, in bytes. Apple's have 36 and 10.
     static let maxIDBytes = 128
@@ -12,28 +12,28 @@ public struct ServerAPICredentials: Sendable {
     public let issuerID: String
     /// Names the key.
     public let keyID: String
-    let privateKey: P256.Signing.PrivateKey
+    let privateKey: PrivateKey
 
     /// Credentials as App Store Connect gives them out. One key serves both of Apple's environments.
     ///
     /// - Parameters:
-    ///   - issuerID: the issuer id, a UUID.
-    ///   - keyID: the key's id, ten letters and digits.
-    ///   - privateKeyPEM: the text of the `.p8` file: PKCS #8, P-256.
-    /// - Throws: which of the three cannot be used.
+    ///   - issuerID: The issuer id, a UUID.
+    ///   - keyID: The key's id, ten letters and digits.
+    ///   - privateKeyPEM: The text of the `.p8` file: PKCS #8, P-256. SEC 1, as tools convert it, is taken, too.
+    /// - Throws: for the first of the three that cannot be used.
     public init(issuerID: String, keyID: String, privateKeyPEM: String) throws(ServerAPICredentialsError) {
         guard Self.isID(issuerID) else { throw .wrongIssuerID }
         guard Self.isID(keyID) else { throw .wrongKeyID }
-        guard let document = try? PEMDocument(pemString: privateKeyPEM) else { throw .notPEM }
-        guard Self.keyNames.contains(document.discriminator) else { throw .notPrivateKey }
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: privateKeyPEM) else { throw .notP256 }
+        guard privateKeyPEM.contains("-----BEGIN ") else { throw .notPEM }
+        guard privateKeyPEM.contains("PRIVATE KEY-----") else { throw .notPrivateKey }
+        do throws(PrivateKey.Unusable) {
+            privateKey = try PrivateKey(p256PEM: privateKeyPEM)
+        } catch {
+            throw .notP256
+        }
         self.issuerID = issuerID
         self.keyID = keyID
-        privateKey = key
     }
-
-    /// PKCS #8, as Apple has it, and SEC 1, as tools convert it.
-    private static let keyNames: Set<String> = ["PRIVATE KEY", "EC PRIVATE KEY"]
 
     /// A space or a line break that was copied along would only show as 401 at the first purchase.
     private static func isID(_ text: String) -> Bool {
@@ -43,8 +43,7 @@ public struct ServerAPICredentials: Sendable {
 
 extension ServerAPICredentials: Hashable {
     public static func == (left: Self, right: Self) -> Bool {
-        left.issuerID == right.issuerID && left.keyID == right.keyID
-            && left.privateKey.publicKey.rawRepresentation == right.privateKey.publicKey.rawRepresentation
+        left.issuerID == right.issuerID && left.keyID == right.keyID && left.privateKey == right.privateKey
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -65,11 +64,11 @@ public enum ServerAPICredentialsError: Error, Hashable, Sendable, CaseIterable {
     case wrongIssuerID
     /// The same of the key's id.
     case wrongKeyID
-    /// The key is no text in PEM; it may be empty, cut off, or a file of another kind.
+    /// The key is no text in PEM; it may be empty, or a file of another kind.
     case notPEM
     /// The PEM text is something else than a private key, such as a certificate or a public key.
     case notPrivateKey
-    /// A private key, and not one on P-256, or damaged.
+    /// A private key, and not one on P-256; or it is damaged, cut off, or locked with a password.
     case notP256
 
     /// What is wrong, in one sentence for people.

@@ -1,7 +1,8 @@
-package import Purchases
+package import Contract
 
-/// The `Retry-After` header: seconds or an HTTP date (RFC 9110 section 10.2.3), or what the App Store sends, UNIX time in
-/// milliseconds ([RateLimitExceededError](https://developer.apple.com/documentation/appstoreserverapi/ratelimitexceedederror)).
+/// The `Retry-After` header: seconds or an HTTP date (RFC 9110 section 10.2.3), or what the App Store sends, UNIX time
+/// in milliseconds
+/// ([RateLimitExceededError](https://developer.apple.com/documentation/appstoreserverapi/ratelimitexceedederror)).
 package enum RetryAfter {
     /// Longest wait that is believed. A header cannot put a submission off for hours.
     package static let maxWait: Duration = .seconds(15 * 60)
@@ -13,7 +14,7 @@ package enum RetryAfter {
     /// The moment that a header names, no earlier than now and no later than ``maxWait`` from now; nil for a header
     /// that is absent or none of the three forms.
     package static func moment(_ header: String?, now: Timestamp) -> Timestamp? {
-        guard let text = header?.trimmingPrefix(while: { $0 == " " }), !text.isEmpty else { return nil }
+        guard let text = header?.drop(while: { $0 == " " }), !text.isEmpty else { return nil }
         guard let named = number(text, now: now) ?? date(text) else { return nil }
         return min(max(named, now), now.advanced(by: maxWait))
     }

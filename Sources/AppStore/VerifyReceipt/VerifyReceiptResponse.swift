@@ -1,5 +1,4 @@
-import JSONReading
-import Purchases
+import Contract
 
 /// A verifyReceipt answer, read leniently: everything but the status may be missing.
 ///

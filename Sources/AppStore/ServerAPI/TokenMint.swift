@@ -1,11 +1,24 @@
-import Crypto
-import Foundation
-public import Purchases
-import Synchronization
+public import Contract
+internal import Cryptography
+internal import Synchronization
 
-/// Makes an app's bearer tokens: one for thousands of requests, and a new one in time. One mint is shared by all tasks.
+/// A bearer token for the App Store Server API. It does not show itself in any description or dump.
+public struct BearerToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
+{
+    /// For the request's header only.
+    public let text: String
+    /// Tells a token from those that its mint made before.
+    let number: Int
+
+    public var description: String { "<redacted>" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Makes an app's bearer tokens: one for thousands of requests, and a new one in time. Shared by all threads.
 ///
-/// [Generating JSON Web Tokens](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests)
+/// [Generating JSON Web
+/// Tokens](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests)
 public final class TokenMint: Sendable {
     /// From `iat` to `exp`; Apple takes at most an hour.
     public static let lifetime: Duration = .seconds(20 * 60)
@@ -39,7 +52,7 @@ public final class TokenMint: Sendable {
 
     /// The token to use now. Signing takes microseconds, so callers may wait for each other.
     ///
-    /// - Returns: nil if the cryptographic library cannot sign, which its random numbers' end would be the reason for.
+    /// - Returns: nil if the cryptographic library cannot sign, for want of random numbers.
     public func token(now: Timestamp) -> BearerToken? {
         state.withLock { state in
             // A clock that was set back by more makes a token of the future, which Apple refuses.
@@ -63,37 +76,40 @@ public final class TokenMint: Sendable {
     /// How many tokens were made.
     var made: Int { state.withLock { $0.made } }
 
-    private struct Header: Encodable {
-        let alg = "ES256"
-        let kid: String
-        let typ = "JWT"
-    }
-
-    private struct Claims: Encodable {
-        let iss: String
-        let iat, exp: Int64
-        let aud: String
-        let bid: String
-    }
-
     private func sign(now: Timestamp) -> String? {
         let issued = now.advanced(by: .zero - Self.backdating).milliseconds / 1000
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        // Encoding texts and whole numbers cannot fail; the signature can, for want of random numbers.
-        guard let header = try? encoder.encode(Header(kid: credentials.keyID)),
-            let claims = try? encoder.encode(
-                Claims(
-                    iss: credentials.issuerID, iat: issued, exp: issued + Self.lifetime.components.seconds,
-                    aud: Self.audience, bid: bundleID.rawValue))
-        else { return nil }
-        let signed = Self.base64URL(header) + "." + Self.base64URL(claims)
-        guard let signature = try? credentials.privateKey.signature(for: Data(signed.utf8)) else { return nil }
-        return signed + "." + Self.base64URL(signature.rawRepresentation)
+        var header = JSONObjectWriter()
+        header.member("alg", "ES256")
+        header.member("kid", credentials.keyID)
+        header.member("typ", "JWT")
+        var claims = JSONObjectWriter()
+        claims.member("aud", Self.audience)
+        claims.member("bid", bundleID.rawValue)
+        claims.member("exp", issued + Self.lifetime.components.seconds)
+        claims.member("iat", issued)
+        claims.member("iss", credentials.issuerID)
+        let signed = Self.base64URL(header.finished()) + "." + Self.base64URL(claims.finished())
+        return credentials.privateKey.es256Signature(of: SHA256.hash(Array(signed.utf8)))
+            .map { signed + "." + Self.base64URL($0) }
     }
 
-    private static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// RFC 7515, section 2: the URL-safe alphabet, without padding.
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 4 / 3 + 2)
+        var pending: UInt32 = 0
+        var bits = 0
+        for byte in bytes {
+            pending = pending << 8 | UInt32(byte)
+            bits += 8
+            while bits >= 6 {
+                bits -= 6
+                text.append(alphabet[Int(pending >> bits & 63)])
+            }
+        }
+        if bits > 0 { text.append(alphabet[Int(pending << (6 - bits) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
     }
 }
