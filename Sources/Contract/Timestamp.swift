@@ -14,7 +14,12 @@ public struct Timestamp: Hashable, Sendable, Comparable, CustomStringConvertible
     ///
     /// The fraction may have one to nine digits and is rounded to the millisecond.
     public init?(rfc3339 text: String) {
-        guard let milliseconds = CivilText.milliseconds(rfc3339: text.utf8Span.span) else { return nil }
+        self.init(rfc3339: text.utf8Span.span)
+    }
+
+    /// The same for a text that is a part of a larger one.
+    public init?(rfc3339 text: borrowing Span<UInt8>) {
+        guard let milliseconds = CivilText.milliseconds(rfc3339: text) else { return nil }
         self.init(milliseconds: milliseconds)
     }
 

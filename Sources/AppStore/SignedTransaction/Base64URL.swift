@@ -9,39 +9,43 @@ enum Base64URL {
         return values
     }()
 
-    /// The bytes that a text stands for; nil for any other character, padding included, and for a length or last bits that
-    /// no encoder writes: a text has one spelling, so that nothing is accepted in two.
+    /// The bytes that a text stands for; nil for any other character, padding included, and for a length or last bits
+    /// that no encoder writes: a text has one spelling, so that nothing is accepted in two.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        let values = Self.values
         let rest = text.count % 4
         guard rest != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count * 3 / 4)
-        var position = text.startIndex
-        let lastWhole = text.endIndex - rest
-        // Every value of the alphabet is below 64, so one look at all of them tells whether any is not.
+        let blocks = text.count / Base64Blocks.characters
+        guard var bytes = Base64Blocks.decode(text, blocks: blocks, .urlSafe) else { return nil }
+        var count = blocks * Base64Blocks.bytes
+        // The end, character by character; `bytes` has room for all of it.
+        let values = Self.values
+        var position = text.startIndex + blocks * Base64Blocks.characters
         var seen: UInt8 = 0
-        while position < lastWhole {
+        while position <= text.endIndex - 4 {
             let a = values[Int(text[position])], b = values[Int(text[position + 1])]
             let c = values[Int(text[position + 2])], d = values[Int(text[position + 3])]
             seen |= a | b | c | d
-            bytes.append(a << 2 | b >> 4)
-            bytes.append(b << 4 | c >> 2)
-            bytes.append(c << 6 | d)
+            bytes[count] = a << 2 | b >> 4
+            bytes[count + 1] = b << 4 | c >> 2
+            bytes[count + 2] = c << 6 | d
+            count += 3
             position += 4
         }
-        guard seen < 64 else { return nil }
-        guard rest > 0 else { return bytes }
-        let a = values[Int(text[position])], b = values[Int(text[position + 1])]
-        let c = rest == 3 ? values[Int(text[position + 2])] : 0
-        guard (a | b | c) < 64 else { return nil }
-        bytes.append(a << 2 | b >> 4)
-        if rest == 2 {
-            guard b & 0x0F == 0 else { return nil }
-        } else {
-            guard c & 0x03 == 0 else { return nil }
-            bytes.append(b << 4 | c >> 2)
+        if rest > 0 {
+            let a = values[Int(text[position])], b = values[Int(text[position + 1])]
+            let c = rest == 3 ? values[Int(text[position + 2])] : 0
+            seen |= a | b | c
+            // Bits that no byte gets are zero.
+            guard rest == 2 ? b & 0x0F == 0 : c & 0x03 == 0 else { return nil }
+            bytes[count] = a << 2 | b >> 4
+            count += 1
+            if rest == 3 {
+                bytes[count] = b << 4 | c >> 2
+                count += 1
+            }
         }
+        guard seen < 64 else { return nil }
+        bytes.removeLast(bytes.count - count)
         return bytes
     }
 }

@@ -34,6 +34,13 @@ public struct SignedTransaction: Hashable, Sendable {
     var isLocalTesting: Bool { environment == "Xcode" || environment == "LocalTesting" }
 }
 
+extension TransactionID {
+    /// Whether it can be one of Apple's, which are 1 to 20 digits.
+    var isWellFormed: Bool {
+        (1...20).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+}
+
 extension Purchase {
     /// Joins what the payload says about the purchase. What decides a grant must be readable if it is there.
     fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
@@ -75,9 +82,8 @@ extension Purchase {
         return nil
     }
 
-    /// Ids are digits; a text that is none is no id of Apple's.
     private static func identifier(_ text: String) -> String? {
-        (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? text : nil
+        TransactionID(text).isWellFormed ? text : nil
     }
 
     /// Lower case; nil for what is no UUID, which binds nobody.

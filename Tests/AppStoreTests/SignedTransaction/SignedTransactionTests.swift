@@ -130,6 +130,23 @@ struct SignedTransactionTests {
         #expect(payment == Payment(price: price, currency: "USD", storefront: "USA"))
     }
 
+    @Test(
+        "the offer of a purchase, by the numbers that Apple gives them",
+        arguments: [
+            ("1", "\"FREE_TRIAL\"", Offer(kind: .trial, discountType: .freeTrial)),
+            ("1", "\"PAY_AS_YOU_GO\"", Offer(kind: .introductory, discountType: .payAsYouGo)),
+            ("1", "\"PAY_UP_FRONT\"", Offer(kind: .introductory, discountType: .payUpFront)),
+            ("1", nil, Offer(kind: .introductory)), ("1", "\"LATER\"", Offer(kind: .introductory)),
+            ("2", "\"PAY_UP_FRONT\"", Offer(kind: .promotional, discountType: .payUpFront)),
+            ("3", "\"ONE_TIME\"", Offer(kind: .offerCode, discountType: .oneTime)), ("4", nil, Offer(kind: .winBack)),
+            ("\"2\"", nil, Offer(kind: .promotional)), ("5", "\"FREE_TRIAL\"", nil), ("\"none\"", nil, nil),
+            ("[]", nil, nil), (nil, "\"FREE_TRIAL\"", nil), (nil, nil, nil),
+        ] as [(String?, String?, Offer?)])
+    func offers(type: String?, discount: String?, offer: Offer?) throws {
+        let purchase = try read(["offerType": type, "offerDiscountType": discount]).purchase.get()
+        #expect(purchase.offer == offer)
+    }
+
     @Test("payment that is absent or odd is left out")
     func payment() throws {
         let none: [String: String?] = ["price": nil, "currency": "\"dollars\"", "storefront": "143441"]

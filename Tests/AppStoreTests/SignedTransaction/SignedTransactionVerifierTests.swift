@@ -14,6 +14,13 @@ struct SignedTransactionVerifierTests {
         (.wrongPurpose, { $0.intermediate.marker = nil }),
         (.wrongRole, { $0.intermediate.constraints = .basicConstraints(isAuthority: false) }),
         (.wrongRole, { $0.leaf.constraints = .basicConstraints(isAuthority: true) }),
+        (
+            .weakSignature,
+            {
+                $0.intermediate.key = .new(.rsa(bits: 2048))
+                $0.leaf.digest = .sha1
+            }
+        ),
         (.broken, { $0.leaf.signer = .new(.p384) }),
         (.untrusted, { $0.intermediate.signer = .new(.p384) }),
     ]

@@ -65,6 +65,45 @@ struct ChainVerifierTests {
         Case("an unknown critical extension of the intermediate", .unknownCriticalExtension) {
             $0.intermediate.extensions = [critical]
         },
+        Case("an unknown critical extension of the root: it is pinned", nil) { $0.root.extensions = [critical] },
+        Case("markers that are critical", nil) {
+            $0.leaf.marker = nil
+            $0.leaf.extensions = [ChainBuilder.Extension(ChainBuilder.leafMarker, isCritical: true, value: DER.null)]
+        },
+        Case("an intermediate that says nothing of its use", nil) { $0.intermediate.usage = nil },
+        Case("a leaf of version 1", .unreadable) {
+            $0.leaf.version = 1
+            $0.leaf.constraints = nil
+            $0.leaf.usage = nil
+            $0.leaf.marker = nil
+        },
+        Case("an intermediate of version 1", .unreadable) {
+            $0.intermediate.version = 1
+            $0.intermediate.constraints = nil
+            $0.intermediate.usage = nil
+            $0.intermediate.marker = nil
+        },
+        Case("a leaf that says twice what it is", .unreadable) {
+            $0.leaf.extensions = [.basicConstraints(isAuthority: false)]
+        },
+        Case("a leaf with its marker twice", .unreadable) {
+            $0.leaf.extensions = [ChainBuilder.Extension(ChainBuilder.leafMarker, value: DER.null)]
+        },
+        Case("a leaf for key agreement alone", .wrongUsage) { $0.leaf.usage = .keyUsage(.keyAgreement) },
+        Case("a leaf that is an authority over nothing", .wrongRole) {
+            $0.leaf.constraints = .basicConstraints(isAuthority: true, pathLength: 0)
+        },
+        Case("a leaf signed over MD5", .broken) {
+            $0.intermediate.key = .new(.rsa(bits: 2048))
+            $0.leaf.digest = .md5
+        },
+        Case("an intermediate signed over MD5", .untrusted) {
+            $0.root.key = .new(.rsa(bits: 2048))
+            $0.intermediate.digest = .md5
+        },
+        Case("an issuer whose name differs in case alone", .untrusted) { $0.intermediate.issuer = "ROOT" },
+        Case("an issuer whose name differs in spaces alone", .untrusted) { $0.intermediate.issuer = "Root  " },
+        Case("an intermediate whose name differs in case alone", .broken) { $0.leaf.issuer = "INTERMEDIATE" },
         Case("a leaf that names another issuer", .broken) { $0.leaf.issuer = "Elsewhere" },
         Case("a leaf that somebody else signed", .broken) {
             $0.leaf.signer = .new(.p384)
@@ -112,6 +151,23 @@ struct ChainVerifierTests {
             $0.leaf.key = keys[2]
         }
         #expect(try result(builder).value?.key == keys[2].publicKey)
+    }
+
+    @Test("a chain says whether SHA-1 is in it, and counts for what may have that alone")
+    func sha1() throws {
+        let strong = ChainBuilder { $0.intermediate.key = .new(.rsa(bits: 2048)) }
+        #expect(try result(strong).value?.isSignedWithSHA1 == false)
+        var weak = strong
+        weak.leaf.digest = .sha1
+        #expect(try result(weak).value?.isSignedWithSHA1 == true)
+    }
+
+    @Test("an intermediate that is trusted itself ends no chain")
+    func trustedIntermediate() throws {
+        let builder = ChainBuilder()
+        let intermediate = try Certificate(der: builder.intermediateDER())
+        let roots = TrustedRoots(certificates: [intermediate])
+        #expect(try result(builder, roots: roots).error == .untrusted)
     }
 
     @Test("a root of one's own of the same name is not trusted, whatever is presented")

@@ -1,0 +1,163 @@
+/// One value in BER or DER: what it is, and which of the bytes it stands in are its own.
+///
+/// It holds no bytes, so that a receipt is read without allocating for every one of its values; whoever asks it for
+/// something has to pass the bytes that it was read from.
+struct BERValue {
+    /// Its tag, which says also whether it is constructed. Tags of more than a byte equal none of those below.
+    let identifier: UInt8
+    /// All of it, from the tag on.
+    let encoded: Range<Int>
+    /// What it holds, without the end-of-contents octets of an indefinite length.
+    let contents: Range<Int>
+
+    /// Reads bytes that are exactly one value. All that is in it is gone over once, so that what nobody looks at is
+    /// well-formed too, and what is read from it later cannot fail.
+    ///
+    /// Nil if the bytes are anything else, or nest deeper or hold more values than ``BERWalk`` goes over.
+    init?(_ bytes: Span<UInt8>) {
+        var walk = BERWalk(from: 0)
+        guard walk.skip(bytes, before: bytes.count), walk.position == bytes.count else { return nil }
+        self.init(bytes, at: 0, before: bytes.count)
+    }
+
+    /// The value at a place among those that were gone over.
+    fileprivate init?(_ bytes: Span<UInt8>, at start: Int, before limit: Int) {
+        guard let header = BERHeader(bytes, at: start, before: limit) else { return nil }
+        identifier = header.identifier
+        if let end = header.end {
+            encoded = start..<end
+            contents = header.contents..<end
+        } else {
+            var walk = BERWalk(from: start)
+            guard walk.skip(bytes, before: limit) else { return nil }
+            encoded = start..<walk.position
+            contents = header.contents..<(walk.position - 2)
+        }
+    }
+
+    /// The tag, whether constructed or not.
+    var tag: UInt8 { identifier & ~BERHeader.constructed }
+
+    /// The values inside of a constructed value of the given kind; nil for any other value.
+    func members(_ identifier: UInt8) -> BERMembers? {
+        self.identifier == identifier ? BERMembers(contents) : nil
+    }
+
+    /// The values inside of a constructed value of the given kind, one after another; nil for any other value.
+    ///
+    /// For what is read seldom: it allocates.
+    func children(_ identifier: UInt8, in bytes: Span<UInt8>) -> [BERValue]? {
+        guard var members = members(identifier) else { return nil }
+        var children: [BERValue] = []
+        while let child = members.next(in: bytes) { children.append(child) }
+        return children
+    }
+
+    /// The bytes of an INTEGER without zeros in front, which encoders write differently; nil for any other value.
+    func unsignedInteger(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        identifier == Self.integer && !contents.isEmpty ? bytes.slice(contents).drop { $0 == 0 } : nil
+    }
+
+    /// The contents of an OBJECT IDENTIFIER; nil for any other value.
+    func objectIdentifier(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        identifier == Self.objectIdentifier ? bytes.slice(contents) : nil
+    }
+
+    /// The algorithm that an AlgorithmIdentifier names (RFC 5280, section 4.1.1.2); nil for any other value.
+    func algorithm(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard var parts = members(Self.sequence) else { return nil }
+        return parts.next(in: bytes.span)?.objectIdentifier(in: bytes)
+    }
+
+    /// What an OCTET STRING holds.
+    enum Octets {
+        /// Bytes at one place.
+        case whole(Range<Int>)
+        /// What BER cut into pieces, in their order; none for no bytes.
+        case pieces([Range<Int>])
+
+        /// The bytes, joined where they are in pieces.
+        func bytes(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            switch self {
+            case .whole(let place): bytes.slice(place)
+            case .pieces(let pieces): pieces.reduce(into: []) { $0 += bytes.slice($1) }
+            }
+        }
+    }
+
+    /// The bytes of an OCTET STRING; nil for any other value.
+    func octets(in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? { octets(in: bytes.span)?.bytes(in: bytes) }
+
+    /// Where the bytes of an OCTET STRING are; nil for any other value.
+    func octets(in bytes: Span<UInt8>) -> Octets? {
+        guard tag == Self.octetString else { return nil }
+        guard identifier & BERHeader.constructed != 0 else { return .whole(contents) }
+        var pieces: [Range<Int>] = []
+        var position = contents.lowerBound
+        while position < contents.upperBound {
+            // Where a value could begin nothing else begins with a zero than the end of an indefinite length.
+            if bytes[position] == 0 {
+                position += 2
+                continue
+            }
+            guard let header = BERHeader(bytes, at: position, before: contents.upperBound),
+                header.identifier & ~BERHeader.constructed == Self.octetString
+            else { return nil }
+            if !header.isConstructed, let end = header.end {
+                pieces.append(header.contents..<end)
+                position = end
+            } else {
+                position = header.contents
+            }
+        }
+        return pieces.count == 1 ? .whole(pieces[0]) : .pieces(pieces)
+    }
+
+    /// The number that an INTEGER of up to 64 bits is; nil for any other value.
+    func integer(in bytes: Span<UInt8>) -> Int? {
+        guard identifier == Self.integer, (1...8).contains(contents.count) else { return nil }
+        var number = bytes[contents.lowerBound] & 0x80 == 0 ? 0 : -1
+        for place in contents { number = number << 8 | Int(bytes[place]) }
+        return number
+    }
+
+    static let integer: UInt8 = 0x02
+    static let octetString: UInt8 = 0x04
+    static let objectIdentifier: UInt8 = 0x06
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+    /// `[0]`, constructed.
+    static let contextTag0: UInt8 = 0xa0
+}
+
+/// Values that stand one after another.
+struct BERMembers {
+    private var rest: Range<Int>
+
+    fileprivate init(_ contents: Range<Int>) {
+        rest = contents
+    }
+
+    /// Whether none is left.
+    var isEmpty: Bool { rest.isEmpty }
+
+    /// Takes the next one; nil if none is left.
+    mutating func next(in bytes: Span<UInt8>) -> BERValue? {
+        guard let value = BERValue(bytes, at: rest.lowerBound, before: rest.upperBound) else { return nil }
+        rest = value.encoded.upperBound..<rest.upperBound
+        return value
+    }
+
+    /// Takes the next one; nil if none is left, or another follows it.
+    mutating func last(in bytes: Span<UInt8>) -> BERValue? {
+        let value = next(in: bytes)
+        return isEmpty ? value : nil
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes at places that are counted from the slice's own beginning, as a span of it counts them.
+    func slice(_ places: Range<Int>) -> ArraySlice<UInt8> {
+        self[(startIndex + places.lowerBound)..<(startIndex + places.upperBound)]
+    }
+}

@@ -1,0 +1,104 @@
+import Contract
+import Cryptography
+
+/// Verifies the signature of App Store receipts without asking anybody.
+///
+/// The signer's certificate must chain to a pinned root and carry Apple's markers, and must have been valid when the
+/// receipt was made, which the receipt says inside of what is signed. The root that a receipt carries is not looked at.
+/// One verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
+///
+/// SHA-1 is broken against somebody who can choose what is signed, and nobody but Apple chooses what is in a receipt, so
+/// the receipts that Apple signed that way are still worth what they were. But Apple signs with SHA-256 since 2023, and
+/// its last certificate for SHA-1 ran out on 2025-01-24
+/// ([TN3138](https://developer.apple.com/documentation/technotes/tn3138-handling-app-store-receipt-signing-certificate-changes)),
+/// so SHA-1, in the receipt's signature or in those of its certificates, does not count for a receipt that was made later.
+///
+/// [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
+public final class ReceiptVerifier: Sendable {
+    /// From when on SHA-1 does not count: the day after, 2025-01-25T00:00:00Z.
+    static let endOfSHA1 = Timestamp(milliseconds: 1_737_763_200_000)
+
+    private let chains: ChainCache
+
+    /// A verifier that trusts these roots.
+    public init(roots: TrustedRoots) {
+        chains = ChainCache(roots: roots)
+    }
+
+    /// How often the chains of receipts were known already.
+    var chainStatistics: ChainCache.Statistics { chains.statistics }
+
+    /// Returns if Apple signed the receipt.
+    ///
+    /// That proves what was bought until the receipt was made. It does not tell of later refunds, and not whose device it
+    /// came from: a copy of it can be presented by anybody.
+    ///
+    /// - Throws: why it is no receipt that Apple signed; the error's `verdict` says what follows.
+    public func verify(_ receipt: AppReceipt) throws(ReceiptSignatureError) {
+        let data = receipt.signedData
+        guard data.contentType.elementsEqual(SignedData.dataOID) else { throw .wrongContentType }
+        guard let createdAt = receipt.createdAt else { throw .noCreationDate }
+        guard let signer = data.signerInfos.flatMap(SignerInfo.init) else { throw .signerUnreadable }
+        guard let certificates = ReceiptCertificates(data.certificates) else { throw .certificatesUnreadable }
+        guard let leaf = certificates.certificate(of: signer) else { throw .signerUnknown }
+        let chain = try chain(of: leaf, certificates)
+        guard chain.validity.contains(createdAt) else { throw .outsideValidity }
+        let usesSHA1 = signer.digest == .sha1 || chain.isSignedWithSHA1
+        guard !usesSHA1 || createdAt < Self.endOfSHA1 else { throw .weakDigest }
+        let digest = try signedDigest(signer, payload: data.payload)
+        guard try isValid(signer, digest, chain.key) else { throw .wrongSignature }
+    }
+
+    /// The first chain that holds; if none does, why the first does not.
+    private func chain(
+        of leaf: ReceiptCertificates.Entry, _ certificates: ReceiptCertificates
+    ) throws(ReceiptSignatureError) -> VerifiedChain {
+        var failure = ReceiptSignatureError.issuerUnknown
+        for intermediate in certificates.issuers(of: leaf) {
+            do throws(ChainError) {
+                return try chains.chain(leaf: leaf.der, intermediate: intermediate.der)
+            } catch {
+                if failure == .issuerUnknown { failure = .chain(error) }
+            }
+        }
+        throw failure
+    }
+
+    /// What the signature is over: the payload, or the attributes that hold the payload's digest.
+    private func signedDigest(
+        _ signer: SignerInfo, payload: ArraySlice<UInt8>
+    ) throws(ReceiptSignatureError) -> MessageDigest {
+        let digest = Self.digest(payload, signer.digest)
+        guard let attributes = signer.signedAttributes else { return digest }
+        guard attributes.messageDigest.elementsEqual(digest.bytes) else { throw .wrongDigest }
+        return Self.digest(attributes.signed[...], signer.digest)
+    }
+
+    private func isValid(
+        _ signer: SignerInfo, _ digest: MessageDigest, _ key: PublicKey
+    ) throws(ReceiptSignatureError) -> Bool {
+        switch (signer.algorithm, key.kind, digest) {
+        case (.rsa, .rsa, _), (.rsaWithSHA1, .rsa, _), (.rsaWithSHA256, .rsa, _):
+            key.isValidRSASignature(signer.signature, of: digest)
+        case (.ecdsaWithSHA256, .p256, .sha256(let digest)):
+            key.isValidECDSASignature(der: signer.signature, of: digest)
+        default: throw .wrongKey
+        }
+    }
+
+    private static func digest(_ bytes: ArraySlice<UInt8>, _ algorithm: SignerInfo.Digest) -> MessageDigest {
+        switch algorithm {
+        case .sha1: .sha1(SHA1.hash(bytes))
+        case .sha256: .sha256(SHA256.hash(bytes))
+        }
+    }
+}
+
+extension MessageDigest {
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .sha1(let digest): digest.bytes
+        case .sha256(let digest): digest.bytes
+        }
+    }
+}
