@@ -57,8 +57,8 @@ let modules: [Target] = [
     .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerSQLite",
-            "Logging", "Metrics", "Processing", "Worker",
+            "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Ledger", "Logging", "Metrics",
+            "Processing",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
@@ -108,10 +108,10 @@ let suites: [Target] = [
         "Threading"),
     tests("HTTPServer", "CertificateMaking", "Logging", "Scheduling", "Threading"),
     tests("CommandParser"),
-    tests("Configuration", "Contract"),
+    tests("Configuration", "AppStore", "Contract", "Logging"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),
     tests("Worker", "Contract", "Kafka", "Ledger", "Processing"),
-    tests("Commands", "Configuration", "Contract", "Ledger"),
+    tests("Commands", "CommandParser", "Configuration", "Contract", "Ledger"),
 ]
 
 // A target enters the build when its folder is there.

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("Forms of URLs")
+struct URLFormsTests {
+    @Test("An endpoint is https and no more than host, port and path")
+    func endpoints() {
+        let form = ValueForm<String>.httpsURL
+        #expect(form.read("https://buy.itunes.apple.com/verifyReceipt") != nil)
+        #expect(form.read("https://127.0.0.1:14431/verifyReceipt") != nil)
+        for text in [
+            "", "https://", "http://a/", "ftp://a", "https://me@a/", "https://me:secret@a/", "https://a/?q",
+            "https://a/#f",
+            "a", "//a/b",
+        ] {
+            #expect(form.read(text) == nil)
+        }
+    }
+
+    @Test("A base has no path of Apple's, and no slash at its end")
+    func bases() {
+        let form = ValueForm<String>.serverAPIBase
+        #expect(form.read("https://api.storekit.apple.com/") == "https://api.storekit.apple.com")
+        #expect(form.read("https://api.storekit.apple.com/inApps/v1") == nil)
+    }
+
+    @Test("A service of the operator's own may be reached without TLS on this host only")
+    func services() {
+        let form = ValueForm<String>.serviceURL
+        for text in [
+            "https://inventory.example.com/grants", "http://localhost:9/", "http://127.0.0.1/a", "http://[::1]:9/",
+        ] {
+            #expect(form.read(text) == text)
+        }
+        for text in ["http://inventory.example.com/", "http://127.0.0.1.example.com/", "https://a/?token=x"] {
+            #expect(form.read(text) == nil)
+        }
+    }
+
+    @Test("A proxy's password is revealed to the HTTP client alone")
+    func proxies() throws {
+        let proxy = try #require(ProxyURL("http://me:canary@proxy.example.com:3128"))
+        #expect(proxy.revealed() == "http://me:canary@proxy.example.com:3128")
+        #expect("\(proxy)" == "http://<redacted>@proxy.example.com:3128")
+        var dumped = ""
+        dump(proxy, to: &dumped)
+        #expect(!dumped.contains("canary") && !String(reflecting: proxy).contains("canary"))
+        #expect(ProxyURL("http://proxy:3128")?.description == "http://proxy:3128")
+        for text in ["proxy:3128", "socks5://proxy", "http://proxy/path", "http://", "http://proxy/?q"] {
+            #expect(ProxyURL(text) == nil)
+        }
+    }
+}

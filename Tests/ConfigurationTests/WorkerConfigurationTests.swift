@@ -1,0 +1,109 @@
+import Contract
+import Logging
+import Testing
+
+@testable import Configuration
+
+@Suite("Worker configuration")
+struct WorkerConfigurationTests {
+    private let sample: SampleSettings
+
+    init() throws { sample = try SampleSettings() }
+
+    @Test("With the required settings alone the defaults hold")
+    func defaults() throws {
+        let configuration = try sample.load()
+        #expect(configuration.kafka.bootstrapServers == "kafka-1:9092,[::1]:9093")
+        #expect(configuration.kafka.groupID == "grantor")
+        #expect(configuration.kafka.groupInstanceID == nil && configuration.kafka.propertiesFile == nil)
+        for topic in Topic.allCases { #expect(configuration.kafka.topics[topic] == topic.defaultName) }
+        #expect(configuration.ledger == .sqlite(path: "/data/grantor.db"))
+        #expect(configuration.processing.maxCalls == 1000)
+        #expect(configuration.processing.maxInFlightBytes == 18_432_000)
+        #expect(configuration.processing.maxRetryBytes == 1 << 30)
+        #expect(configuration.processing.doubtLimit == .seconds(21_600))
+        #expect(configuration.processing.shutdownTimeout == .seconds(20))
+        #expect(configuration.http == HostAndPort(host: "127.0.0.1", port: 8080))
+        #expect(configuration.apple.verifyReceiptProductionURL == "https://buy.itunes.apple.com/verifyReceipt")
+        #expect(configuration.apple.serverAPISandboxURL == "https://api.storekit-sandbox.apple.com")
+        #expect(configuration.apple.proxy == nil && configuration.apple.caFile == nil)
+        #expect(configuration.log.level == .info && configuration.log.format == .json)
+        #expect(configuration.apps.all.map(\.app.bundleID) == ["com.example.game"])
+    }
+
+    @Test(
+        "The settings that no worker can do without are required",
+        arguments: ["GRANTOR_KAFKA_BOOTSTRAP_SERVERS", "GRANTOR_LEDGER_URL", "GRANTOR_APPS_FILE"])
+    func required(variable: String) throws {
+        var sample = sample
+        sample.environment[variable] = nil
+        let error = #expect(throws: ConfigurationError.self) { try sample.load() }
+        #expect(error?.description.hasPrefix("\(variable) (") == true)
+        #expect(error?.description.hasSuffix(" in the file) must be set") == true)
+    }
+
+    @Test(
+        "The bytes in flight follow from the calls, unless they are set",
+        arguments: [
+            (["GRANTOR_MAX_CALLS": "100"], 8 << 20), (["GRANTOR_MAX_CALLS": "4000"], 4000 * 18_432),
+            (["GRANTOR_MAX_CALLS": "4000", "GRANTOR_MAX_IN_FLIGHT_BYTES": "1MiB"], 1 << 20),
+        ])
+    func inFlightBytes(environment: [String: String], bytes: Int) throws {
+        #expect(try sample.load(environment).processing.maxInFlightBytes == bytes)
+    }
+
+    @Test(
+        "Settings that contradict each other are both named",
+        arguments: [
+            (["GRANTOR_TOPIC_FAILED": "purchases.granted"], "GRANTOR_TOPIC_GRANTED", "GRANTOR_TOPIC_FAILED"),
+            (
+                ["GRANTOR_TOPIC_SUBMITTED": "x", "GRANTOR_TOPIC_QUARANTINED": "x"], "GRANTOR_TOPIC_SUBMITTED",
+                "GRANTOR_TOPIC_QUARANTINED"
+            ),
+            (["GRANTOR_APPLE_CONNECT_TIMEOUT": "30s"], "GRANTOR_APPLE_CONNECT_TIMEOUT", "GRANTOR_APPLE_TIMEOUT"),
+            (
+                ["GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": "https://BUY.itunes.apple.com/verifyReceipt/"],
+                "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL", "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL"
+            ),
+            (
+                ["GRANTOR_SERVER_API_PRODUCTION_URL": "https://api.storekit-sandbox.apple.com/"],
+                "GRANTOR_SERVER_API_PRODUCTION_URL", "GRANTOR_SERVER_API_SANDBOX_URL"
+            ),
+        ])
+    func contradictions(environment: [String: String], one: String, other: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try sample.load(environment) }
+        #expect(error?.description.contains("\(one) (") == true && error?.description.contains("\(other) (") == true)
+    }
+
+    @Test("Every setting is shown with its value and its source, in the order of the table")
+    func lines() throws {
+        let lines = try sample.load(["GRANTOR_SHUTDOWN_TIMEOUT": "120s", "GRANTOR_MAX_RETRY_BYTES": "2048MiB"]).lines
+        #expect(lines.map(\.name) == Settings.all.map(\.name))
+        func line(_ key: String) -> SettingLine? { lines.first { $0.name.key == key } }
+        #expect(line("shutdownTimeout")?.value == "2m")
+        #expect(line("shutdownTimeout")?.source == .environment)
+        #expect(line("maxRetryBytes")?.value == "2GiB")
+        #expect(line("maxCalls")?.value == "1000")
+        #expect(line("maxCalls")?.source == .default)
+        #expect(line("kafka.propertiesFile")?.value == "none")
+        #expect(line("apple.caFile")?.value == "the system's")
+        #expect(line("ledger.url")?.value == "sqlite:/data/grantor.db")
+    }
+
+    @Test("Of properties the names are shown, of secrets nothing, however they are dumped")
+    func secrets() throws {
+        let properties = try sample.folder.write(
+            "sasl.password=canary-1\nssl.key.password=canary-2\n", to: "kafka.properties")
+        let configuration = try sample.load([
+            "GRANTOR_KAFKA_PROPERTIES_FILE": properties, "GRANTOR_APPLE_PROXY": "http://me:canary@proxy:3128",
+        ])
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in [dumped, "\(configuration)", String(reflecting: configuration), "\(configuration.lines)"] {
+            #expect(!text.contains("canary"))
+        }
+        #expect(configuration.lines.contains { $0.value == "\(properties): sasl.password, ssl.key.password" })
+        #expect(configuration.lines.contains { $0.value == "http://<redacted>@proxy:3128" })
+        #expect(configuration.kafka.revealedProperties["sasl.password"] == "canary-1")
+    }
+}
