@@ -1,9 +1,9 @@
-import Foundation
+import Glibc
 
 /// The terminal on standard output.
 enum Terminal {
     /// Characters per line; nil if standard output is no terminal or does not tell, so that nothing is cut.
-    static func width(environment: [String: String] = ProcessInfo.processInfo.environment) -> Int? {
+    static func width(environment: [String: String]) -> Int? {
         var size = winsize()
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0
         return width(
@@ -12,8 +12,8 @@ enum Terminal {
     }
 
     /// - Parameters:
-    ///   - columns: the variable `COLUMNS`, with which POSIX lets a user overrule the terminal.
-    ///   - reported: what the terminal says of itself; 0 if it does not know.
+    ///   - columns: the variable `COLUMNS`, by which POSIX lets a user overrule the terminal.
+    ///   - reported: the terminal's own word; 0 if it does not know.
     static func width(isTerminal: Bool, columns: String?, reported: Int?) -> Int? {
         guard isTerminal else { return nil }
         return [columns.flatMap { Int($0) }, reported].compactMap { $0 }.first { $0 > 0 }

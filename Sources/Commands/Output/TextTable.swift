@@ -1,3 +1,5 @@
+import Configuration
+
 /// Rows in aligned columns, two spaces between them.
 struct TextTable: Hashable, Sendable {
     let header: [String]
@@ -62,4 +64,9 @@ struct TextFields: Sendable {
             "  \(name)\(String(repeating: " ", count: width - name.count))  \(PrintableText.singleLine(value))\n"
         }.joined()
     }
+}
+
+extension TextFields {
+    /// The line above some fields.
+    static func title(_ word: String, _ name: String) -> String { "\(word) \(PrintableText.singleLine(name))\n" }
 }

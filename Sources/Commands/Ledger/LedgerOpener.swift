@@ -1,0 +1,43 @@
+import CommandParser
+import Configuration
+import Ledger
+
+/// The way commands get at the ledger.
+struct LedgerOpener: Sendable {
+    /// The result of `migrate`.
+    enum Migration: Hashable, Sendable {
+        case alreadyCurrent
+        case migrated(from: Int, to: Int)
+    }
+
+    /// Opens a ledger that is there, and makes none.
+    let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
+    /// Makes a ledger, or brings its schema up to date.
+    let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> Migration
+}
+
+extension LedgerError {
+    /// The end of a command that a ledger failed.
+    var failure: CommandFailure {
+        switch self {
+        case .unavailable(let detail), .disconnected(let detail):
+            CommandFailure(.failed, "the ledger is unavailable now, try again: \(PrintableText.singleLine(detail))")
+        case .unusable(let detail):
+            CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
+        }
+    }
+}
+
+extension ParsedArguments {
+    /// Puts a question to the configured ledger.
+    func ledger<Answer>(
+        _ context: CommandContext, _ question: (any LedgerOperator) throws(LedgerError) -> Answer
+    ) throws(CommandFailure) -> Answer {
+        let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
+        do throws(LedgerError) {
+            return try question(context.ledgers.open(settings))
+        } catch {
+            throw error.failure
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("Reports of submissions")
+struct SubmissionReportTests {
+    private func report(
+        grants: [Grant] = [], answer: Answer? = nil, waiting: [RetryRow] = [], owed: [OutboxRow] = [],
+        id: SubmissionID = "s-1"
+    ) throws -> SubmissionReport {
+        try #require(
+            SubmissionReport(
+                SubmissionKey(bundleID: "com.example.game", submissionID: id),
+                FixedLedger.record(grants: grants, answer: answer, waiting: waiting, owed: owed), actions: []))
+    }
+
+    @Test("The first sentence says who has what, and whether everybody was told")
+    func summary() throws {
+        let grants = [FixedLedger.grant(), FixedLedger.grant("1000002")]
+        let failed = Answer.failed(FixedLedger.failure)
+        let repeated = Answer.repeated(
+            Repeat(
+                claimant: FixedLedger.claimant("s-2"), grant: grants[0].reference, origin: FixedLedger.origin,
+                answeredAt: FixedLedger.time))
+        #expect(try report(grants: [grants[0]]).summary == "The purchase is the user's.")
+        #expect(try report(grants: grants).summary == "2 purchases are the user's.")
+        #expect(
+            try report(grants: grants, owed: [FixedLedger.owed(.publish)]).summary
+                == "2 purchases are the user's, but Kafka has not taken the event that says so yet.")
+        #expect(
+            try report(grants: [grants[0]], owed: [FixedLedger.owed(.call)]).summary
+                == "The purchase is the user's, but the app's inventory service has not been told of it yet.")
+        #expect(try report(answer: failed).summary == "Nothing was granted.")
+        #expect(try report(grants: [grants[0]], answer: failed).summary == "The purchase is the user's.")
+        #expect(
+            try report(answer: repeated).summary == "The purchase is the user's, by the grant of another submission.")
+        #expect(
+            try report(waiting: [FixedLedger.waiting]).summary
+                == "Neither granted nor refused yet: Apple cannot tell, and is asked again at 2023-11-14T22:13:35.000Z."
+        )
+    }
+
+    @Test("The state follows from the rows")
+    func state() throws {
+        let failed = Answer.failed(FixedLedger.failure)
+        #expect(try report(grants: [FixedLedger.grant()], answer: failed).json.state == "granted")
+        #expect(try report(answer: failed).json.state == "failed")
+        #expect(try report(answer: failed, waiting: [FixedLedger.waiting]).json.state == "retrying")
+    }
+
+    @Test("A submission without a row is none")
+    func unknown() {
+        let key = SubmissionKey(bundleID: "a", submissionID: "s")
+        #expect(SubmissionReport(key, FixedLedger.record(), actions: []) == nil)
+    }
+
+    @Test("Grant, failure and debts are told with the ids that others know them by")
+    func text() throws {
+        let grant = FixedLedger.grant()
+        let text = try report(
+            grants: [grant], answer: .failed(FixedLedger.failure), owed: [FixedLedger.owed(.publish)]
+        ).text()
+        #expect(text.contains("\nGrant \(grant.key.grantID)\n"))
+        #expect(text.contains("  gives        200 gems\n"))
+        #expect(text.contains("  event        \(GrantedEvent.id(of: grant.key.grantID))\n"))
+        #expect(text.contains("  reason       unknown_product\n"))
+        #expect(text.contains("  granted event  topic granted, next at 2023-11-14T22:13:20.000Z, after 4 attempts\n"))
+    }
+
+    @Test("No text of a client steers the terminal")
+    func control() throws {
+        let report = try report(waiting: [FixedLedger.waiting], id: "s\u{1B}[2J\n")
+        #expect(report.text().hasPrefix("Submission s\u{FFFD}[2J\u{FFFD}\n"))
+    }
+}

@@ -1,0 +1,83 @@
+import CommandParser
+import Contract
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("Submissions as operators see them")
+struct SubmissionsCommandTests {
+    private let grantor: SampleRun
+
+    init() throws { grantor = try SampleRun() }
+
+    @Test("A list asks for what its options say")
+    func query() {
+        let result = grantor(
+            "submissions list --state failed --cause unknown_product --app com.example.game --user u-1 --before 9 --limit 1"
+        )
+        let query = SubmissionQuery(
+            state: .failed, bundleID: "com.example.game", userID: "u-1", cause: "unknown_product", before: 9, limit: 1)
+        #expect(grantor.ledger.questions == ["submissions \(query)"])
+        #expect(
+            result.output == """
+                SUBMISSION  APP               STATE   CAUSE      USER  ORDER  ATTEMPTS  AT                        DUE
+                s-7         com.example.game  failed  no_answer  u-1   o-1    3         2023-11-14T22:13:20.000Z  2023-11-14T22:13:20.000Z
+                More: --before 7
+
+                """)
+    }
+
+    @Test("A list as JSON has the same, and where the next page begins")
+    func json() {
+        let result = grantor("submissions list --state held --limit 1 --json")
+        #expect(result.output.contains("\"next\" : 7") && result.output.contains("\"submissionId\" : \"s-7\""))
+        #expect(!grantor("submissions list --state held --json").output.contains("next"))
+    }
+
+    @Test("Without an app every app of the file is asked, and that of malformed submissions")
+    func everyApp() {
+        #expect(grantor("submissions show failed").status == .done)
+        #expect(
+            grantor.ledger.questions == [
+                "submission com.example.puzzle/failed", "submission com.example.game/failed", "submission /failed",
+            ])
+    }
+
+    @Test("A submission that nobody knows is said to be unknown, as JSON too")
+    func unknown() {
+        #expect(grantor("submissions show gone").errors == "grantor: no submission \"gone\" in the ledger\n")
+        #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
+    }
+
+    @Test("A submission that waits is told with its attempts and what people did, and without its evidence")
+    func retrying() {
+        let output = grantor("submissions show retrying --app com.example.game").output
+        #expect(
+            output == """
+                Submission retrying
+                  Neither granted nor refused yet: Apple cannot tell, and is asked again at 2023-11-14T22:13:35.000Z.
+
+                  app  com.example.game
+
+                Retrying
+                  user        u-1
+                  order       o-1
+                  from        receipts.submitted, partition 5, offset 173
+                  received    2023-11-14T22:13:20.000Z
+                  cause       no_answer
+                  detail      HTTP 502.
+                  attempts    1
+                  tried next  2023-11-14T22:13:35.000Z
+                  endpoint    verify_receipt/production/
+
+                Attempts that decided nothing
+                  2023-11-14T22:13:20.000Z  no_answer: HTTP 502.
+
+                Operator actions
+                  2023-11-14T22:13:20.000Z  retry by anna: Apple is well again
+
+                """)
+        #expect(!grantor("submissions show retrying --json").output.contains("canary"))
+    }
+}
