@@ -96,6 +96,7 @@ let suites: [Target] = [
     tests("Logging"),
     tests("Metrics"),
     tests("Cryptography", "CLibcrypto", "CertificateMaking"),
+    tests("CertificateMaking", "CLibcrypto", "Cryptography"),
     tests("Contract", "Cryptography"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
     tests("Ledger", "Contract", "LedgerModel"),

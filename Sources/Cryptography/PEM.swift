@@ -2,6 +2,7 @@ internal import CLibcrypto
 
 /// Lends a text to OpenSSL as a source of bytes; nil if memory is out, or the result is.
 func withMemoryBIO<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -> Result? {
+    OpenSSL.begin()
     var text = text
     return text.withUTF8 { bytes in
         guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
