@@ -107,7 +107,7 @@ let suites: [Target] = [
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
         "Threading"),
-    tests("HTTPServer", "CertificateMaking", "Logging", "Scheduling", "Threading"),
+    tests("HTTPServer", "CLibcrypto", "Logging", "Scheduling", "Threading"),
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),
