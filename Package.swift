@@ -45,7 +45,7 @@ let modules: [Target] = [
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
-    .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Logging", "Scheduling", "Threading"]),
+    .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
     .target(name: "Configuration", dependencies: ["AppStore", "CLibyaml", "Contract", "Cryptography", "Logging"]),
     .target(
@@ -107,7 +107,7 @@ let suites: [Target] = [
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
         "Threading"),
-    tests("HTTPServer", "CLibcrypto", "Logging", "Scheduling", "Threading"),
+    tests("HTTPServer", "CLibcrypto", "CertificateMaking", "Scheduling", "Threading"),
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),

@@ -59,6 +59,11 @@ public struct RequestReader: Sendable {
     /// Bytes that came and belong to no complete request yet. Not zero: a request has begun.
     public var bufferedBytes: Int { bytes.count }
 
+    /// Whether a part of the body has come, behind a head that was reported.
+    public var hasBodyBytes: Bool {
+        if case .body = state { bytes.count > start } else { false }
+    }
+
     /// Takes bytes that came. Call ``next()`` until it says that they are used up.
     public mutating func append(_ more: some Collection<UInt8>) {
         bytes.append(contentsOf: more)
