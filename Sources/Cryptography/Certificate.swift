@@ -18,7 +18,7 @@ public final class Certificate: @unchecked Sendable {
         public let isCritical: Bool
     }
 
-    /// What a key may be used for (RFC 5280, section 4.2.1.3), as far as chains ask for it.
+    /// The uses that a key is for (RFC 5280, section 4.2.1.3), as far as chains ask for it.
     public struct KeyUsage: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
 

@@ -5,7 +5,7 @@ public enum CryptographicLibrary {
     /// Such as `OpenSSL 3.0.22 25 Aug 2026`.
     public static var version: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }
 
-    /// What this host's OpenSSL does not offer, or gets wrong.
+    /// This host's OpenSSL lacks algorithms, or gets them wrong.
     public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
         /// Such as `SHA2-256`.
         public let algorithms: [String]

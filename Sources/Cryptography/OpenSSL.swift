@@ -11,7 +11,7 @@ package enum OpenSSL {
     /// (openssl/openssl#6214). The process ends without it.
     private static let isInitialized = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Initialises OpenSSL, unless it is. What follows fails by itself where that is not possible.
+    /// Initialises OpenSSL, unless it is initialised. Where that is not possible every later call fails by itself.
     package static func begin() {
         _ = isInitialized
     }

@@ -6,7 +6,7 @@ import Testing
 struct ServerCertificateTests {
     private static let validity: ClosedRange<Int64> = 1_700_000_000...4_000_000_000
 
-    /// What OpenSSL says of a certificate for a server of this name; 0 for one that it takes.
+    /// OpenSSL's answer on a certificate for a server of this name; 0 for one that it takes.
     private func answer(_ certificate: String, root: String, host: String? = nil, address: String? = nil) -> Int32 {
         func read(_ pem: String) -> OpaquePointer? {
             pem.withCString { text in

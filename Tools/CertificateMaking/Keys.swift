@@ -3,7 +3,7 @@ public import Cryptography
 
 /// OpenSSL refused to make what was asked for.
 public struct MakingFailed: Error, Hashable, Sendable {
-    /// What could not be made.
+    /// The thing that could not be made.
     public let what: String
 
     init(_ what: String) {
