@@ -154,13 +154,13 @@ public struct BatchPlanner: Sendable {
         var questions = BatchQuestions()
         for entry in entries where entry.isOpen {
             for (grant, isNew) in zip(entry.grants, entry.isNew) where !isNew {
-                questions.holders.append(HolderQuestion(reference: grant.reference, key: grant.key))
+                questions.holders.append(HolderQuestion(grant.reference, grant.key))
             }
             if case .repeated(let reference) = entry.decision.content {
-                questions.holders.append(HolderQuestion(reference: reference, key: nil))
+                questions.holders.append(HolderQuestion(reference))
             }
             if case .repeated(let repeated) = entry.answer {
-                questions.holders.append(HolderQuestion(reference: repeated.grant, key: nil))
+                questions.holders.append(HolderQuestion(repeated.grant))
             }
             if !entry.isNew.contains(true) { questions.submissions.append(entry.claimant.submissionKey) }
         }

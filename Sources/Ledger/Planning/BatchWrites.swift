@@ -23,6 +23,11 @@ public struct HolderQuestion: Hashable, Sendable {
     public let reference: GrantReference
     /// Nil where the reference alone is asked for.
     public let key: GrantKey?
+
+    public init(_ reference: GrantReference, _ key: GrantKey? = nil) {
+        self.reference = reference
+        self.key = key
+    }
 }
 
 /// What a batch in full form reads once its grants were tried.
