@@ -38,9 +38,7 @@ let modules: [Target] = [
     .target(name: "Contract", dependencies: ["Cryptography"]),
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
-    .target(
-        name: "LedgerSQLite",
-        dependencies: ["CSQLite", "Contract", "Ledger", "Logging", "Metrics", "Scheduling", "Threading"]),
+    .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger"]),
     .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
@@ -66,6 +64,8 @@ let modules: [Target] = [
 /// Programs and models that prove the product; none of them is in the image.
 let tools: [Target] = [
     .target(name: "LedgerModel", dependencies: ["Contract", "Ledger"], path: "Tools/LedgerModel"),
+    .target(
+        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger"], path: "Tests/LedgerConformance"),
     .target(
         name: "Simulation", dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
@@ -99,8 +99,9 @@ let suites: [Target] = [
     tests("CertificateMaking", "CLibcrypto", "Cryptography"),
     tests("Contract", "Cryptography"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
-    tests("Ledger", "Contract", "LedgerModel"),
-    tests("LedgerSQLite", "Contract", "Ledger", "LedgerModel", "Logging"),
+    tests("Ledger", "Contract"),
+    tests("LedgerModel", "Contract", "Ledger", "LedgerConformance"),
+    tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests("Kafka", "CLibrdkafka", "Logging", "Metrics", "Threading"),
@@ -126,3 +127,4 @@ for target in all where target.type != .system && target.name != "CJemalloc" {
 }
 
 let package = Package(name: "grantor", targets: all, swiftLanguageModes: [.v6])
+

@@ -32,7 +32,9 @@ extension ModelConnection: LedgerConnection {
     public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
         try call(.note) {
             notes.map { note in
-                guard isOwned(note.ownership), var row = model.tables.partitions[note.ownership.partition] else { return false }
+                guard isOwned(note.ownership), var row = model.tables.partitions[note.ownership.partition] else {
+                    return false
+                }
                 if row.next != note.next { row.starts = 0 }
                 if let marked = row.marked, marked < note.next { row.marked = nil }
                 row.next = note.next

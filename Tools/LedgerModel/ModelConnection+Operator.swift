@@ -1,4 +1,4 @@
-public import Contract
+import Contract
 public import Ledger
 
 extension ModelConnection: LedgerOperator {
@@ -116,7 +116,9 @@ extension ModelConnection: LedgerOperator {
             carryOut(planner.conclude(held: held, own: model.tables.grants(of: key)))
             if case .written(let outcome, _)? = planner.results().first { outcomes.append(outcome) }
         }
-        if !outcomes.isEmpty { model.tables.actions.append(OperatorAction(kind: .abandon, note: note, submission: key)) }
+        if !outcomes.isEmpty {
+            model.tables.actions.append(OperatorAction(kind: .abandon, note: note, submission: key))
+        }
         return outcomes
     }
 }

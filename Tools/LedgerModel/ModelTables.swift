@@ -1,5 +1,5 @@
-public import Contract
-public import Ledger
+import Contract
+import Ledger
 
 /// A ledger's tables as values: a copy is the ledger as it was, which a test may set it back to.
 public struct ModelTables: Sendable {
@@ -161,7 +161,11 @@ public struct ModelTables: Sendable {
     // MARK: Origins
 
     func highestOrigin(of partition: TopicPartition) -> Int64? {
-        let origins = [Array(byOrigin.filter { !$0.value.isEmpty }.keys), Array(answersByOrigin.filter { !$0.value.isEmpty }.keys)]
+        let origins =
+            [
+                Array(byOrigin.filter { !$0.value.isEmpty }.keys),
+                Array(answersByOrigin.filter { !$0.value.isEmpty }.keys),
+            ]
             + [Array(retriesByOrigin.filter { !$0.value.isEmpty }.keys)]
         return origins.joined().filter { $0.topicPartition == partition }.map(\.offset).max()
     }
