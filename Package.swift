@@ -127,4 +127,3 @@ for target in all where target.type != .system && target.name != "CJemalloc" {
 }
 
 let package = Package(name: "grantor", targets: all, swiftLanguageModes: [.v6])
-

@@ -209,13 +209,11 @@ extension BatchPlanner {
         switch entry.decision.content {
         case .grant, .repeated:
             var claim = JudgedClaim(entry.decision)
-            for (grant, isNew) in zip(entry.grants, entry.isNew) {
-                if isNew {
-                    claim.add(new: grant)
-                } else {
-                    claim.add(
-                        holders.holder(of: grant.reference, grant.key), productID: grant.productID, grant.reference)
-                }
+            let judged = zip(entry.grants, entry.isNew)
+            claim.new = judged.filter(\.1).map(\.0)
+            for (grant, isNew) in judged where !isNew {
+                claim.add(
+                    holders.holder(of: grant.reference, grant.key), productID: grant.productID, grant.reference)
             }
             if case .repeated(let reference) = entry.decision.content {
                 let holder = holders.holder(of: reference, nil)

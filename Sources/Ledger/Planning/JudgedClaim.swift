@@ -22,8 +22,8 @@ struct Holders {
 struct JudgedClaim {
     private let claimant: Claimant
     private let origin: Origin
-    /// Added by this batch.
-    private(set) var new: [Grant] = []
+    /// Added by this batch. To be set before the others are judged.
+    var new: [Grant] = []
     /// Added for this very record before.
     private(set) var redelivered: [StoredGrant] = []
     /// The user's by other submissions, or by another record of this one.
@@ -36,10 +36,6 @@ struct JudgedClaim {
     init(_ decision: Decision) {
         claimant = decision.claimant
         origin = decision.origin
-    }
-
-    mutating func add(new grant: Grant) {
-        new.append(grant)
     }
 
     /// Judges a purchase that was not added.
