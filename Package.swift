@@ -65,9 +65,11 @@ let modules: [Target] = [
 let tools: [Target] = [
     .target(name: "LedgerModel", dependencies: ["Contract", "Ledger"], path: "Tools/LedgerModel"),
     .target(
-        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger"], path: "Tests/LedgerConformance"),
+        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger"], path: "Tests/LedgerConformance"
+    ),
     .target(
-        name: "Simulation", dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
+        name: "Simulation",
+        dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
     .executableTarget(
         name: "grantor-simulate", dependencies: ["Simulation"], path: "Tools/Simulate"),
