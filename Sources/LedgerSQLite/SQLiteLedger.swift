@@ -13,9 +13,13 @@ public final class SQLiteLedger: LedgerConnection {
 
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     ///
+    /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
     /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer one;
     ///   `.unavailable` if another process keeps it locked or the disk is full.
-    public static func migrate(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
+    @discardableResult
+    public static func migrate(
+        _ configuration: SQLiteLedgerConfiguration
+    ) throws(LedgerError) -> (from: Int, to: Int) {
         try SQLiteOpening(configuration: configuration).migrate()
     }
 

@@ -4,10 +4,10 @@ import Ledger
 
 /// Opens a ledger's file and makes sure of all that its promises rest on.
 struct SQLiteOpening {
-    /// Marks a SQLite file as a ledger: "GRNT".
-    static let applicationID: Int64 = 0x4752_4E54
+    /// Marks a SQLite file as a ledger: "GRN2", because what the first build marked by "GRNT" cannot be upgraded.
+    static let applicationID: Int64 = 0x4752_4E32
     /// The schema's version, in `user_version`.
-    static let version: Int64 = 2
+    static let version: Int64 = 1
 
     /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes; a larger
     /// cache saves time and is memory that grows with the ledger.
@@ -36,25 +36,28 @@ struct SQLiteOpening {
     }
 
     /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
-    func migrate() throws(LedgerError) {
+    ///
+    /// - Returns: The versions of the schema before and after; 0 where there was none.
+    func migrate() throws(LedgerError) -> (from: Int, to: Int) {
         do throws(StoreError) {
             let database = try connected(.creating)
             guard try database.text("PRAGMA quick_check(1)") == "ok" else {
                 throw .contradiction("the file is damaged")
             }
-            guard try version(of: database) < Self.version else { return try checkVersion(database) }
+            let from = try version(of: database)
+            guard from == 0 else {
+                try checkVersion(database)
+                return (Int(from), Int(from))
+            }
             try database.write { () throws(StoreError) in
                 // Another process may have been quicker; the version is read again under the lock.
-                let found = try version(of: database)
-                guard found < Self.version else { return }
-                guard found == 0 else {
-                    throw .contradiction("schema \(found) is of a version whose ledgers cannot be upgraded")
-                }
+                guard try version(of: database) == 0 else { return }
                 try database.run(migration001)
                 try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(Self.newID()) }
                 try database.run("PRAGMA application_id = \(Self.applicationID)")
                 try database.run("PRAGMA user_version = \(Self.version)")
             }
+            return (Int(from), Int(Self.version))
         } catch {
             throw opening(error)
         }
