@@ -1,7 +1,7 @@
 /// The id of a paid period of a subscription, `web_order_line_item_id`, in the one form that grant keys are made of.
 ///
-/// Apple's are numbers, as text in answers and as an integer in receipts (attribute 1711). Zeros in front make no other number,
-/// and zero is none: all periods that have it would count as one.
+/// Apple's are numbers, as text in answers and as an integer in receipts (attribute 1711). Zeros in front make no other
+/// number, and zero is none: all periods that have it would count as one.
 enum LineItem {
     /// The id that a text stands for; nil for none. What is no number stays as it is.
     static func id(_ text: String) -> String? {

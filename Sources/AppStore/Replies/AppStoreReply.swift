@@ -44,7 +44,8 @@ public enum EndpointSignal: Hashable, Sendable {
     case unknown
 
     /// - Parameters:
-    ///   - verdict: The conclusion from the reply, if it was the end: a 200 can hold "try later" (21005, 21009 and others)
+    ///   - verdict: The conclusion from the reply, if it was the end: a 200 can hold "try later" (21005, 21009 and
+    ///     others)
     ///     or no answer at all (HTML, or cut off).
     ///   - now: When the reply came.
     public init(_ reply: AppStoreReply, from service: Endpoint.Service, concluded verdict: Verdict?, now: Timestamp) {

@@ -3,8 +3,8 @@ enum LenientNumber {
     /// Largest number of milliseconds that is a date: the end of the year 9999.
     private static let endOfTime: Int64 = 253_402_300_800_000
 
-    /// A number without fraction and exponent where it has none to lose. One that is too large for any purpose stays as it is: it is
-    /// there, and nobody can read it.
+    /// A number without fraction and exponent where it has none to lose. One that is too large for any purpose stays as
+    /// it is: it is there, and nobody can read it.
     static func plain(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return text }
         guard let number = Double(text), number.isFinite else { return text }

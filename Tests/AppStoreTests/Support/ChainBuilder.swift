@@ -8,7 +8,7 @@ import Cryptography
 struct ChainBuilder: Sendable {
     typealias Extension = CertificateTemplate.Extension
 
-    /// The contents of a certificate.
+    /// What a certificate says.
     struct Link: Sendable {
         var subject: String
         var issuer: String

@@ -2,7 +2,7 @@ import Contract
 
 @testable import AppStore
 
-/// An app and a moment that the tests share.
+/// An app, a submission, purchases and a moment that the tests share.
 enum Fixture {
     static let now = Timestamp(milliseconds: 1_795_237_200_000)
     static let day: Duration = .seconds(86_400)
@@ -14,15 +14,71 @@ enum Fixture {
         "vip": Product(id: "vip", type: .autoRenewable, items: [Item(item: "vip", quantity: 1)]),
     ]
 
-    static func app(sandbox: SandboxPolicy = .accept, products: App.Products = .catalogue(products)) -> App {
-        App(bundleID: "com.example.game", sandbox: sandbox, products: products)
+    static func app(
+        sandbox: SandboxPolicy = .accept, acceptsFamilySharing: Bool = false,
+        products: App.Products = .catalogue(products), accountToken: AccountTokenPolicy = .match
+    ) -> App {
+        App(
+            bundleID: "com.example.game", sandbox: sandbox, products: products,
+            acceptsFamilySharing: acceptsFamilySharing, accountToken: accountToken)
+    }
+
+    static func submission(
+        transactionID: TransactionID? = nil, productID: ProductID? = nil, token: String? = nil,
+        environment: Environment? = nil, evidence: Evidence = .receipt(base64: "AAAA"), receivedAt: Timestamp = now
+    ) -> Submission {
+        Submission(
+            claimant: Claimant(
+                submissionID: "order-1:1", userID: "player-1", bundleID: "com.example.game", orderID: "order-1"),
+            claim: Claim(
+                transactionID: transactionID, productID: productID, appAccountToken: token, environment: environment),
+            evidence: evidence, origin: Origin(topic: "receipts.submitted", partition: 0, offset: 7),
+            receivedAt: receivedAt)
+    }
+
+    static func purchase(
+        _ transactionID: TransactionID = "1001", original: TransactionID? = nil, product: ProductID = "gems",
+        quantity: Int = 1, environment: Environment = .production, purchasedAt: Timestamp = now,
+        expiresAt: Timestamp? = nil, revokedAt: Timestamp? = nil, isUpgraded: Bool = false,
+        ownership: Ownership = .purchased, token: String? = nil, type: ProductType? = nil
+    ) -> Purchase {
+        Purchase(
+            transactionID: transactionID, originalTransactionID: original ?? transactionID, productID: product,
+            quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiresAt,
+            revokedAt: revokedAt, isUpgraded: isUpgraded, ownership: ownership, appAccountToken: token, type: type)
     }
 }
 
 extension Verdict {
+    /// Why the verdict is against the submission, if it is.
+    var reason: FailureReason? {
+        guard case .rejected(let rejection) = self else { return nil }
+        return rejection.reason
+    }
+
     /// What the submission waits for on our side, if it does.
     var hold: HoldCause? {
         guard case .hold(let cause, _) = self else { return nil }
         return cause
+    }
+
+    /// The ids of the purchases to be granted, in order.
+    var granted: [TransactionID] {
+        guard case .verified(let purchases, _) = self else { return [] }
+        return purchases.map(\.purchase.transactionID)
+    }
+
+    /// Why the submission is tried again, in doubt or not.
+    var cause: RetryCause? {
+        switch self {
+        case .retry(let cause, _), .doubt(let cause, _): cause
+        case .verified, .rejected, .hold: nil
+        }
+    }
+
+    /// Cause of a doubt and the failure that it becomes.
+    var doubt: (cause: RetryCause, becomes: FailureReason)? {
+        guard case .doubt(let cause, let rejection) = self else { return nil }
+        return (cause, rejection.reason)
     }
 }

@@ -55,7 +55,7 @@ extension SignedCase {
         return SignedToken.list(texts)
     }
 
-    /// Changes of the header.
+    /// What a header says.
     static let headers: [SignedCase] = [
         SignedCase("as Apple signs it", nil) { _ in },
         SignedCase("alg none", .wrongAlgorithm) { $0.header.set("alg", "\"none\"") },
@@ -117,7 +117,7 @@ extension SignedCase {
         },
     ]
 
-    /// Changes of the payload, under a signature that holds.
+    /// What a payload says, under a signature that holds.
     static let payloads: [SignedCase] = [
         SignedCase("the sandbox's: policy decides", nil) { $0.payload.set("environment", "\"Sandbox\"") },
         SignedCase("of Xcode", .localTesting) { $0.payload.set("environment", "\"Xcode\"") },
@@ -171,7 +171,7 @@ extension SignedCase {
         },
     ]
 
-    /// Changes of the text.
+    /// What happens to a text.
     static let texts: [SignedCase] = [
         SignedCase("nothing", .notThreeParts, text: { "" }),
         SignedCase(

@@ -1,0 +1,94 @@
+import Contract
+import Testing
+
+@testable import AppStore
+
+@Suite("Claim policy")
+struct ClaimPolicyTests {
+    private func verdict(
+        _ purchases: [Purchase], app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
+    ) -> Verdict {
+        ClaimPolicy(app: app, submission: submission).verdict(on: purchases, by: .verifyReceipt)
+    }
+
+    private let history = [
+        Fixture.purchase("3", product: "level", purchasedAt: Fixture.now.advanced(by: .seconds(-10))),
+        Fixture.purchase("10", purchasedAt: Fixture.now.advanced(by: .seconds(-20))),
+        Fixture.purchase("9", purchasedAt: Fixture.now.advanced(by: .seconds(-20))),
+    ]
+
+    @Test("a transaction id means that one alone, never its original or a relative")
+    func transaction() {
+        #expect(verdict(history, Fixture.submission(transactionID: "9")).granted == ["9"])
+        let restored = [Fixture.purchase("21", original: "20", product: "level")]
+        #expect(verdict(restored, Fixture.submission(transactionID: "20")).doubt?.cause == .notFoundYet)
+        #expect(verdict(restored, Fixture.submission(transactionID: "21")).granted == ["21"])
+    }
+
+    @Test("a product id means every purchase of it; nothing means everything, oldest first, by number")
+    func selection() {
+        #expect(verdict(history, Fixture.submission(productID: "gems")).granted == ["9", "10"])
+        #expect(verdict(history).granted == ["9", "10", "3"])
+        #expect(verdict(history.reversed()) == verdict(history))
+    }
+
+    @Test("those that pass are granted and the others passed over")
+    func several() {
+        let purchases =
+            history + [Fixture.purchase("11", revokedAt: Fixture.now), Fixture.purchase("12", product: "unheard")]
+        #expect(verdict(purchases).granted == ["9", "10", "3"])
+    }
+
+    @Test("if none passes, the newest one's rejection stands")
+    func newest() {
+        let old = Fixture.purchase("1", product: "unheard", purchasedAt: Fixture.now.advanced(by: .seconds(-9)))
+        let new = Fixture.purchase("2", revokedAt: Fixture.now)
+        guard case .rejected(let rejection) = verdict([new, old]) else {
+            Issue.record("not rejected")
+            return
+        }
+        #expect(rejection.reason == .transactionRevoked)
+        #expect(rejection.transactionID == "2")
+        #expect(rejection.productID == "gems")
+    }
+
+    @Test("a catalogue at fault holds all that is claimed, so that no purchase is left out of the answer")
+    func catalogueAtFault() {
+        let contradicted = Fixture.purchase("1", expiresAt: Fixture.now.advanced(by: Fixture.day))
+        let purchases = [contradicted, Fixture.purchase("2", revokedAt: Fixture.now)]
+        #expect(verdict(purchases).hold == .unknownAnswer)
+        #expect(verdict(history + [contradicted]).hold == .unknownAnswer)
+        #expect(verdict(history + [contradicted], Fixture.submission(transactionID: "9")).granted == ["9"])
+    }
+
+    @Test("a purchase in an unknown form holds all that is claimed with it, and nothing else")
+    func unknownForm() {
+        func verdict(_ submission: Submission) -> Verdict {
+            var unreadable = UnreadablePurchases()
+            unreadable.append(transactionID: "77", productID: "gift")
+            return ClaimPolicy(app: Fixture.app(), submission: submission)
+                .verdict(on: history, beside: unreadable, by: .verifyReceipt)
+        }
+        #expect(verdict(Fixture.submission()).hold == .incompleteAnswer)
+        #expect(verdict(Fixture.submission(transactionID: "77")).hold == .incompleteAnswer)
+        #expect(verdict(Fixture.submission(productID: "gift")).hold == .incompleteAnswer)
+        #expect(verdict(Fixture.submission(transactionID: "9")).granted == ["9"])
+        #expect(verdict(Fixture.submission(productID: "gems")).granted == ["9", "10"])
+    }
+
+    @Test(
+        "a purchase that is not there yet is a doubt, which says what it becomes",
+        arguments: [
+            (Fixture.submission(), "Apple attests no purchases."),
+            (Fixture.submission(productID: "vip"), "Apple attests no purchase of this product."),
+            (Fixture.submission(transactionID: "7"), "Apple attests no such transaction."),
+        ])
+    func notThere(submission: Submission, detail: String) {
+        guard case .doubt(.notFoundYet, let rejection) = verdict([], submission) else {
+            Issue.record("no doubt")
+            return
+        }
+        #expect(rejection.reason == .transactionNotFound && rejection.detail == detail)
+        #expect(rejection.transactionID == submission.claim.transactionID)
+    }
+}

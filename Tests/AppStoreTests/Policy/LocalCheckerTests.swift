@@ -1,0 +1,316 @@
+import Contract
+import Cryptography
+import Testing
+
+@testable import AppStore
+
+@Suite("Local check")
+struct LocalCheckerTests {
+    private static let receiptSigning = Result { try ReceiptSigning.p256() }
+
+    /// What the check says, with the calls that a question would make first.
+    private struct Checked {
+        var verdict: Verdict?
+        var call: String?
+    }
+
+    private func check(
+        _ evidence: Evidence, app: App = Fixture.app(), receipts: ReceiptMethod = .verifyReceipt, hasKey: Bool = false,
+        confirmsOlderThan: Duration? = nil, transactionID: TransactionID? = nil, productID: ProductID? = nil,
+        token: String? = nil, at now: Timestamp = Fixture.now, isRetry: Bool = false, bySignature: Bool = false
+    ) throws -> Checked {
+        let rules = try QuestionScript.rules(
+            app, receipts: receipts, hasKey: hasKey, confirmsOlderThan: confirmsOlderThan)
+        let verifiers = SignatureVerifiers(roots: try roots(of: evidence))
+        let checker = LocalChecker(apps: [rules], verifiers: verifiers)
+        let submission = Fixture.submission(
+            transactionID: transactionID, productID: productID, token: token, evidence: evidence)
+        let outcome =
+            bySignature
+            ? checker.checkBySignature(submission, at: now) : checker.check(submission, isRetry: isRetry, at: now)
+        switch outcome {
+        case .concluded(let verdict): return Checked(verdict: verdict)
+        case .ask(let question): return Checked(call: try QuestionScript(question, []).calls.first)
+        }
+    }
+
+    private func roots(of evidence: Evidence) throws -> TrustedRoots {
+        guard case .receipt = evidence else { return try SignedToken.chain.roots() }
+        return try Self.receiptSigning.get().roots
+    }
+
+    /// A receipt that Apple signed.
+    private func receipt(
+        origin: String = "Production", bundleID: String = "com.example.game",
+        _ purchases: [ReceiptBuilder.Attribute]...
+    ) throws -> Evidence {
+        var signing = try Self.receiptSigning.get()
+        signing.builder = ReceiptBuilder.receipt(bundleID: bundleID, origin: origin, purchases: purchases)
+        return .receipt(base64: EvidenceText(SignedToken.base64(try signing.der())))
+    }
+
+    /// The same form without a signature.
+    private func unsigned(
+        origin: String = "Production", bundleID: String = "com.example.game",
+        _ purchases: [ReceiptBuilder.Attribute]...
+    ) -> Evidence {
+        let builder = ReceiptBuilder.receipt(bundleID: bundleID, origin: origin, purchases: purchases)
+        return .receipt(base64: EvidenceText(SignedToken.base64(builder.der)))
+    }
+
+    /// A purchase as Apple writes it, with attributes replaced, or taken out where the value is nil.
+    private func entry(
+        _ id: String = "1001", product: String = "gems", changing changes: [Int: [UInt8]?] = [:]
+    ) -> [ReceiptBuilder.Attribute] {
+        let usual = [
+            1701: ReceiptBuilder.integer(1), 1702: ReceiptBuilder.utf8(product), 1703: ReceiptBuilder.utf8(id),
+            1704: ReceiptBuilder.ia5("2026-11-21T04:59:02Z"), 1705: ReceiptBuilder.utf8(id),
+            1706: ReceiptBuilder.ia5("2026-11-21T04:59:02Z"), 1708: ReceiptBuilder.ia5(""),
+            1711: ReceiptBuilder.integer(0), 1712: ReceiptBuilder.ia5(""),
+        ]
+        return usual.sorted { $0.key < $1.key }.compactMap { type, value in
+            (changes[type] ?? value).map { (type, $0) }
+        }
+    }
+
+    private func transaction(_ changes: [String: String?] = [:]) throws -> Evidence {
+        .signedTransaction(EvidenceText(try SignedToken(changes).text()))
+    }
+
+    // MARK: Apps
+
+    @Test("rejects a submission for an app that is not configured, and holds one that was accepted before")
+    func unknownApp() throws {
+        let other = App(bundleID: "com.example.other", sandbox: .accept, products: .any)
+        #expect(try check(.transactionID("1"), app: other).verdict?.reason == .unknownApp)
+        #expect(try check(.transactionID("1"), app: other, isRetry: true).verdict?.hold == .appNotConfigured)
+    }
+
+    // MARK: Signed transactions
+
+    @Test("grants a transaction that Apple signed, and asks nobody")
+    func signedTransaction() throws {
+        guard case .verified(let purchases, .signedTransaction) = try check(transaction()).verdict else {
+            Issue.record("not verified")
+            return
+        }
+        #expect(purchases.map(\.purchase.transactionID) == ["2000000000000001"])
+    }
+
+    @Test("judges a signed transaction by the rules of the app and the claim")
+    func signedTransactionRules() throws {
+        let id = "2000000000000001"
+        #expect(try check(transaction(["bundleId": "\"com.example.x\""])).verdict?.reason == .bundleMismatch)
+        #expect(try check(transaction(["bundleId": nil])).verdict?.hold == .incompleteAnswer)
+        #expect(try check(transaction(), transactionID: "7").verdict?.reason == .transactionNotFound)
+        #expect(try check(transaction(), transactionID: TransactionID(id)).verdict?.granted == [TransactionID(id)])
+        #expect(try check(transaction(), productID: "level").verdict?.reason == .productMismatch)
+        #expect(try check(transaction(["productId": nil])).verdict?.hold == .incompleteAnswer)
+        #expect(try check(transaction(["type": "\"Rental\""])).verdict?.hold == .incompleteAnswer)
+        let revoked = ["revocationDate": SignedToken.moment(-1)]
+        #expect(try check(transaction(revoked)).verdict?.reason == .transactionRevoked)
+        let sandbox = ["environment": "\"Sandbox\""]
+        let rejecting = Fixture.app(sandbox: .reject)
+        #expect(try check(transaction(sandbox), app: rejecting).verdict?.reason == .environmentNotAllowed)
+    }
+
+    @Test("binds a signed transaction's account token, whether or not the claim names one")
+    func signedTransactionToken() throws {
+        let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        let bound = try transaction(["appAccountToken": "\"\(token)\""])
+        #expect(try check(bound).verdict?.reason == .accountTokenMissing)
+        #expect(
+            try check(bound, token: "00000000-0000-4000-8000-000000000000").verdict?.reason == .accountTokenMismatch)
+        #expect(try check(bound, token: token).verdict?.granted.count == 1)
+        let required = Fixture.app(accountToken: .required)
+        // Apple's signature says that there is none: nobody is asked.
+        #expect(
+            try check(transaction(), app: required, hasKey: true, token: token).verdict?.reason == .accountTokenMissing)
+    }
+
+    @Test("rejects a text that Apple did not sign, and waits for a moment of signing that has not come")
+    func wrongSignature() throws {
+        #expect(try check(.signedTransaction("a.b.c")).verdict?.reason == .signatureInvalid)
+        let early = try check(transaction(["signedDate": SignedToken.moment(600)])).verdict
+        #expect(early == .retry(.signedAhead, notBefore: Fixture.now.advanced(by: .seconds(300))))
+    }
+
+    @Test("asks the App Store Server API about a transaction that was signed long before now, where the app has a key")
+    func confirmation() throws {
+        let signed = try transaction()
+        func call(_ age: Duration?, hasKey: Bool = true, after: Duration) throws -> String? {
+            try check(signed, hasKey: hasKey, confirmsOlderThan: age, at: Fixture.now.advanced(by: after)).call
+        }
+        let day = Fixture.day
+        #expect(try call(day, after: day) == nil)
+        let asked = "production /inApps/v1/transactions/2000000000000001"
+        // It was submitted in time and waited for longer: a refund since is not in it.
+        #expect(try call(day, after: day + .milliseconds(1)) == asked)
+        #expect(try call(nil, after: day * 10) == nil)
+        #expect(try call(day, hasKey: false, after: day * 10) == nil)
+        let sandbox = try check(
+            transaction(["environment": "\"Sandbox\""]), hasKey: true, confirmsOlderThan: day,
+            at: Fixture.now.advanced(by: day * 2))
+        #expect(sandbox.call == "sandbox /inApps/v1/transactions/2000000000000001")
+        // Rejected as it is, it needs no confirmation.
+        let revoked = try check(
+            transaction(["revocationDate": SignedToken.moment(-1)]), hasKey: true, confirmsOlderThan: day,
+            at: Fixture.now.advanced(by: day * 2))
+        #expect(revoked.verdict?.reason == .transactionRevoked)
+    }
+
+    // MARK: Bare ids
+
+    @Test("asks the App Store Server API about a bare id, and holds it where the app has no key")
+    func transactionID() throws {
+        #expect(try check(.transactionID("12"), hasKey: true).call == "production /inApps/v1/transactions/12")
+        #expect(try check(.transactionID("12")).verdict?.hold == .credentialsMissing)
+    }
+
+    @Test("does not ask about an id that is none of Apple's", arguments: ["", "../../x", "1?a=b", "-1", "１２", "1 "])
+    func notAnID(id: String) throws {
+        let checked = try check(.transactionID(TransactionID(id)), hasKey: true)
+        #expect(checked.verdict?.reason == .transactionNotFound)
+    }
+
+    // MARK: Receipts
+
+    @Test(
+        "rejects garbage and what a receipt says against itself, at no cost to Apple", arguments: ReceiptMethod.allCases
+    )
+    func contradiction(method: ReceiptMethod) throws {
+        for text in ["", "!!!", "AAAA"] as [EvidenceText] {
+            #expect(
+                try check(.receipt(base64: text), receipts: method, hasKey: true).verdict?.reason == .receiptMalformed)
+        }
+        let clone = try check(unsigned(bundleID: "com.example.clone"), receipts: method, hasKey: true)
+        #expect(clone.verdict?.reason == .bundleMismatch)
+        let xcode = try check(unsigned(origin: "Xcode"), receipts: method, hasKey: true)
+        #expect(xcode.verdict?.reason == .environmentNotAllowed)
+    }
+
+    @Test("asks verifyReceipt about a receipt, signed or not")
+    func verifyReceipt() throws {
+        #expect(try check(receipt(entry())).call == "production passwordfirst")
+        #expect(try check(unsigned(entry())).call == "production passwordfirst")
+    }
+
+    @Test(
+        "rejects a receipt that Apple did not sign where its signature decides",
+        arguments: [ReceiptMethod.local, .serverAPI])
+    func notAuthentic(method: ReceiptMethod) throws {
+        #expect(
+            try check(unsigned(entry()), receipts: method, hasKey: true).verdict?.reason == .receiptNotAuthentic)
+    }
+
+    @Test("asks the App Store Server API for the claimed transaction of a signed receipt, else for the history")
+    func serverAPI() throws {
+        let evidence = try receipt(entry("1"), entry("2", product: "level"))
+        func call(_ transactionID: TransactionID? = nil, _ productID: ProductID? = nil) throws -> String? {
+            try check(
+                evidence, receipts: .serverAPI, hasKey: true, transactionID: transactionID, productID: productID
+            ).call
+        }
+        let history = "production /inApps/v2/history/"
+        #expect(try call("2", "gems") == "production /inApps/v1/transactions/2")
+        #expect(try call("7") == history + "1?sort=ASCENDING")
+        #expect(try call(nil, "level") == history + "2?sort=ASCENDING&productId=level")
+        #expect(try call(nil, "pass") == history + "1?sort=ASCENDING")
+        #expect(try call() == history + "1?sort=ASCENDING")
+        let empty = try check(receipt(), receipts: .serverAPI, hasKey: true)
+        #expect(empty.verdict?.reason == .transactionNotFound)
+        let paths = try receipt(entry("../../x?y=1"), entry("123456789012345678901"))
+        #expect(
+            try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.reason
+                == .transactionNotFound)
+    }
+
+    // MARK: Receipts by their signature alone
+
+    @Test(
+        "grants the purchases of a signed receipt, in its environment, as verified locally",
+        arguments: [("Production", Environment.production), ("ProductionSandbox", .sandbox)])
+    func local(origin: String, environment: Environment) throws {
+        let evidence = try receipt(origin: origin, entry(changing: [1701: ReceiptBuilder.integer(3)]))
+        guard case .verified(let purchases, .local) = try check(evidence, receipts: .local).verdict else {
+            Issue.record("not verified")
+            return
+        }
+        #expect(purchases.map(\.purchase.transactionID) == ["1001"])
+        #expect(purchases.map(\.purchase.environment) == [environment])
+        #expect(purchases.map(\.items) == [[Item(item: "gems", quantity: 300)]])
+    }
+
+    @Test("holds a signed receipt of nobody or of nowhere")
+    func nobodys() throws {
+        #expect(try check(receipt(origin: "Moon", entry()), receipts: .local).verdict?.hold == .unknownAnswer)
+        #expect(try check(receipt(bundleID: "", entry()), receipts: .local).verdict?.hold == .incompleteAnswer)
+    }
+
+    @Test("refuses a purchase that the receipt does not hold, unless the App Store Server API can be asked")
+    func notThere() throws {
+        let evidence = try receipt(entry())
+        #expect(
+            try check(evidence, receipts: .local, transactionID: "7").verdict?.reason == .transactionNotFound)
+        #expect(
+            try check(evidence, receipts: .local, hasKey: true, transactionID: "7").call
+                == "production /inApps/v2/history/1001?sort=ASCENDING")
+        #expect(try check(receipt(), receipts: .local, hasKey: true).verdict?.reason == .transactionNotFound)
+    }
+
+    @Test("looks up the account token that a receipt cannot say, or refuses, where the app requires one")
+    func localToken() throws {
+        let required = Fixture.app(accountToken: .required)
+        let evidence = try receipt(entry())
+        let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        #expect(
+            try check(evidence, app: required, receipts: .local, token: token).verdict?.reason == .accountTokenMissing)
+        #expect(
+            try check(evidence, app: required, receipts: .local, hasKey: true, transactionID: "1001", token: token).call
+                == "production /inApps/v1/transactions/1001")
+        #expect(try check(evidence, receipts: .local, token: token).verdict?.granted == ["1001"])
+    }
+
+    @Test("refuses a cancelled purchase, even if it stands there again as if it were not")
+    func cancelled() throws {
+        let cancelled = entry(changing: [1712: ReceiptBuilder.ia5("2026-11-21T05:00:00Z")])
+        for evidence in [try receipt(cancelled), try receipt(entry(), cancelled), try receipt(cancelled, entry())] {
+            #expect(try check(evidence, receipts: .local).verdict?.reason == .transactionRevoked)
+        }
+        #expect(try check(receipt(entry(), entry()), receipts: .local).verdict?.granted == ["1001"])
+    }
+
+    private static let unreadable: [[Int: [UInt8]?]] = [
+        [1703: nil], [1705: nil], [1702: nil], [1704: nil], [1704: ReceiptBuilder.ia5("soon")],
+        [1703: ReceiptBuilder.utf8("../../x?y=1")], [1708: ReceiptBuilder.ia5("soon")],
+        [1712: ReceiptBuilder.ia5("soon")], [1712: ReceiptBuilder.integer(1_795_237_153)],
+        [1701: ReceiptBuilder.utf8("1")], [1701: ReceiptBuilder.tlv(0x02, [UInt8](repeating: 1, count: 9))],
+        [1711: ReceiptBuilder.utf8("72")],
+    ]
+
+    @Test("holds a purchase in an unknown form, also beside one that could be granted", arguments: unreadable.indices)
+    func unreadablePurchase(index: Int) throws {
+        let broken = entry("7", changing: Self.unreadable[index])
+        #expect(try check(receipt(broken), receipts: .local).verdict?.hold == .incompleteAnswer)
+        let both = try receipt(broken, entry())
+        #expect(try check(both, receipts: .local).verdict?.hold == .incompleteAnswer)
+        #expect(try check(both, receipts: .local, transactionID: "1001").verdict?.granted == ["1001"])
+    }
+
+    // MARK: While verifyReceipt does not answer
+
+    @Test("grants by the signature while verifyReceipt does not answer, and asks where the signature says no")
+    func bySignature() throws {
+        #expect(try check(receipt(entry()), bySignature: true).verdict?.granted == ["1001"])
+        let asked = "production passwordfirst"
+        #expect(try check(unsigned(entry()), bySignature: true).call == asked)
+        // The purchase may be in Apple's answer, or be revoked by now.
+        #expect(try check(receipt(entry()), transactionID: "7", bySignature: true).call == asked)
+        let cancelled = entry(changing: [1712: ReceiptBuilder.ia5("2026-11-21T05:00:00Z")])
+        #expect(try check(receipt(cancelled), bySignature: true).call == asked)
+        let required = Fixture.app(accountToken: .required)
+        #expect(try check(receipt(entry()), app: required, bySignature: true).call == asked)
+        #expect(try check(.receipt(base64: "!"), bySignature: true).verdict?.reason == .receiptMalformed)
+        #expect(try check(transaction(), bySignature: true).verdict?.granted.count == 1)
+    }
+}

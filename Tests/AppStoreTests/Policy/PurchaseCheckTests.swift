@@ -1,0 +1,161 @@
+import Contract
+import Testing
+
+@testable import AppStore
+
+@Suite("Purchase check")
+struct PurchaseCheckTests {
+    private let later = Fixture.now.advanced(by: Fixture.day)
+
+    private func finding(
+        _ purchase: Purchase, app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
+    ) -> PurchaseCheck.Finding {
+        PurchaseCheck(app: app, submission: submission, attestsTokens: true).finding(on: purchase)
+    }
+
+    private func reason(
+        _ purchase: Purchase, app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
+    ) -> FailureReason? {
+        guard case .fails(let rejection) = finding(purchase, app: app, submission) else { return nil }
+        return rejection.reason
+    }
+
+    private func granted(_ purchase: Purchase, app: App = Fixture.app()) -> GrantablePurchase? {
+        guard case .passes(let granted) = finding(purchase, app: app) else { return nil }
+        return granted
+    }
+
+    @Test("gives the catalogue's items times the attested quantity")
+    func items() {
+        #expect(granted(Fixture.purchase(quantity: 3))?.items == [Item(item: "gems", quantity: 300)])
+        #expect(granted(Fixture.purchase(quantity: 3))?.type == .consumable)
+    }
+
+    @Test("without a catalogue gives the product under its own id, of the type that the attestation suggests")
+    func withoutCatalogue() {
+        let app = Fixture.app(products: .any)
+        let one = granted(Fixture.purchase(product: "anything"), app: app)
+        #expect(one?.type == .nonConsumable)
+        #expect(one?.items == [Item(item: "anything", quantity: 1)])
+        #expect(granted(Fixture.purchase(quantity: 2), app: app)?.type == .consumable)
+        #expect(granted(Fixture.purchase(quantity: 2), app: app)?.items == [Item(item: "gems", quantity: 2)])
+        #expect(granted(Fixture.purchase(expiresAt: later), app: app)?.type == .autoRenewable)
+        #expect(reason(Fixture.purchase(quantity: 0), app: app) == .quantityOutOfRange)
+    }
+
+    @Test("an app with a catalogue grants nothing outside it, even when it is empty")
+    func catalogue() {
+        #expect(reason(Fixture.purchase(product: "GEMS")) == .unknownProduct)
+        #expect(reason(Fixture.purchase(), app: Fixture.app(products: .catalogue([:]))) == .unknownProduct)
+    }
+
+    @Test("sandbox purchases go by the app's policy")
+    func environment() {
+        let purchase = Fixture.purchase(environment: .sandbox)
+        #expect(reason(purchase) == nil)
+        #expect(reason(purchase, app: Fixture.app(sandbox: .reject)) == .environmentNotAllowed)
+        #expect(reason(purchase, app: Fixture.app(sandbox: .users(["player-2"]))) == .environmentNotAllowed)
+        #expect(reason(purchase, app: Fixture.app(sandbox: .users(["player-1"]))) == nil)
+        #expect(reason(Fixture.purchase(), app: Fixture.app(sandbox: .reject)) == nil)
+    }
+
+    @Test("the claimed product must be the attested one")
+    func product() {
+        #expect(reason(Fixture.purchase(), Fixture.submission(productID: "vip")) == .productMismatch)
+        #expect(reason(Fixture.purchase(), Fixture.submission(productID: "gems")) == nil)
+    }
+
+    @Test(
+        "only what StoreKit sells in units may be more than one, and nothing more than ten",
+        arguments: [Int.min, -5, 0, 1, 2, 10, 11, .max])
+    func quantity(units: Int) {
+        for product: ProductID in ["gems", "pass"] {
+            let expected: FailureReason? = (1...10).contains(units) ? nil : .quantityOutOfRange
+            #expect(reason(Fixture.purchase(product: product, quantity: units)) == expected)
+        }
+        let expected: FailureReason? = units == 1 ? nil : .quantityOutOfRange
+        #expect(reason(Fixture.purchase(product: "level", quantity: units)) == expected)
+        #expect(reason(Fixture.purchase(product: "vip", quantity: units, expiresAt: later)) == expected)
+    }
+
+    @Test("a refunded, revoked or upgraded purchase is not granted, expired or not")
+    func revocation() {
+        #expect(reason(Fixture.purchase(revokedAt: Fixture.now)) == .transactionRevoked)
+        #expect(reason(Fixture.purchase(product: "vip", expiresAt: later, isUpgraded: true)) == .transactionRevoked)
+        #expect(
+            reason(Fixture.purchase(product: "vip", expiresAt: Fixture.now, revokedAt: Fixture.now))
+                == .transactionRevoked)
+    }
+
+    @Test("family sharing is the app's choice, and never for consumables")
+    func ownership() {
+        let sharing = Fixture.app(acceptsFamilySharing: true)
+        let level = Fixture.purchase(product: "level", ownership: .familyShared)
+        #expect(reason(level) == .familySharedNotAllowed)
+        #expect(reason(level, app: sharing) == nil)
+        #expect(reason(Fixture.purchase(ownership: .familyShared), app: sharing) == .familySharedNotAllowed)
+    }
+
+    @Test("a period counts if it was not over when the submission arrived")
+    func expiry() {
+        func vip(_ expiry: Duration) -> Purchase {
+            Fixture.purchase(product: "vip", expiresAt: Fixture.now.advanced(by: expiry))
+        }
+        #expect(reason(vip(.milliseconds(1))) == nil)
+        #expect(reason(vip(.zero)) == .subscriptionExpired)
+        #expect(reason(vip(.seconds(-1))) == .subscriptionExpired)
+    }
+
+    @Test("a catalogue that contradicts Apple waits for a person: the type decides the grant key")
+    func contradiction() {
+        guard case .waits(.unknownAnswer, _) = finding(Fixture.purchase(expiresAt: later)) else {
+            Issue.record("a consumable with an end was not held")
+            return
+        }
+        guard case .waits(.incompleteAnswer, _) = finding(Fixture.purchase(product: "vip")) else {
+            Issue.record("a subscription without an end was not held")
+            return
+        }
+    }
+
+    @Test("an attested type is the type, and must be the catalogue's")
+    func attestedType() {
+        let app = Fixture.app(products: .any)
+        for type in ProductType.allCases {
+            let purchase = Fixture.purchase(expiresAt: type == .autoRenewable ? later : nil, type: type)
+            #expect(granted(purchase, app: app)?.type == type)
+            if type == .consumable {
+                #expect(granted(purchase)?.type == .consumable)
+            } else if case .waits(.unknownAnswer, _) = finding(purchase) {
+                continue
+            } else {
+                Issue.record("the catalogue's consumable was attested as \(type) and not held")
+            }
+        }
+        #expect(granted(Fixture.purchase(product: "pass", expiresAt: later, type: .nonRenewing))?.type == .nonRenewing)
+    }
+
+    @Test("whose purchase it is counts before how much of it and whether it stands")
+    func order() {
+        let claim = Fixture.submission(token: "aaaa")
+        #expect(
+            reason(Fixture.purchase(quantity: 0, revokedAt: Fixture.now, token: "cccc"), claim)
+                == .accountTokenMismatch)
+        #expect(
+            reason(Fixture.purchase(quantity: 0, ownership: .familyShared, token: "cccc"), claim)
+                == .familySharedNotAllowed)
+        #expect(reason(Fixture.purchase(quantity: 0, revokedAt: Fixture.now)) == .quantityOutOfRange)
+    }
+
+    @Test("items that cannot be counted are our fault, not the player's")
+    func overflow() {
+        let row = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: .max / 2)])
+        guard
+            case .waits(.unknownAnswer, _) = finding(
+                Fixture.purchase(quantity: 3), app: Fixture.app(products: .catalogue(["gems": row])))
+        else {
+            Issue.record("not held")
+            return
+        }
+    }
+}
