@@ -1,42 +1,42 @@
+import Scheduling
+
 /// When calls to a target of Apple's stop, and how they begin again.
-public struct BreakerPolicy: Hashable, Sendable {
+struct CircuitBreakerPolicy: Hashable, Sendable {
     /// Length of the window that error share and latency are measured over.
-    public var window: Duration = .seconds(10)
+    var window: Duration = .seconds(10)
     /// Fewest calls in the window that say anything: first tries, or if there are fewer of them all calls.
-    public var leastCalls = 20
+    var leastCalls = 20
     /// Calls stop when so many of them failed.
-    public var failureShare = 0.5
+    var failureShare = 0.5
     /// Calls stop when so many first tries failed one after the other: the answers of the seconds before an outage do not
     /// outvote it for long.
-    public var failuresInARow = 50
+    var failuresInARow = 50
     /// After an answer to a first try failed retries are no sign of trouble for so long: what fails again and again may do so
     /// for a reason of its own, and is not to stop those whom Apple answers. An outage that begins while nothing new comes is
     /// noticed so much later.
-    public var answerHolds: Duration = .seconds(60)
+    var answerHolds: Duration = .seconds(60)
     /// ... unless so many first tries failed since. One or two do not end it: who sends what fails sends some of it anew.
-    public var failuresToDoubt = 3
+    var failuresToDoubt = 3
     /// An answer that took longer is slow.
-    public var slowAfter: Duration = .seconds(10)
+    var slowAfter: Duration = .seconds(10)
     /// Calls stop for a moment when so many of the answers were slow. Slowness alone never keeps them stopped: a slow
     /// answer is an answer, so it only keeps the share of calls that are made small.
-    public var slowShare = 0.9
+    var slowShare = 0.9
     /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
-    public var pause = Backoff(base: .seconds(1), cap: .seconds(15))
+    var pause = Backoff(base: .seconds(1), cap: .seconds(15))
     /// Shortest pause that a target may ask for: what is shorter, or over already, does not keep a crowd away.
-    public var shortestPause: Duration = .seconds(1)
+    var shortestPause: Duration = .seconds(1)
     /// Probes under way at most; all but one may be retries, if there is more than one.
-    public var probes = 2
+    var probes = 2
     /// Answered probes after which calls begin again.
-    public var answersToRamp = 3
+    var answersToRamp = 3
     /// How often the share of calls doubles until all are made: 6 begins with one 64th.
-    public var rampSteps = 6
+    var rampSteps = 6
     /// How long a share lasts before it doubles.
-    public var rampInterval: Duration = .seconds(1)
+    var rampInterval: Duration = .seconds(1)
     /// Fewest first tries within a share that can stop the calls again.
-    public var leastRampCalls = 5
+    var leastRampCalls = 5
     /// After so long without trouble the next pause is as short as the first.
-    public var calm: Duration = .seconds(60)
+    var calm: Duration = .seconds(60)
 
-    /// The defaults.
-    public init() {}
-}
+    }

@@ -1,13 +1,14 @@
+import Scheduling
 import Testing
 
-@testable import Fulfillment
+@testable import Processing
 
 @Suite("The window that failures are measured over")
-struct RollingWindowTests {
+struct CallCountsTests {
     @Test("adds up what ended within its length, to a tenth of it")
     func model() {
-        var random = SeededGenerator(seed: 7)
-        var window = RollingWindow(length: .seconds(10))
+        var random = SplitMix64(seed: 7)
+        var window = CallCounts(length: .seconds(10))
         var past: [(second: Int64, isFailure: Bool, isSlow: Bool)] = []
         var begun: [Int64] = []
         var elapsed = Duration.zero
@@ -21,16 +22,16 @@ struct RollingWindowTests {
             begun.removeAll { $0 <= second - 10 }
             if Bool.random(using: &random) {
                 begun.append(second)
-                window.begin(elapsed: elapsed)
+                window.begin(at: .zero + elapsed)
             }
             if Bool.random(using: &random) {
                 let call = (second, Bool.random(using: &random), Bool.random(using: &random))
                 past.append(call)
-                window.add(isFailure: call.1, isSlow: call.2, elapsed: elapsed)
+                window.add(isFailure: call.1, isSlow: call.2, at: .zero + elapsed)
             } else {
-                window.advance(to: elapsed)
+                window.advance(to: .zero + elapsed)
             }
-            let expected = RollingWindow.Count(
+            let expected = CallCounts.Count(
                 calls: past.count, begun: begun.count, failures: past.count { $0.isFailure },
                 slow: past.count { !$0.isFailure && $0.isSlow })
             guard window.total == expected else {
@@ -42,35 +43,35 @@ struct RollingWindowTests {
 
     @Test("a call that has only begun is none that failed")
     func begun() {
-        var window = RollingWindow(length: .seconds(10))
-        for _ in 0..<4 { window.begin(elapsed: .zero) }
-        window.add(isFailure: true, isSlow: false, elapsed: .zero)
+        var window = CallCounts(length: .seconds(10))
+        for _ in 0..<4 { window.begin(at: .zero) }
+        window.add(isFailure: true, isSlow: false, at: .zero)
         #expect(window.total.failureShare == 0.25)
         window.clear()
-        window.add(isFailure: true, isSlow: false, elapsed: .zero)
+        window.add(isFailure: true, isSlow: false, at: .zero)
         #expect(window.total.failureShare == 1, "those that began before it was cleared count when they end")
     }
 
     @Test("a call that was not made is taken back, unless it is forgotten already")
     func takenBack() {
-        var window = RollingWindow(length: .seconds(10))
-        window.begin(elapsed: .seconds(1))
-        window.begin(elapsed: .seconds(2))
-        window.takeBack(begunAt: .seconds(1))
+        var window = CallCounts(length: .seconds(10))
+        window.begin(at: .zero + .seconds(1))
+        window.begin(at: .zero + .seconds(2))
+        window.takeBack(begunAt: .zero + .seconds(1))
         #expect(window.total.begun == 1)
-        window.takeBack(begunAt: .seconds(1))
+        window.takeBack(begunAt: .zero + .seconds(1))
         #expect(window.total.begun == 1)
-        window.advance(to: .seconds(12))
-        window.begin(elapsed: .seconds(12))
-        window.takeBack(begunAt: .seconds(2))
+        window.advance(to: .zero + .seconds(12))
+        window.begin(at: .zero + .seconds(12))
+        window.takeBack(begunAt: .zero + .seconds(2))
         #expect(window.total.begun == 1, "the bucket is another second's by now")
     }
 
     @Test("has no share of nothing")
     func empty() {
-        var window = RollingWindow(length: .seconds(10))
+        var window = CallCounts(length: .seconds(10))
         #expect(window.total.failureShare == 0)
-        window.add(isFailure: true, isSlow: true, elapsed: .seconds(1))
+        window.add(isFailure: true, isSlow: true, at: .zero + .seconds(1))
         #expect(window.total.failureShare == 1)
         #expect(window.total.slowShare == 0, "what failed was no slow answer")
     }

@@ -1,18 +1,19 @@
+import Scheduling
 import Testing
 
-@testable import Fulfillment
+@testable import Processing
 
 @Suite("The limit of calls at once")
-struct ConcurrencyLimitTests {
+struct ConcurrencyLimiterTests {
     private var elapsed = Duration.zero
-    private var limit = ConcurrencyLimit(policy: ConcurrencyPolicy(), most: 1000)
+    private var limit = ConcurrencyLimiter(policy: ConcurrencyPolicy(), most: 1000)
 
     /// So many seconds in which all that is allowed is under way.
     private mutating func run(seconds: Int, _ outcome: CallOutcome = .answered, took: (_ inFlight: Int) -> Duration) {
         for _ in 0..<(seconds * 20) {
             elapsed += .milliseconds(50)
             let inFlight = limit.value
-            limit.ended(outcome, took: took(inFlight), inFlight: inFlight, elapsed: elapsed)
+            limit.ended(outcome, took: took(inFlight), inFlight: inFlight, at: .zero + elapsed)
         }
     }
 
@@ -61,8 +62,8 @@ struct ConcurrencyLimitTests {
 
     @Test("never leaves its bounds", arguments: [1, 2, 7, 1000])
     func bounds(most: Int) {
-        var random = SeededGenerator(seed: UInt64(most))
-        var limit = ConcurrencyLimit(policy: ConcurrencyPolicy(), most: most)
+        var random = SplitMix64(seed: UInt64(most))
+        var limit = ConcurrencyLimiter(policy: ConcurrencyPolicy(), most: most)
         var elapsed = Duration.zero
         let outcomes: [CallOutcome] = [
             .answered, .answered, .answered, .failed, .overloaded, .limited(wait: nil), .unknown,
@@ -72,7 +73,7 @@ struct ConcurrencyLimitTests {
             limit.ended(
                 outcomes.randomElement(using: &random) ?? .answered,
                 took: .milliseconds(Int.random(in: 0...30_000, using: &random)),
-                inFlight: Int.random(in: 1...most, using: &random), elapsed: elapsed)
+                inFlight: Int.random(in: 1...most, using: &random), at: .zero + elapsed)
             guard limit.value >= 1, limit.value >= most / 20, limit.value <= most else {
                 #expect(Bool(false), "\(limit.value) of \(most)")
                 return

@@ -1,5 +1,7 @@
+import Scheduling
+
 /// What was begun and what ended in the last seconds, in buckets that are forgotten one by one.
-struct RollingWindow: Sendable {
+struct CallCounts: Sendable {
     /// Calls, and what is told apart among them.
     struct Count: Hashable, Sendable {
         /// Calls that ended.
@@ -25,7 +27,7 @@ struct RollingWindow: Sendable {
     /// Buckets that make up the window: it is right to a tenth of its length.
     static let bucketCount = 10
 
-    /// Of a bucket, in milliseconds.
+    /// Of a bucket, in nanoseconds.
     private let width: Int64
     private var buckets = [Count](repeating: Count(), count: bucketCount)
     /// The newest bucket's number since the clock's start.
@@ -34,19 +36,19 @@ struct RollingWindow: Sendable {
     private(set) var total = Count()
 
     init(length: Duration) {
-        width = max(length.wholeMilliseconds / Int64(Self.bucketCount), 1)
+        width = max(length.clampedNanoseconds / Int64(Self.bucketCount), 1)
     }
 
     /// Notes a call that began.
-    mutating func begin(elapsed: Duration) {
-        advance(to: elapsed)
+    mutating func begin(at now: Instant) {
+        advance(to: now)
         buckets[Int(newest % Int64(Self.bucketCount))].begun += 1
         total.begun += 1
     }
 
     /// A call that began was not made after all. Harmless if its beginning is forgotten.
-    mutating func takeBack(begunAt moment: Duration) {
-        let number = moment.wholeMilliseconds / width
+    mutating func takeBack(begunAt moment: Instant) {
+        let number = moment.nanoseconds / width
         let place = Int(number % Int64(Self.bucketCount))
         guard newest - number < Int64(Self.bucketCount), buckets[place].begun > 0 else { return }
         buckets[place].begun -= 1
@@ -54,8 +56,8 @@ struct RollingWindow: Sendable {
     }
 
     /// Notes a call that ended.
-    mutating func add(isFailure: Bool, isSlow: Bool, elapsed: Duration) {
-        advance(to: elapsed)
+    mutating func add(isFailure: Bool, isSlow: Bool, at now: Instant) {
+        advance(to: now)
         let place = Int(newest % Int64(Self.bucketCount))
         buckets[place].calls += 1
         total.calls += 1
@@ -69,10 +71,9 @@ struct RollingWindow: Sendable {
     }
 
     /// Forgets what is older than the window.
-    mutating func advance(to elapsed: Duration) {
-        // Asked several times for each call, and a product costs less than taking a duration apart.
-        guard elapsed >= .milliseconds((newest + 1) * width) else { return }
-        let current = elapsed.wholeMilliseconds / width
+    mutating func advance(to now: Instant) {
+        guard now.nanoseconds >= (newest + 1) * width else { return }
+        let current = now.nanoseconds / width
         for number in (newest + 1)...min(current, newest + Int64(Self.bucketCount)) {
             let place = Int(number % Int64(Self.bucketCount))
             total.calls -= buckets[place].calls
@@ -88,12 +89,5 @@ struct RollingWindow: Sendable {
     mutating func clear() {
         buckets = [Count](repeating: Count(), count: Self.bucketCount)
         total = Count()
-    }
-}
-
-extension Duration {
-    /// Without the rest.
-    fileprivate var wholeMilliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -1,31 +1,32 @@
+import Scheduling
 import Testing
 
-@testable import Fulfillment
+@testable import Processing
 
 @Suite("The breaker, beside retries that fail again and again")
-struct BreakerRetriesTests {
-    private static let policy = BreakerPolicy()
+struct CircuitBreakerRetriesTests {
+    private static let policy = CircuitBreakerPolicy()
     private var elapsed = Duration.zero
-    private var breaker = Breaker(policy: policy, ceiling: 64)
+    private var breaker = CircuitBreaker(policy: policy, ceiling: 64)
 
-    private mutating func begin(isRetry: Bool = false) -> Breaker.Pass {
-        breaker.began(isRetry: isRetry, elapsed: elapsed)
+    private mutating func begin(isRetry: Bool = false) -> CircuitBreaker.Pass {
+        breaker.began(isRetry: isRetry, at: .zero + elapsed)
     }
 
-    private mutating func end(_ pass: Breaker.Pass, _ outcome: CallOutcome, isRetry: Bool = false) {
-        breaker.ended(pass, outcome, isRetry: isRetry, took: .zero, elapsed: elapsed, unit: { 0.5 })
+    private mutating func end(_ pass: CircuitBreaker.Pass, _ outcome: CallOutcome, isRetry: Bool = false) {
+        breaker.ended(pass, outcome, isRetry: isRetry, took: .zero, at: .zero + elapsed, unit: 0.5)
     }
 
     /// A call that begins and ends now, if it may be made.
     private mutating func call(_ outcome: CallOutcome, isRetry: Bool = false) {
-        breaker.advance(to: elapsed)
+        breaker.advance(to: .zero + elapsed)
         guard breaker.admits(inFlight: 0, limit: 64, isRetry: isRetry) else { return }
         end(begin(isRetry: isRetry), outcome, isRetry: isRetry)
     }
 
     private mutating func wait(_ duration: Duration) {
         elapsed += duration
-        breaker.advance(to: elapsed)
+        breaker.advance(to: .zero + elapsed)
     }
 
     /// Twenty submissions are asked about for the first time, and fail.
@@ -35,7 +36,7 @@ struct BreakerRetriesTests {
     }
 
     private mutating func probe() {
-        wait((breaker.nextMoment ?? elapsed) - elapsed)
+        wait((breaker.nextMoment?.elapsed ?? elapsed) - elapsed)
         #expect(breaker.phase == .halfOpen)
     }
 
@@ -213,7 +214,7 @@ struct BreakerRetriesTests {
     mutating func oneSlot() {
         var policy = Self.policy
         policy.probes = 1
-        breaker = Breaker(policy: policy, ceiling: 64)
+        breaker = CircuitBreaker(policy: policy, ceiling: 64)
         open()
         probe()
         #expect(breaker.admits(inFlight: 0, limit: 64, isRetry: true))

@@ -1,18 +1,19 @@
+import Scheduling
 import Testing
 
-@testable import Fulfillment
+@testable import Processing
 
 /// A breaker under random calls, beside what is to be true of it.
 private struct BreakerModel {
-    let policy = BreakerPolicy()
+    let policy = CircuitBreakerPolicy()
     let ceiling = 200
-    var random: SeededGenerator
-    var breaker: Breaker
+    var random: SplitMix64
+    var breaker: CircuitBreaker
     var elapsed = Duration.zero
-    var underWay: [(pass: Breaker.Pass, isRetry: Bool, era: Int)] = []
+    var underWay: [(pass: CircuitBreaker.Pass, isRetry: Bool, era: Int)] = []
     /// Changes of phase after which calls from before count no more.
     var era = 0
-    var phase = Breaker.Phase.closed
+    var phase = CircuitBreaker.Phase.closed
     /// No call may be made before.
     var closedUntil = Duration.zero
     var healthy = 1.0
@@ -28,8 +29,8 @@ private struct BreakerModel {
     }
 
     init(seed: UInt64) {
-        random = SeededGenerator(seed: seed)
-        breaker = Breaker(policy: policy, ceiling: ceiling)
+        random = SplitMix64(seed: seed)
+        breaker = CircuitBreaker(policy: policy, ceiling: ceiling)
     }
 
     mutating func step() throws {
@@ -49,7 +50,7 @@ private struct BreakerModel {
     }
 
     mutating func advance() {
-        breaker.advance(to: elapsed)
+        breaker.advance(to: .zero + elapsed)
         follow()
     }
 
@@ -73,7 +74,7 @@ private struct BreakerModel {
         case .ramping: try #require(underWay.count < ceiling / 2)
         case .closed: try #require(underWay.count < ceiling)
         }
-        underWay.append((breaker.began(isRetry: isRetry, elapsed: elapsed), isRetry, era))
+        underWay.append((breaker.began(isRetry: isRetry, at: .zero + elapsed), isRetry, era))
     }
 
     mutating func end() throws {
@@ -94,7 +95,7 @@ private struct BreakerModel {
         if !call.isRetry, outcome == .answered { answered = (elapsed, 0) }
         if !call.isRetry, outcome == .failed { answered?.failuresSince += 1 }
         breaker.ended(
-            call.pass, outcome, isRetry: call.isRetry, took: .milliseconds(250), elapsed: elapsed, unit: { unit })
+            call.pass, outcome, isRetry: call.isRetry, took: .milliseconds(250), at: .zero + elapsed, unit: unit)
         if case .limited(let wait?) = outcome {
             closedUntil = max(closedUntil, elapsed + max(wait, .seconds(1)))
             try #require(breaker.phase == .open)
@@ -107,8 +108,8 @@ private struct BreakerModel {
         follow()
     }
 
-    mutating func opened(from before: Breaker.Phase, _ outcome: CallOutcome) throws {
-        let until = try #require(breaker.nextMoment)
+    mutating func opened(from before: CircuitBreaker.Phase, _ outcome: CallOutcome) throws {
+        let until = try #require(breaker.nextMoment?.elapsed)
         closedUntil = max(closedUntil, until)
         guard outcome == .failed else { return }
         let pause = until - elapsed
@@ -136,14 +137,14 @@ private struct BreakerModel {
         let began = elapsed
         var newAt = elapsed
         while elapsed - began < .seconds(600) {
-            breaker.advance(to: elapsed)
+            breaker.advance(to: .zero + elapsed)
             for isRetry in [false, true] where isRetry || elapsed >= newAt {
                 guard breaker.admits(inFlight: 0, limit: ceiling, isRetry: isRetry) else { continue }
                 if !isRetry { newAt = elapsed + .seconds(10) }
-                let pass = breaker.began(isRetry: isRetry, elapsed: elapsed)
+                let pass = breaker.began(isRetry: isRetry, at: .zero + elapsed)
                 breaker.ended(
-                    pass, isRetry ? .failed : .answered, isRetry: isRetry, took: .milliseconds(50), elapsed: elapsed,
-                    unit: { 0.5 })
+                    pass, isRetry ? .failed : .answered, isRetry: isRetry, took: .milliseconds(50), at: .zero + elapsed,
+                    unit: 0.5)
             }
             // A moment that was named, a pause, three answers, the ramp.
             if elapsed - began > .seconds(60 + 15 + 20 + 7 + 1) { try #require(breaker.phase == .closed) }
@@ -157,11 +158,11 @@ private struct BreakerModel {
         while breaker.phase != .closed {
             try #require(elapsed - began < .seconds(60 + 15 + 7 + 1), "does not recover")
             underWay = underWay.filter { _ in false }
-            breaker.advance(to: elapsed)
+            breaker.advance(to: .zero + elapsed)
             if breaker.admits(inFlight: 0, limit: ceiling) {
-                let pass = breaker.began(isRetry: false, elapsed: elapsed)
+                let pass = breaker.began(isRetry: false, at: .zero + elapsed)
                 breaker.ended(
-                    pass, .answered, isRetry: false, took: .milliseconds(250), elapsed: elapsed, unit: { 0.5 })
+                    pass, .answered, isRetry: false, took: .milliseconds(250), at: .zero + elapsed, unit: 0.5)
             } else if breaker.phase == .halfOpen {
                 Issue.record("probes were lost")
                 return
@@ -172,7 +173,7 @@ private struct BreakerModel {
 }
 
 @Suite("The breaker, whatever happens")
-struct BreakerPropertyTests {
+struct CircuitBreakerPropertyTests {
     @Test("keeps its promises over random calls, and recovers from wherever it is", arguments: 0..<30)
     func promises(seed: Int) throws {
         var model = BreakerModel(seed: UInt64(seed))
@@ -180,7 +181,7 @@ struct BreakerPropertyTests {
         for call in model.underWay {
             let elapsed = model.elapsed
             model.breaker.ended(
-                call.pass, .unknown, isRetry: call.isRetry, took: .zero, elapsed: elapsed, unit: { 0.5 })
+                call.pass, .unknown, isRetry: call.isRetry, took: .zero, at: .zero + elapsed, unit: 0.5)
         }
         model.underWay = []
         var poisoned = model

@@ -1,15 +1,17 @@
+import Scheduling
+
 /// How many of the calls to a target may be retries.
-public struct RetryBudgetPolicy: Hashable, Sendable {
+struct RetryBudgetPolicy: Hashable, Sendable {
     /// Retries that each first try pays for.
-    public var share = 0.1
+    var share = 0.1
     /// Part of the most calls at once that can be retried in a burst, and every second without any first try: where
     /// everything that is held has failed once, nothing would move otherwise.
-    public var burstShare = 0.25
+    var burstShare = 0.25
     /// Least burst.
-    public var leastBurst = 10.0
+    var leastBurst = 10.0
 
     /// The defaults.
-    public init() {}
+    init() {}
 }
 
 /// Lets a tenth of the calls be retries, so that trouble is not multiplied by those who try again. Pure.
@@ -20,7 +22,7 @@ struct RetryBudget: Sendable {
     private let share: Double
     private let burst: Double
     private var tokens: Double
-    private var filledAt: Duration = .zero
+    private var filledAt = Instant(nanoseconds: 0)
 
     init(policy: RetryBudgetPolicy, mostCalls: Int) {
         share = policy.share
@@ -32,7 +34,7 @@ struct RetryBudget: Sendable {
     var available: Int { Int(tokens) }
 
     /// When the next retry may be made, if no first try pays for it sooner.
-    var nextMoment: Duration {
+    var nextMoment: Instant {
         // Rounded up, so that it is there when the moment has come.
         filledAt + .seconds(max(0, 1 - tokens) / burst) + .milliseconds(1)
     }
@@ -43,8 +45,8 @@ struct RetryBudget: Sendable {
     }
 
     /// Asks for a retry.
-    mutating func take(elapsed: Duration) -> Bool {
-        fill(to: elapsed)
+    mutating func take(at now: Instant) -> Bool {
+        fill(to: now)
         guard tokens >= 1 else { return false }
         tokens -= 1
         return true
@@ -60,10 +62,10 @@ struct RetryBudget: Sendable {
         tokens = min(burst, tokens + 1)
     }
 
-    private mutating func fill(to elapsed: Duration) {
-        guard elapsed > filledAt else { return }
-        let seconds = (elapsed - filledAt) / .seconds(1)
+    private mutating func fill(to now: Instant) {
+        guard now > filledAt else { return }
+        let seconds = (now - filledAt) / .seconds(1)
         tokens = min(burst, tokens + seconds * burst)
-        filledAt = elapsed
+        filledAt = now
     }
 }

@@ -1,4 +1,6 @@
-/// Decides whether a target of Apple's is called at all. Pure: it is told the time and what came of the calls.
+import Scheduling
+
+/// Decides whether an endpoint is called at all. Pure: it is told the time and what came of the calls.
 ///
 ///     closed -> open -> halfOpen -> ramping -> closed
 ///                ^          |           |
@@ -6,7 +8,7 @@
 ///
 /// While it is open nothing is called and no attempt is counted; a few probes find out when that is over, and then the
 /// calls come back by and by, because a service that just came up is brought down again by everybody who waited for it.
-struct Breaker: Sendable {
+struct CircuitBreaker: Sendable {
     /// The raw values label metrics and logs.
     enum Phase: String, Hashable, Sendable, CaseIterable {
         case closed, open, halfOpen, ramping
@@ -17,18 +19,18 @@ struct Breaker: Sendable {
         /// Only what was let through in the present phase counts for it.
         fileprivate let era: UInt64
         fileprivate let isRetry: Bool
-        fileprivate let began: Duration
+        fileprivate let began: Instant
     }
 
     private enum State: Sendable {
         /// All calls are made. -> `open`
         case closed
         /// None is. -> `halfOpen` at its end
-        case open(until: Duration)
+        case open(until: Instant)
         /// A few are. -> `ramping`, `open`
         case halfOpen(Probes)
         /// A share is, which doubles. -> `closed`, `open`
-        case ramping(step: Int, since: Duration)
+        case ramping(step: Int, since: Instant)
     }
 
     /// The calls of a half-open phase.
@@ -50,33 +52,33 @@ struct Breaker: Sendable {
         }
     }
 
-    private let policy: BreakerPolicy
+    private let policy: CircuitBreakerPolicy
     /// Calls at once when all are made.
     private let ceiling: Int
     private var state = State.closed
     private var era: UInt64 = 0
     /// All calls that ended lately, and those of them that were no retries.
-    private var all: RollingWindow
-    private var fresh: RollingWindow
+    private var all: CallCounts
+    private var fresh: CallCounts
     /// First tries that failed since the last answer, and those that began since then.
     private var failuresInARow = 0
     private var begunInARow = 0
     /// When a first try was last answered, and how many failed since: kept through all phases.
-    private var lastAnswer: Duration?
+    private var lastAnswer: Instant?
     private var failuresSinceAnswer = 0
     /// First tries that were answered as probes since one failed: kept through the pauses that retries cause.
     private var answeredProbes = 0
     /// Pauses since the last calm.
     private var pauses = 0
-    private var closedSince: Duration = .zero
+    private var closedSince = Instant(nanoseconds: 0)
     /// When it left `closed`; nil while it is closed.
-    private(set) var troubledSince: Duration?
+    private(set) var troubledSince: Instant?
 
-    init(policy: BreakerPolicy, ceiling: Int) {
+    init(policy: CircuitBreakerPolicy, ceiling: Int) {
         self.policy = policy
         self.ceiling = ceiling
-        all = RollingWindow(length: policy.window)
-        fresh = RollingWindow(length: policy.window)
+        all = CallCounts(length: policy.window)
+        fresh = CallCounts(length: policy.window)
     }
 
     var phase: Phase {
@@ -92,10 +94,10 @@ struct Breaker: Sendable {
     var isAway: Bool { phase == .open || phase == .halfOpen }
 
     /// Calls that ended lately and what came of them.
-    var recent: RollingWindow.Count { all.total }
+    var recent: CallCounts.Count { all.total }
 
     /// When the passing of time alone changes what may be called; nil while it does not.
-    var nextMoment: Duration? {
+    var nextMoment: Instant? {
         switch state {
         case .open(let until): until
         case .ramping(_, let since): since + policy.rampInterval
@@ -127,47 +129,47 @@ struct Breaker: Sendable {
     /// A call is made.
     ///
     /// - Parameter isRetry: whether it is, or may be, made for a submission whose try before failed.
-    mutating func began(isRetry: Bool, elapsed: Duration) -> Pass {
-        all.begin(elapsed: elapsed)
+    mutating func began(isRetry: Bool, at now: Instant) -> Pass {
+        all.begin(at: now)
         if !isRetry {
-            fresh.begin(elapsed: elapsed)
+            fresh.begin(at: now)
             begunInARow += 1
         }
         if case .halfOpen(var probes) = state {
             probes.begin(isRetry: isRetry)
             state = .halfOpen(probes)
         }
-        return Pass(era: era, isRetry: isRetry, began: elapsed)
+        return Pass(era: era, isRetry: isRetry, began: now)
     }
 
     /// Lets time pass. Called before every question about the present.
-    mutating func advance(to elapsed: Duration) {
-        all.advance(to: elapsed)
-        fresh.advance(to: elapsed)
+    mutating func advance(to now: Instant) {
+        all.advance(to: now)
+        fresh.advance(to: now)
         switch state {
         case .closed:
-            if pauses > 0, elapsed - closedSince >= policy.calm { pauses = 0 }
+            if pauses > 0, now - closedSince >= policy.calm { pauses = 0 }
         case .open(let until):
-            if elapsed >= until { enter(.halfOpen(Probes())) }
+            if now >= until { enter(.halfOpen(Probes())) }
         case .halfOpen: break
         case .ramping(let step, let since):
-            if elapsed - since >= policy.rampInterval { climb(from: step, since: since, to: elapsed) }
+            if now - since >= policy.rampInterval { climb(from: step, since: since, to: now) }
         }
     }
 
     /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is, and so do
     /// failures that came late: each doubling brings as many new calls as would outvote them.
-    private mutating func climb(from step: Int, since: Duration, to elapsed: Duration) {
-        let judged = onlyFirstTriesJudge(elapsed) ? fresh.total : all.total
+    private mutating func climb(from step: Int, since: Instant, to now: Instant) {
+        let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
         let isDoubtful =
             isSlow(least: policy.leastRampCalls)
             || judged.calls >= policy.leastRampCalls && judged.endedFailureShare >= policy.failureShare
         forget()
-        guard !isDoubtful else { return state = .ramping(step: step, since: elapsed) }
-        let intervals = Int(min((elapsed - since) / policy.rampInterval, Double(policy.rampSteps)))
+        guard !isDoubtful else { return state = .ramping(step: step, since: now) }
+        let intervals = Int(min((now - since) / policy.rampInterval, Double(policy.rampSteps)))
         guard step + intervals < policy.rampSteps else {
             state = .closed
-            closedSince = elapsed
+            closedSince = now
             troubledSince = nil
             return
         }
@@ -179,37 +181,37 @@ struct Breaker: Sendable {
     /// - Parameters:
     ///   - isRetry: whether it was made for a submission whose try before failed.
     ///   - took: how long the call itself took.
-    ///   - unit: makes a random number in `0..<1`, if one is needed.
+    ///   - unit: a random number in `0..<1`.
     mutating func ended(
-        _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, elapsed: Duration, unit: () -> Double
+        _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
     ) {
-        advance(to: elapsed)
+        advance(to: now)
         if case .limited(let wait?) = outcome {
             // A named moment holds whenever the call began; nobody may be early.
             answeredProbes = 0
-            return open(for: max(wait, policy.shortestPause), counts: pass.era == era, elapsed)
+            return open(for: max(wait, policy.shortestPause), counts: pass.era == era, now)
         }
         let hasFailed = outcome == .failed || outcome == .overloaded
-        if !isRetry { remember(outcome, hasFailed, elapsed) }
+        if !isRetry { remember(outcome, hasFailed, now) }
         guard pass.era == era else { return }
         if outcome == .unknown { takeBack(pass) }
         switch state {
         case .open: break
         case .closed:
-            if outcome == .limited(wait: nil) { return open(elapsed, unit) }
-            guard note(outcome, hasFailed, isRetry: isRetry, took, elapsed) else { return }
-            if isFailing(leastFresh: policy.leastCalls, elapsed) || isSlow(least: policy.leastCalls) {
-                open(elapsed, unit)
+            if outcome == .limited(wait: nil) { return open(now, unit) }
+            guard note(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            if isFailing(leastFresh: policy.leastCalls, now) || isSlow(least: policy.leastCalls) {
+                open(now, unit)
             }
         case .halfOpen(var probes):
             probes.end(isRetry: pass.isRetry)
             if outcome == .limited(wait: nil) {
                 answeredProbes = 0
-                return open(elapsed, unit)
+                return open(now, unit)
             }
             // Of a first try that is under way more can be learnt.
-            let isJudged = !isRetry || probes.firstTries == 0 && !onlyFirstTriesJudge(elapsed)
-            if hasFailed, isJudged { return open(elapsed, unit) }
+            let isJudged = !isRetry || probes.firstTries == 0 && !onlyFirstTriesJudge(now)
+            if hasFailed, isJudged { return open(now, unit) }
             if outcome == .answered {
                 if isRetry { probes.answeredRetries += 1 } else { answeredProbes += 1 }
             }
@@ -219,11 +221,11 @@ struct Breaker: Sendable {
             answeredProbes = 0
             // It answers now and then at least: a relapse is not to cost it a pause as long as silence does.
             pauses = (pauses + 1) / 2
-            enter(.ramping(step: 0, since: elapsed))
+            enter(.ramping(step: 0, since: now))
         case .ramping:
-            if outcome == .limited(wait: nil) { return open(elapsed, unit) }
-            guard note(outcome, hasFailed, isRetry: isRetry, took, elapsed) else { return }
-            if isFailing(leastFresh: policy.leastRampCalls, elapsed) { open(elapsed, unit) }
+            if outcome == .limited(wait: nil) { return open(now, unit) }
+            guard note(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            if isFailing(leastFresh: policy.leastRampCalls, now) { open(now, unit) }
         }
     }
 
@@ -236,12 +238,12 @@ struct Breaker: Sendable {
 
     /// - Returns: whether anything was learnt.
     private mutating func note(
-        _ outcome: CallOutcome, _ hasFailed: Bool, isRetry: Bool, _ took: Duration, _ elapsed: Duration
+        _ outcome: CallOutcome, _ hasFailed: Bool, isRetry: Bool, _ took: Duration, _ now: Instant
     ) -> Bool {
         guard outcome != .unknown else { return false }
         let isSlow = took >= policy.slowAfter
-        all.add(isFailure: hasFailed, isSlow: isSlow, elapsed: elapsed)
-        if !isRetry { fresh.add(isFailure: hasFailed, isSlow: isSlow, elapsed: elapsed) }
+        all.add(isFailure: hasFailed, isSlow: isSlow, at: now)
+        if !isRetry { fresh.add(isFailure: hasFailed, isSlow: isSlow, at: now) }
         if !hasFailed {
             failuresInARow = 0
             begunInARow = 0
@@ -252,9 +254,9 @@ struct Breaker: Sendable {
     }
 
     /// Remembers what came of a first try, whenever it began.
-    private mutating func remember(_ outcome: CallOutcome, _ hasFailed: Bool, _ elapsed: Duration) {
+    private mutating func remember(_ outcome: CallOutcome, _ hasFailed: Bool, _ now: Instant) {
         if outcome == .answered {
-            lastAnswer = elapsed
+            lastAnswer = now
             failuresSinceAnswer = 0
         } else if hasFailed {
             failuresSinceAnswer += 1
@@ -264,19 +266,19 @@ struct Breaker: Sendable {
 
     /// Whether a first try was answered lately, and hardly any failed since: Apple answers then, and retries that fail do so for
     /// a reason of their own. On a quiet worker they would outvote the few first tries for ever.
-    private func onlyFirstTriesJudge(_ elapsed: Duration) -> Bool {
+    private func onlyFirstTriesJudge(_ now: Instant) -> Bool {
         guard let lastAnswer, failuresSinceAnswer < policy.failuresToDoubt else { return false }
-        return elapsed - lastAnswer < policy.answerHolds
+        return now - lastAnswer < policy.answerHolds
     }
 
     /// First tries are the judges while there are any: what is tried again failed before, perhaps for a reason of its own,
     /// and a crowd of such submissions must not stop everybody's calls.
-    private func isFailing(leastFresh: Int, _ elapsed: Duration) -> Bool {
+    private func isFailing(leastFresh: Int, _ now: Instant) -> Bool {
         // Unless most of what began meanwhile is still under way: it may be answered yet.
         let ended = Double(begunInARow) * policy.failureShare
         if failuresInARow >= policy.failuresInARow, Double(failuresInARow) >= ended { return true }
         if fresh.total.calls >= leastFresh { return fresh.total.failureShare >= policy.failureShare }
-        guard !onlyFirstTriesJudge(elapsed) else { return false }
+        guard !onlyFirstTriesJudge(now) else { return false }
         return all.total.calls >= policy.leastCalls && all.total.failureShare >= policy.failureShare
     }
 
@@ -284,17 +286,17 @@ struct Breaker: Sendable {
         all.total.calls >= least && all.total.slowShare >= policy.slowShare
     }
 
-    private mutating func open(_ elapsed: Duration, _ unit: () -> Double) {
+    private mutating func open(_ now: Instant, _ unit: Double) {
         // From half of the ceiling on: a pause of next to nothing would be none.
-        let pause = policy.pause.delay(afterFailures: pauses + 1, unit: 0.5 + unit() / 2)
-        open(for: pause, counts: true, elapsed)
+        let pause = policy.pause.ceiling(afterFailures: pauses + 1) * (0.5 + unit / 2)
+        open(for: pause, counts: true, now)
     }
 
-    private mutating func open(for pause: Duration, counts: Bool, _ elapsed: Duration) {
+    private mutating func open(for pause: Duration, counts: Bool, _ now: Instant) {
         if counts { pauses += 1 }
-        if case .open(let until) = state { return state = .open(until: max(until, elapsed + pause)) }
-        if troubledSince == nil { troubledSince = elapsed }
-        enter(.open(until: elapsed + pause))
+        if case .open(let until) = state { return state = .open(until: max(until, now + pause)) }
+        if troubledSince == nil { troubledSince = now }
+        enter(.open(until: now + pause))
     }
 
     /// Begins a phase; calls that were let through before count no more.

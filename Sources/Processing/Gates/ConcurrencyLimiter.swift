@@ -1,22 +1,24 @@
+import Scheduling
+
 /// How many calls at once a target of Apple's is given, within the worker's own bound.
-public struct ConcurrencyPolicy: Hashable, Sendable {
+struct ConcurrencyPolicy: Hashable, Sendable {
     /// Part of the most calls at once that is never gone below.
-    public var leastShare = 0.05
+    var leastShare = 0.05
     /// Answers within it are never taken for overload, however much faster they once were.
-    public var comfortable: Duration = .seconds(1)
+    var comfortable: Duration = .seconds(1)
     /// Answers that take so many times the usual are taken for overload.
-    public var tolerance = 2.0
+    var tolerance = 2.0
     /// How long is measured between two changes of the limit.
-    public var interval: Duration = .seconds(1)
+    var interval: Duration = .seconds(1)
     /// Fewest calls that a measurement is made of.
-    public var leastCalls = 10
+    var leastCalls = 10
     /// Share of overloaded calls (timed out, 503, 504) from which on the limit comes down.
-    public var overloadShare = 0.2
+    var overloadShare = 0.2
     /// The most that the limit comes down at once, as a factor.
-    public var steepest = 0.7
+    var steepest = 0.7
 
     /// The defaults.
-    public init() {}
+    init() {}
 }
 
 /// Follows latency: fewer calls at once while they queue up at Apple's, more when they do not. Pure.
@@ -25,13 +27,13 @@ public struct ConcurrencyPolicy: Hashable, Sendable {
 /// usual, and grows by its square root or a tenth, whichever is more, while it is made use of. What is usual follows
 /// faster answers at once and slower ones within minutes; within seconds where the fewest calls are answered as slowly,
 /// because then our calls are not what makes the service slow, and it gets them back.
-struct ConcurrencyLimit: Sendable {
+struct ConcurrencyLimiter: Sendable {
     /// How much of a measurement the usual latency takes on: when it is faster, when it is slower, and when it is slower
     /// though no fewer calls are to be had.
     private static let learning = (faster: 0.5, slower: 0.002, slowerAtLeast: 0.1)
 
     private struct Measurement: Sendable {
-        var since: Duration
+        var since: Instant
         var answers = 0
         var overloads = 0
         var failures = 0
@@ -47,7 +49,7 @@ struct ConcurrencyLimit: Sendable {
     private let most: Double
     private var exact: Double
     private var usual: Duration?
-    private var measured = Measurement(since: .zero)
+    private var measured = Measurement(since: Instant(nanoseconds: 0))
 
     /// A limit that begins at its most: a worker that starts has no reason to hold back.
     init(policy: ConcurrencyPolicy, most: Int) {
@@ -63,7 +65,7 @@ struct ConcurrencyLimit: Sendable {
     /// A call ended.
     ///
     /// - Parameter inFlight: calls under way, this one included.
-    mutating func ended(_ outcome: CallOutcome, took: Duration, inFlight: Int, elapsed: Duration) {
+    mutating func ended(_ outcome: CallOutcome, took: Duration, inFlight: Int, at now: Instant) {
         switch outcome {
         case .unknown: return
         case .answered:
@@ -74,9 +76,9 @@ struct ConcurrencyLimit: Sendable {
         case .failed, .limited: measured.failures += 1
         }
         measured.busiest = max(measured.busiest, inFlight)
-        guard elapsed - measured.since >= policy.interval, measured.calls >= policy.leastCalls else { return }
+        guard now - measured.since >= policy.interval, measured.calls >= policy.leastCalls else { return }
         change()
-        measured = Measurement(since: elapsed)
+        measured = Measurement(since: now)
     }
 
     private mutating func change() {

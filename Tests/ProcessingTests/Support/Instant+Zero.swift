@@ -1,0 +1,9 @@
+import Scheduling
+
+extension Instant {
+    /// When virtual time begins.
+    static let zero = Instant(nanoseconds: 0)
+
+    /// Since virtual time began.
+    var elapsed: Duration { self - .zero }
+}
