@@ -31,7 +31,10 @@ struct RetryBudget: Sendable {
     }
 
     /// Retries that may be made at once now.
-    var available: Int { Int(tokens) }
+    mutating func available(at now: Instant) -> Int {
+        fill(to: now)
+        return Int(tokens)
+    }
 
     /// When the next retry may be made, if no first try pays for it sooner.
     var nextMoment: Instant {

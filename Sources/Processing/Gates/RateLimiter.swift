@@ -1,0 +1,40 @@
+import Scheduling
+
+/// At most so many calls a second, and as many at once as a second has: a token bucket.
+struct RateLimiter: Sendable {
+    let rate: Double
+    private let burst: Double
+    private var tokens: Double
+    private var filledAt = Instant(nanoseconds: 0)
+
+    /// A full bucket.
+    init(rate: Double) {
+        self.rate = max(rate, 0.001)
+        burst = max(1, self.rate)
+        tokens = burst
+    }
+
+    /// Whether one more call may be made now.
+    mutating func admits(at now: Instant) -> Bool {
+        fill(to: now)
+        return tokens >= 1
+    }
+
+    /// A call is made.
+    mutating func take() { tokens -= 1 }
+
+    /// A call was not made after all.
+    mutating func giveBack() { tokens = min(burst, tokens + 1) }
+
+    /// When the next call may be made.
+    var nextMoment: Instant { filledAt + .seconds(max(0, 1 - tokens) / rate) + .milliseconds(1) }
+
+    /// How long the last of so many calls would wait.
+    func wait(for calls: Int) -> Duration { .seconds(max(0, Double(calls) - tokens) / rate) }
+
+    private mutating func fill(to now: Instant) {
+        guard now > filledAt else { return }
+        tokens = min(burst, tokens + (now - filledAt) / .seconds(1) * rate)
+        filledAt = now
+    }
+}

@@ -1,0 +1,111 @@
+/// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
+///
+/// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. What is asked
+/// for at the consumer and not delivered yet counts as if it were here.
+struct InFlightLimit: Sendable {
+    /// Where something in flight comes from.
+    enum Source: Sendable {
+        case record, due
+    }
+
+    private struct Usage: Sendable {
+        var count = 0
+        var bytes: Int64 = 0
+    }
+
+    let count: Int
+    let bytes: Int64
+    let purchases: Int
+    private var records = Usage()
+    private var due = Usage()
+    private var outboxRows = 0
+    private(set) var purchasesInFlight = 0
+    private(set) var demand = Demand()
+    private var delivered = Demand()
+
+    init(count: Int, bytes: Int64, purchases: Int) {
+        self.count = max(count, 16)
+        self.bytes = max(bytes, 1)
+        self.purchases = max(purchases, 1)
+    }
+
+    /// An eighth of all is for due rows, and an eighth for rows of the outbox.
+    var dueCount: Int { count / 8 }
+    var outboxCount: Int { count / 8 }
+    var recordCount: Int { count - dueCount - outboxCount }
+    private var dueBytes: Int64 { bytes / 8 }
+    private var recordBytes: Int64 { bytes - dueBytes }
+    /// Submissions that gates may hold, all together: what does not need them has the other half.
+    var gateCount: Int { count / 2 }
+
+    /// Submissions and rows in flight.
+    var inFlight: Int { records.count + due.count + outboxRows }
+    var recordsInFlight: Int { records.count }
+    var bytesInFlight: Int64 { records.bytes + due.bytes }
+
+    /// The consumer delivered records, whatever becomes of them.
+    mutating func noteDelivered(records: Int, bytes: Int64) {
+        delivered.records += Int64(records)
+        delivered.bytes += bytes
+    }
+
+    mutating func take(_ source: Source, bytes: Int64) {
+        switch source {
+        case .record:
+            records.count += 1
+            records.bytes += bytes
+        case .due:
+            due.count += 1
+            due.bytes += bytes
+        }
+    }
+
+    mutating func release(_ source: Source, bytes: Int64, purchases: Int) {
+        switch source {
+        case .record:
+            records.count -= 1
+            records.bytes -= bytes
+        case .due:
+            due.count -= 1
+            due.bytes -= bytes
+        }
+        purchasesInFlight -= purchases
+    }
+
+    /// Purchases are known once a submission is verified.
+    mutating func take(purchases: Int) { purchasesInFlight += purchases }
+
+    mutating func takeOutboxRows(_ rows: Int) { outboxRows += rows }
+    mutating func releaseOutboxRow() { outboxRows -= 1 }
+
+    /// Due rows that may be taken.
+    var dueRoom: Int { purchasesInFlight > purchases ? 0 : max(0, dueCount - due.count) }
+    var dueBytesRoom: Int64 { max(0, dueBytes - due.bytes) }
+    var outboxRoom: Int { max(0, outboxCount - outboxRows) }
+
+    /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
+    ///
+    /// - Parameter undecided: records that wait for Apple, or may have to. These may fill the part of the gates that is not the
+    ///   due rows', and what is asked for may be more of them.
+    mutating func raiseDemand(undecided: Int) -> Demand? {
+        guard purchasesInFlight <= purchases else { return nil }
+        let asked = max(0, demand.records - delivered.records)
+        let askedBytes = max(0, demand.bytes - delivered.bytes)
+        let room = min(recordCount - records.count, gateCount - dueCount - undecided)
+        let bytesRoom = recordBytes - records.bytes
+        // One record of any size passes alone.
+        guard room > Int(asked), bytesRoom > askedBytes else { return nil }
+        let isWorthwhile = Int(asked) * 2 < recordCount / 4 || askedBytes * 2 < recordBytes / 4
+        guard isWorthwhile, room - Int(asked) >= min(room, 32) || asked == 0 else { return nil }
+        demand.records = delivered.records + Int64(room)
+        demand.bytes = delivered.bytes + bytesRoom
+        return demand
+    }
+
+    /// Takes back what was asked for and not delivered: nothing more is to come for now.
+    mutating func withdrawDemand() -> Demand? {
+        guard demand.records > delivered.records else { return nil }
+        demand = delivered
+        return demand
+    }
+}

@@ -1,0 +1,181 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// The attempts for one submission so far.
+struct AttemptState: Sendable {
+    /// Attempts that count: Apple was asked while it answered others, or the evidence was checked.
+    var attempts = 0
+    /// The counted attempts that decided nothing.
+    var history = AttemptHistory()
+    var doubt: Doubt?
+    /// Attempts that failed since the submission came into memory.
+    var failuresHere = 0
+    /// When the first of them failed.
+    var failingSince: Instant?
+}
+
+/// What follows from a verdict.
+enum RetryStep: Sendable {
+    /// It is final.
+    case decide(Decision.Content)
+    /// The attempt is repeated after a while, in memory.
+    case again(after: Duration)
+    /// The submission waits in `retries`.
+    case wait(RetryEntry)
+}
+
+/// How submissions without an answer are tried again.
+///
+/// - An attempt that failed is repeated at most three times within five seconds, in memory; then it waits in `retries`.
+/// - A doubt, which is a "no" of Apple's that may not be its last word, ends as a failure once at least five doubting
+///   answers came and its clock has run for six hours. The clock runs only between doubting answers.
+/// - What waits for our own side is due every one to five minutes, for ever.
+/// - A moment that Apple named is obeyed.
+/// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.
+struct RetryPolicy: Sendable {
+    static let repeats = 3
+    static let repeatWithin: Duration = .seconds(5)
+    static let repeatBackoff = Backoff(base: .milliseconds(400), cap: .seconds(2))
+    static let retryBackoff = Backoff(base: .seconds(4), cap: .seconds(15 * 60), jitter: .equal)
+    static let heldBackoff = Backoff(base: .seconds(120), cap: .seconds(5 * 60), jitter: .equal)
+    static let doubtAnswers = 5
+    static let doubtTime: Duration = .seconds(6 * 3600)
+    static let awayShare = 0.25
+    static let awayLeast: Duration = .seconds(15)
+    static let awayMost: Duration = .seconds(15 * 60)
+
+    /// Takes the verdict of an attempt or a check.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the endpoint that it waits for if it has to; where nobody was asked, that of a later question.
+    ///   - isTroubled: whether the endpoint is in trouble with everybody's calls.
+    static func step(
+        after verdict: Verdict, _ state: inout AttemptState, endpoint: Endpoint, isTroubled: Bool, at now: Instant,
+        wall: Timestamp, using generator: inout SplitMix64
+    ) -> RetryStep {
+        switch verdict {
+        case .verified(let purchases, let verifiedBy):
+            state.attempts += 1
+            return .decide(.grant(purchases, by: verifiedBy))
+        case .rejected(let rejection):
+            state.attempts += 1
+            return .decide(.fail(rejection))
+        case .doubt(let cause, let rejection):
+            guard doubted(cause, &state, wall: wall) else { return .decide(.fail(rejection)) }
+            return .wait(
+                entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state))
+        case .hold(let cause, let detail):
+            count(cause.rawValue, detail, &state, wall)
+            stopClock(&state, wall: wall)
+            let delay = heldBackoff.delay(afterFailures: state.attempts, using: &generator)
+            return .wait(entry(.held(cause), detail, after: delay, state))
+        case .retry(let cause, let notBefore):
+            stopClock(&state, wall: wall)
+            let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
+            if isTroubled {
+                guard early > .zero else { return .again(after: .zero) }
+            } else if cause != .budgetSpent {
+                count(cause.rawValue, cause.sentence, &state, wall)
+            }
+            return repeated(cause, early: early, &state, endpoint, at: now, using: &generator)
+        }
+    }
+
+    /// A doubting answer came.
+    ///
+    /// - Returns: whether the doubt still lasts.
+    static func doubted(_ cause: RetryCause, _ state: inout AttemptState, wall: Timestamp) -> Bool {
+        count(cause.rawValue, cause.sentence, &state, wall)
+        let before = state.doubt ?? Doubt(answers: 0, elapsed: 0, runningSince: nil)
+        let ran = before.runningSince.map { max(0, wall.since($0).wholeMilliseconds) } ?? 0
+        let doubt = Doubt(answers: before.answers + 1, elapsed: before.elapsed + ran, runningSince: wall)
+        state.doubt = doubt
+        return doubt.answers < doubtAnswers || .milliseconds(doubt.elapsed) < doubtTime
+    }
+
+    /// The row of a submission that is not asked about, because its endpoint is away.
+    static func notAsked(
+        _ state: inout AttemptState, endpoint: Endpoint, awayFor: Duration, wall: Timestamp,
+        using generator: inout SplitMix64
+    ) -> RetryEntry {
+        stopClock(&state, wall: wall)
+        let most = min(max(awayFor * awayShare, awayLeast), awayMost)
+        let delay = most * Double.random(in: 0.5...1, using: &generator)
+        let cause = RetryCause.endpointUnavailable
+        return entry(.retrying(cause, endpoint), cause.sentence, after: max(delay, awayLeast), state)
+    }
+
+    /// The row of a doubt that came up when the ledger was asked to write.
+    static func nothingNew(
+        _ state: AttemptState, endpoint: Endpoint, using generator: inout SplitMix64
+    ) -> RetryEntry {
+        let cause = RetryCause.nothingNew
+        return entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state)
+    }
+
+    /// The row of a decision that the ledger refuses for its data.
+    static func refused(
+        _ state: inout AttemptState, detail: String, wall: Timestamp, using generator: inout SplitMix64
+    ) -> RetryEntry {
+        count(HoldCause.decisionRefused.rawValue, detail, &state, wall)
+        stopClock(&state, wall: wall)
+        let delay = heldBackoff.delay(afterFailures: state.attempts, using: &generator)
+        return entry(.held(.decisionRefused), detail, after: delay, state)
+    }
+
+    private static func repeated(
+        _ cause: RetryCause, early: Duration, _ state: inout AttemptState, _ endpoint: Endpoint, at now: Instant,
+        using generator: inout SplitMix64
+    ) -> RetryStep {
+        state.failuresHere += 1
+        let since = state.failingSince ?? now
+        state.failingSince = since
+        let after = early + repeatBackoff.delay(afterFailures: state.failuresHere, using: &generator)
+        if state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
+        // It comes on top of a moment that Apple named: nobody may be early, and not everybody at once.
+        let delay = early + delay(state, using: &generator)
+        return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state))
+    }
+
+    private static func delay(_ state: AttemptState, using generator: inout SplitMix64) -> Duration {
+        retryBackoff.delay(afterFailures: max(1, state.attempts), using: &generator)
+    }
+
+    private static func entry(
+        _ cause: WaitCause, _ detail: String, after delay: Duration, _ state: AttemptState
+    ) -> RetryEntry {
+        RetryEntry(
+            cause: cause, detail: detail, delay: delay.wholeMilliseconds, history: state.history, doubt: state.doubt)
+    }
+
+    private static func count(_ cause: String, _ detail: String, _ state: inout AttemptState, _ wall: Timestamp) {
+        state.attempts += 1
+        state.history.add(Attempt(at: wall, cause: cause, detail: detail))
+    }
+
+    /// Something else than a doubting answer came: the time since the latest one does not count.
+    private static func stopClock(_ state: inout AttemptState, wall: Timestamp) {
+        guard let doubt = state.doubt, doubt.runningSince != nil else { return }
+        state.doubt = Doubt(answers: doubt.answers, elapsed: doubt.elapsed, runningSince: nil)
+    }
+}
+
+extension RetryCause {
+    /// For people who look at a submission that waits.
+    var sentence: String {
+        switch self {
+        case .unreachable: "Nothing was heard from Apple."
+        case .noAnswer: "Apple's server failed, or sent what is no answer."
+        case .rateLimited: "Apple asked for fewer calls."
+        case .temporarilyUnable: "Apple said that it cannot tell now."
+        case .perhapsMalformed: "Apple said that the receipt is malformed, which may be a fault of the moment."
+        case .perhapsNotAuthentic: "Apple refused a receipt that Apple signed, which may be a fault of the moment."
+        case .notFoundYet: "Apple does not know the transaction yet."
+        case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."
+        case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
+        case .budgetSpent: "The app's calls to the App Store Server API are used up for the moment."
+        case .endpointUnavailable: "Nobody was asked: the endpoint is in trouble with everybody's calls."
+        }
+    }
+}
