@@ -9,6 +9,15 @@ public struct Token<Element>: Hashable, Sendable {
         self.slot = slot
         self.use = use
     }
+
+    /// A number for libraries that hand back no more than that.
+    public var rawValue: UInt64 { UInt64(UInt32(bitPattern: slot)) << 32 | UInt64(use) }
+
+    /// The token of a number.
+    public init(rawValue: UInt64) {
+        slot = Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue >> 32))
+        use = UInt32(truncatingIfNeeded: rawValue)
+    }
 }
 
 /// Names a submission in flight.

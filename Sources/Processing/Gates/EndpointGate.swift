@@ -54,6 +54,9 @@ struct EndpointGate: Sendable {
     private var lastSign = Instant(nanoseconds: 0)
     /// Rows that wait in `retries` for it are taken whatever their due time, because it has come back.
     var takesEarly = false
+    /// Whether people were told that it is in trouble.
+    var isTroubleTold = false
+    var troubledSinceTold: Instant?
     /// Whether the table has it among those that have work.
     var isActive = false
 
@@ -92,14 +95,14 @@ struct EndpointGate: Sendable {
     mutating func withdraw() { waiting -= 1 }
 
     /// Takes those out that are more than so many, the last ones first, and never a continuation.
-    mutating func shed(keeping most: Int, isValid: (SubmissionToken) -> Bool) -> [SubmissionToken] {
+    mutating func shed(keeping most: Int, in flights: Flights) -> [SubmissionToken] {
         guard waiting > most else { return [] }
         var kept = continuations.count
         var gone: [SubmissionToken] = []
         func thin(_ lane: inout FIFO<SubmissionToken>) {
             var rest = FIFO<SubmissionToken>()
             while let token = lane.popFirst() {
-                guard isValid(token) else { continue }
+                guard flights.isWaiting(token) else { continue }
                 if kept < most { rest.append(token) } else { gone.append(token) }
                 kept += 1
             }
@@ -143,11 +146,11 @@ struct EndpointGate: Sendable {
     mutating func advance(to now: Instant) { breaker.advance(to: now) }
 
     /// Lets the next submission go, if one may.
-    mutating func next(at now: Instant, isValid: (SubmissionToken) -> Bool) -> (token: SubmissionToken, pass: Pass)? {
+    mutating func next(at now: Instant, in flights: Flights) -> (token: SubmissionToken, pass: Pass)? {
         while waiting > 0 {
             guard let lane = nextLane(at: now) else { return nil }
             guard let token = pop(lane) else { return nil }
-            guard isValid(token) else { continue }
+            guard flights.isWaiting(token) else { continue }
             waiting -= 1
             if lane == .retry { _ = budget.take(at: now) }
             return (token, begin(lane, at: now))

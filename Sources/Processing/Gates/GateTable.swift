@@ -61,6 +61,22 @@ struct GateTable {
         return result
     }
 
+    /// Lets the next submission of a gate go, if one may.
+    mutating func next(
+        at place: Int, _ now: Instant, in flights: Flights
+    ) -> (token: SubmissionToken, pass: EndpointGate.Pass)? {
+        let before = gates[place].held
+        defer { held += gates[place].held - before }
+        return gates[place].next(at: now, in: flights)
+    }
+
+    /// Takes those out of a gate that are not to wait for it.
+    mutating func shed(at place: Int, in flights: Flights) -> [SubmissionToken] {
+        let before = gates[place].held
+        defer { held += gates[place].held - before }
+        return gates[place].shed(keeping: gates[place].probes, in: flights)
+    }
+
     /// Takes the gates from the active ones that have no work any more. At the end of a turn.
     mutating func retireIdle() {
         guard active.contains(where: { !gates[$0].hasWork }) else { return }

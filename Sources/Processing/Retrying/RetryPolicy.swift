@@ -73,11 +73,7 @@ struct RetryPolicy: Sendable {
         case .retry(let cause, let notBefore):
             stopClock(&state, wall: wall)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
-            if isTroubled {
-                guard early > .zero else { return .again(after: .zero) }
-            } else if cause != .budgetSpent {
-                count(cause.rawValue, cause.sentence, &state, wall)
-            }
+            if !isTroubled, cause != .budgetSpent { count(cause.rawValue, cause.sentence, &state, wall) }
             return repeated(cause, early: early, &state, endpoint, at: now, using: &generator)
         }
     }

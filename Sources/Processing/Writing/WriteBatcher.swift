@@ -1,18 +1,5 @@
 import Scheduling
 
-/// Hashes of what a batch may hold once: of a decision's submission, transactions and grant keys.
-///
-/// Two different keys with one hash cost a wait for the next batch, and nothing else.
-struct BatchKeys: Sendable {
-    /// Of the submission, which stands for its claim as well.
-    var submission: UInt64
-    /// Of the first purchase's transaction and grant key; zero where there is none.
-    var transaction: UInt64 = 0
-    var grantKey: UInt64 = 0
-    /// Of further purchases.
-    var more: [UInt64] = []
-}
-
 /// Decides when a batch of decisions goes to the ledger, and which are in it.
 ///
 /// A batch starts when the connection is free and 256 rows wait, or 5 ms have passed since the last one started. So an idle
@@ -60,11 +47,9 @@ struct WriteBatcher {
 
     /// Starts a batch, if it is time.
     ///
-    /// - Parameter isValid: whether a decision is still to be written.
+    /// - Parameter flights: says whether a decision is still to be written.
     /// - Returns: the decisions of the batch, in order; nil if none starts.
-    mutating func start(
-        at now: Instant, isValid: (SubmissionToken) -> Bool
-    ) -> (id: BatchID, tokens: [SubmissionToken])? {
+    mutating func start(at now: Instant, in flights: Flights) -> (id: BatchID, tokens: [SubmissionToken])? {
         guard let moment = nextMoment, moment <= now else { return nil }
         keys.removeAll(keepingCapacity: true)
         var rows = 0
@@ -73,7 +58,7 @@ struct WriteBatcher {
         // Those that stay are those whose keys are taken: they go round once.
         for _ in 0..<waiting.count {
             guard let next = waiting.popFirst() else { break }
-            guard isValid(next.token) else {
+            guard flights.isWriting(next.token) else {
                 rowsWaiting -= next.rows
                 continue
             }
@@ -125,12 +110,12 @@ struct WriteBatcher {
     private mutating func take(_ candidate: BatchKeys) -> Bool {
         guard !keys.contains(candidate.submission),
             candidate.transaction == 0 || !keys.contains(candidate.transaction),
-            candidate.grantKey == 0 || !keys.contains(candidate.grantKey),
+            candidate.original == 0 || !keys.contains(candidate.original),
             candidate.more.allSatisfy({ !keys.contains($0) })
         else { return false }
         keys.insert(candidate.submission)
         if candidate.transaction != 0 { keys.insert(candidate.transaction) }
-        if candidate.grantKey != 0 { keys.insert(candidate.grantKey) }
+        if candidate.original != 0 { keys.insert(candidate.original) }
         keys.formUnion(candidate.more)
         return true
     }

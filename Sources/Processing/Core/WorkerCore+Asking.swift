@@ -1,0 +1,220 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Submissions that Apple has to be asked about: look-ups, gates, attempts, repetitions.
+extension WorkerCore {
+    /// How long a submission waits for room in `retries` before it looks again.
+    private static let roomPause: Duration = .seconds(1)
+
+    // MARK: Before the call
+
+    /// Evidence that needs Apple's word. Before the App Store Server API, which is rate-limited, the ledger is asked.
+    mutating func ask(_ token: SubmissionToken, _ question: Question, _ lookUp: GrantLookup?) {
+        flights[token].question = question
+        guard let lookUp else { return enterGate(token) }
+        move(token, to: .lookingUp)
+        flights[token].lookUp = lookUp
+        lookUps.append(token)
+    }
+
+    /// Looks all up that wait for it, in one call.
+    mutating func makeLookUps(into actions: inout Actions) {
+        guard !lookUps.isEmpty, !ledgerCalls.isUnderWay(.lookUp) else { return }
+        var tokens: [SubmissionToken] = []
+        var questions: [GrantLookup] = []
+        for token in lookUps where flights.contains(token) && flights[token].state == .lookingUp {
+            guard let lookUp = flights[token].lookUp else { continue }
+            tokens.append(token)
+            questions.append(lookUp)
+        }
+        lookUps.removeAll(keepingCapacity: true)
+        guard !tokens.isEmpty else { return }
+        ledgerCalls.make(.lookUp(questions), for: .lookUp(tokens), into: &actions)
+    }
+
+    /// A grant that answers it spares the call; else it waits for its endpoint.
+    mutating func lookedUp(_ tokens: [SubmissionToken], _ grants: [GrantReference?]) {
+        for (token, grant) in zip(tokens, grants) where flights.contains(token) && flights[token].state == .lookingUp {
+            if let grant { decide(token, .repeated(grant)) } else { enterGate(token) }
+        }
+    }
+
+    mutating func enterGate(_ token: SubmissionToken) {
+        guard let question = flights[token].question else { return orphan(token) }
+        let place = gates.place(of: .apple(question.endpoint))
+        flights[token].gate = place
+        move(token, to: .waiting)
+        let isRetry = !flights[token].isRecord || flights[token].attempts.failuresHere > 0
+        let lane: EndpointGate.Lane = flights[token].isContinuing ? .continuation : isRetry ? .retry : .first
+        let now = now
+        gates.update(place) { $0.enter(token, lane, at: now) }
+    }
+
+    // MARK: Gates
+
+    /// Lets calls go, and sends those to `retries` whose endpoint is away.
+    mutating func advanceGates(into actions: inout Actions) {
+        let now = now
+        var index = 0
+        // Nothing that happens here gives another gate work before the end of the turn.
+        while index < gates.active.count {
+            let place = gates.active[index]
+            index += 1
+            gates.update(place) { $0.advance(to: now) }
+            noticeTrouble(at: place, into: &actions)
+            guard gates[place].waiting > 0 else { continue }
+            if gates[place].isAway(share: gates.share, at: now) { shed(at: place, into: &actions) }
+            while stopping == .running || stopping.isCalling,
+                let (token, pass) = gates.next(at: place, now, in: flights)
+            {
+                attempt(token, pass, into: &actions)
+            }
+        }
+    }
+
+    private mutating func noticeTrouble(at place: Int, into actions: inout Actions) {
+        let isTroubled = gates[place].isTroubled
+        guard isTroubled != gates[place].isTroubleTold || gates[place].breaker.phase == .halfOpen else { return }
+        guard case .apple(let endpoint) = gates[place].key else { return }
+        if gates[place].breaker.phase == .halfOpen {
+            // Rows that wait are its probes, whatever their due time.
+            if gates[place].held == 0 { dueWork.poll(at: now) }
+            return
+        }
+        let since = gates[place].troubledSinceTold
+        let now = now
+        gates.update(place) {
+            $0.isTroubleTold = isTroubled
+            $0.troubledSinceTold = isTroubled ? now : nil
+            $0.takesEarly = !isTroubled
+        }
+        if isTroubled {
+            actions.alerts.append(.breakerOpened(endpoint))
+        } else {
+            actions.alerts.append(.breakerClosed(endpoint, after: since.map { now - $0 } ?? .zero))
+            dueWork.noteRows(at: place)
+            dueWork.poll(at: now)
+        }
+    }
+
+    /// All but a few probes wait elsewhere: in `retries`, or for nobody where Apple's signature is enough meanwhile.
+    private mutating func shed(at place: Int, into actions: inout Actions) {
+        let gone = gates.shed(at: place, in: flights)
+        let awayFor = gates[place].awayFor(at: now)
+        let isBreakerOpen = gates[place].breaker.isAway
+        for token in gone {
+            guard let question = flights[token].question, let submission = flights[token].submission
+            else { continue }
+            if isBreakerOpen, question.endpoint.service == .verifyReceipt, !flights[token].isCheckedAlone,
+                flights[token].rules.whenVerifyReceiptUnavailable == .local
+            {
+                flights[token].isCheckedAlone = true
+                check(token, .signature(submission), into: &actions)
+                continue
+            }
+            let entry = RetryPolicy.notAsked(
+                &flights[token].attempts, endpoint: question.endpoint, awayFor: awayFor, wall: wall,
+                using: &generator)
+            waitInRetries(token, entry)
+        }
+    }
+
+    // MARK: Attempts
+
+    private mutating func attempt(_ token: SubmissionToken, _ pass: EndpointGate.Pass, into actions: inout Actions) {
+        guard let rules, let question = flights[token].question, let submission = flights[token].submission
+        else { return orphan(token) }
+        move(token, to: .asking)
+        flights[token].pass = pass
+        actions.attempts.append(
+            AttemptTask(
+                token: token, submission: submission, question: question,
+                attempts: flights[token].attempts.attempts, rules: rules))
+    }
+
+    mutating func attemptEnded(_ answered: Answered, into actions: inout Actions) {
+        let token = answered.token
+        guard flights.contains(token), flights[token].state == .asking, let pass = flights[token].pass else { return }
+        let isRetry = !flights[token].isRecord || flights[token].attempts.failuresHere > 0
+        let (now, unit) = (now, Double.random(in: 0..<1, using: &generator))
+        gates.update(flights[token].gate) {
+            $0.ended(pass, answered.outcome, isRetry: isRetry, took: answered.took, at: now, unit: unit)
+        }
+        flights[token].pass = nil
+        guard !flights[token].isOrphan else { return leave(token) }
+        attemptLed(token, to: answered.result, into: &actions)
+    }
+
+    /// What a call, or the check of its answer, led to.
+    mutating func attemptLed(_ token: SubmissionToken, to result: AttemptResult, into actions: inout Actions) {
+        switch result {
+        case .concluded(let verdict):
+            flights[token].isContinuing = false
+            conclude(token, verdict)
+        case .next(let question):
+            flights[token].isContinuing = true
+            flights[token].question = question
+            enterGate(token)
+        case .check(let question):
+            guard let rules, let submission = flights[token].submission else { return orphan(token) }
+            move(token, to: .reading)
+            actions.checks.append(CheckTask(token: token, work: .answer(submission, question), rules: rules))
+        }
+    }
+
+    /// Applies the retry policy to a verdict.
+    mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict) {
+        let place = flights[token].gate
+        let endpoint = flights[token].question?.endpoint ?? Self.localEndpoint(flights[token].submission)
+        let isTroubled = place >= 0 && gates[place].isTroubled
+        let step = RetryPolicy.step(
+            after: verdict, &flights[token].attempts, endpoint: endpoint, isTroubled: isTroubled, at: now, wall: wall,
+            using: &generator)
+        switch step {
+        case .decide(let content): decide(token, content)
+        case .again(let pause): delay(token, until: now + pause)
+        case .wait(let entry): waitInRetries(token, entry)
+        }
+    }
+
+    /// A row that nobody needs to be asked about still needs an endpoint to be due at: the app's own.
+    private static func localEndpoint(_ submission: Submission?) -> Endpoint {
+        Endpoint(.serverAPI, .production, key: submission?.bundleID.rawValue ?? "")
+    }
+
+    // MARK: Delays
+
+    private mutating func delay(_ token: SubmissionToken, until moment: Instant) {
+        move(token, to: .delayed)
+        if flights[token].gate >= 0 { gates.update(flights[token].gate) { $0.delayed += 1 } }
+        delays.insert(token, due: moment)
+    }
+
+    mutating func advanceDelays(into actions: inout Actions) {
+        while let token = delays.popDue(at: now) {
+            guard flights.contains(token), flights[token].state == .delayed else { continue }
+            undelay(token)
+            if let entry = flights[token].postponed {
+                flights[token].postponed = nil
+                waitInRetries(token, entry)
+            } else if flights[token].question != nil {
+                enterGate(token)
+            } else if let submission = flights[token].submission {
+                check(token, .submission(submission), into: &actions)
+            }
+        }
+        while let token = republishing.popDue(at: now) { publishAgain(token, into: &actions) }
+    }
+
+    /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
+    mutating func waitInRetries(_ token: SubmissionToken, _ entry: RetryEntry) {
+        if flights[token].isRecord, let submission = flights[token].submission,
+            !retryBytes.take(flights[token].bytes, app: submission.bundleID)
+        {
+            flights[token].postponed = entry
+            return delay(token, until: now + Self.roomPause)
+        }
+        decide(token, .retry(entry))
+    }
+}

@@ -1,0 +1,96 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Rows of the outbox: leased when due, called or published, reported.
+extension WorkerCore {
+    mutating func takeOutbox(into actions: inout Actions) {
+        guard stopping == .running, !ledgerCalls.isUnderWay(.takeOutbox), !partitions.isEmpty else { return }
+        guard outboxWork.takePoll(at: now) else { return }
+        var room = limit.outboxRoom
+        guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
+        var requests: [OutboxRequest] = []
+        for topic in Topic.outputs {
+            // A topic that takes nothing has no more than its part of the room.
+            let most = min(OutboxWork.mostPerTarget, room / 4)
+            if most > 0 { requests.append(OutboxRequest(target: .topic(topic), limit: most)) }
+        }
+        room -= requests.reduce(0) { $0 + $1.limit }
+        let now = now
+        for service in rules?.services ?? [] where room > 0 {
+            let ofGate = gates.update(gates.place(of: .service(service))) { $0.dueRoom(at: now) }
+            let most = min(OutboxWork.mostPerTarget, ofGate, room)
+            guard most > 0 else { continue }
+            requests.append(OutboxRequest(target: .service(service), limit: most))
+            room -= most
+        }
+        guard !requests.isEmpty else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
+        ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), into: &actions)
+    }
+
+    mutating func outboxTaken(_ items: [OutboxItem], into actions: inout Actions) {
+        limit.takeOutboxRows(items.count)
+        for item in items {
+            let row = outboxRows.insert(OutboxFlight(lease: item.lease, attempts: item.attempts))
+            switch item.work {
+            case .publish(let event): publish(event, .outbox(row), nil, into: &actions)
+            case .call(let grant): call(grant, row, into: &actions)
+            }
+        }
+        if !items.isEmpty { outboxWork.poll(at: now + OutboxWork.roomPause) }
+    }
+
+    private mutating func call(_ grant: Grant, _ row: OutboxToken, into actions: inout Actions) {
+        let place = gates.place(of: .service(grant.claimant.bundleID))
+        let now = now
+        let lane: EndpointGate.Lane = outboxRows[row].attempts > 0 ? .retry : .first
+        guard let pass = gates.update(place, { $0.pass(lane, at: now) }) else { return postpone(row) }
+        outboxRows[row].gate = place
+        outboxRows[row].pass = pass
+        actions.calls.append(CallTask(token: row, grant: grant, attempts: outboxRows[row].attempts))
+    }
+
+    /// A fulfilment call ended: with a yes the row's event is next, without one the row is due later.
+    mutating func callEnded(_ called: Called) {
+        guard outboxRows.contains(called.token), let pass = outboxRows[called.token].pass else { return }
+        let isRetry = outboxRows[called.token].attempts > 0
+        let (now, unit) = (now, Double.random(in: 0..<1, using: &generator))
+        gates.update(outboxRows[called.token].gate) {
+            $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
+        }
+        switch called.result {
+        case .accepted:
+            finish(called.token, .called(outboxRows[called.token].lease))
+            outboxWork.poll(at: now)
+        case .failed: postpone(called.token)
+        }
+    }
+
+    /// The event of a row is with the broker: the row goes. Or it is due later.
+    mutating func rowPublished(_ row: OutboxToken, _ result: PublishReport.Result) {
+        guard outboxRows.contains(row) else { return }
+        switch result {
+        case .acknowledged: finish(row, .published(outboxRows[row].lease))
+        case .failed: postpone(row)
+        }
+    }
+
+    private mutating func postpone(_ row: OutboxToken) {
+        let delay = OutboxWork.backoff.delay(afterFailures: outboxRows[row].attempts + 1, using: &generator)
+        outboxWork.poll(at: now + delay)
+        finish(row, .postponed(outboxRows[row].lease, delay: delay.wholeMilliseconds))
+    }
+
+    private mutating func finish(_ row: OutboxToken, _ report: OutboxReport) {
+        reports.append(report)
+        limit.releaseOutboxRow()
+        outboxRows.remove(row)
+    }
+
+    /// Reports all that has ended, in one call.
+    mutating func makeReports(into actions: inout Actions) {
+        guard !reports.isEmpty, !ledgerCalls.isUnderWay(.report) else { return }
+        ledgerCalls.make(.report(reports), for: .report, into: &actions)
+        reports.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,174 @@
+import Contract
+import Ledger
+
+/// Records: taken in, held against known outcomes, checked.
+extension WorkerCore {
+    mutating func received(_ batch: RecordBatch, into actions: inout Actions) {
+        var bytes: Int64 = 0
+        for record in batch.records { bytes += Int64(record.byteCount) }
+        limit.noteDelivered(records: batch.records.count, bytes: bytes)
+        guard stopping == .running, let place = partitions.place(of: batch.assignment),
+            partitions[place]?.state == .owned, let reading = partitions[place]?.reading
+        else { return }
+        let isFirst = partitions[place]?.tracker.last == nil
+        var loading: [SubmissionToken] = []
+        var origins: [Origin] = []
+        for record in batch.records {
+            guard let number = partitions[place]?.tracker.register(record.origin.offset) else {
+                // The topic was made anew, or lost its end: all that is in flight is of the old one.
+                lose(place, .fetching, into: &actions)
+                return
+            }
+            let token = admit(record, number, reading, at: place)
+            switch way(of: record, reading) {
+            case .quarantine(let reason):
+                actions.alerts.append(.recordEndsWorkers(record.origin))
+                check(token, .quarantine(record, reason: reason), into: &actions)
+            case .alone:
+                move(token, to: .marking)
+                flights[token].record = record
+                partitions[place]?.alone.append(token)
+            case .load:
+                move(token, to: .loading)
+                flights[token].record = record
+                loading.append(token)
+                origins.append(record.origin)
+            case .check: check(token, .record(record, known: nil), into: &actions)
+            }
+        }
+        if !loading.isEmpty {
+            ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), into: &actions)
+        }
+        if reading.aloneBefore != nil { checkNextAlone(at: place, into: &actions) }
+        // A first record behind the noted offset is noted: the topic may be a new one.
+        if isFirst { scheduleNote() }
+    }
+
+    private enum Way {
+        case quarantine(reason: String)
+        case alone, load, check
+    }
+
+    private func way(of record: InputRecord, _ reading: OwnedPartition.Reading) -> Way {
+        let offset = record.origin.offset
+        if offset == reading.marked { return .quarantine(reason: "its check has ended workers") }
+        if let before = reading.aloneBefore, offset < before { return .alone }
+        if let highest = reading.highestOrigin, offset <= highest { return .load }
+        return .check
+    }
+
+    private mutating func admit(
+        _ record: InputRecord, _ number: UInt64, _ reading: OwnedPartition.Reading, at place: Int
+    ) -> SubmissionToken {
+        var flight = Flight(.record(place: place, reading.assignment, number: number, reading.ownership))
+        flight.bytes = Int64(record.byteCount)
+        limit.take(.record, bytes: flight.bytes)
+        return flights.insert(flight)
+    }
+
+    mutating func check(_ token: SubmissionToken, _ work: CheckTask.Work, into actions: inout Actions) {
+        guard let rules else { return orphan(token) }
+        move(token, to: .checking)
+        flights[token].record = nil
+        actions.checks.append(CheckTask(token: token, work: work, rules: rules))
+    }
+
+    // MARK: Redeliveries
+
+    /// The outcomes of a batch are known: each record is checked against the one at its place.
+    mutating func outcomesLoaded(
+        _ tokens: [SubmissionToken], _ outcomes: [KnownOutcome], into actions: inout Actions
+    ) {
+        var byOrigin: [Origin: KnownOutcome] = [:]
+        for outcome in outcomes { byOrigin[outcome.origin] = outcome }
+        for token in tokens where flights.contains(token) && flights[token].state == .loading {
+            guard let record = flights[token].record else { continue }
+            let known = byOrigin[record.origin]
+            flights[token].known = known
+            check(token, .record(record, known: known), into: &actions)
+        }
+    }
+
+    // MARK: Reading one by one
+
+    /// A partition that starts a third time at one offset may hold a record whose check ends workers: each record is marked
+    /// in the ledger before it is checked, and the next one waits for it.
+    mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
+        if let busy = partitions[place]?.checkedAlone, flights.contains(busy), flights[busy].state.isBeingRead { return }
+        partitions[place]?.checkedAlone = nil
+        while let token = partitions[place]?.alone.popFirst() {
+            guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,
+                let ownership = partitions[place]?.ownership
+            else { continue }
+            partitions[place]?.checkedAlone = token
+            let mark = CheckMark(ownership: ownership, offset: record.origin.offset)
+            ledgerCalls.make(.mark([mark]), for: .mark(token), into: &actions)
+            return
+        }
+    }
+
+    /// The mark is written: the record is checked. It may be a redelivery as well.
+    mutating func marked(_ token: SubmissionToken, _ isOwned: Bool, into actions: inout Actions) {
+        guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,
+            case .record(let place, _, _, _) = flights[token].source
+        else { return }
+        guard isOwned else { return loseToAnother(place, into: &actions) }
+        if let highest = partitions[place]?.highestOrigin, record.origin.offset <= highest {
+            move(token, to: .loading)
+            ledgerCalls.make(.knownOutcomes([record.origin]), for: .knownOutcomes([token]), into: &actions)
+        } else {
+            check(token, .record(record, known: nil), into: &actions)
+        }
+    }
+
+    // MARK: Results of checks
+
+    mutating func checkEnded(_ checked: Checked, into actions: inout Actions) {
+        let token = checked.token
+        guard flights.contains(token) else { return }
+        let source = flights[token].source
+        defer {
+            if case .record(let place, let assignment, _, _) = source, partitions.isCurrent(assignment, at: place),
+                partitions[place]?.checkedAlone != nil
+            {
+                checkNextAlone(at: place, into: &actions)
+            }
+        }
+        switch (flights[token].state, checked.result) {
+        case (.checking, .unreadable(let event, let stub)): quarantine(token, event, stub, into: &actions)
+        case (.checking, .known): redelivered(token, into: &actions)
+        case (.checking, .malformed(let malformed)): self.malformed(token, malformed)
+        case (.checking, .submission(let submission, let rules, let check)):
+            flights[token].subject = .submission(submission)
+            flights[token].rules = rules
+            flights[token].known = nil
+            switch check {
+            case .concluded(let verdict): conclude(token, verdict)
+            case .ask(let question, let lookUp): ask(token, question, lookUp)
+            }
+        case (.reading, .answer(let result)): attemptLed(token, to: result, into: &actions)
+        default: return
+        }
+    }
+
+    /// No submission can be read from a record: it goes to the quarantine topic.
+    private mutating func quarantine(
+        _ token: SubmissionToken, _ event: Event, _ stub: QuarantineStub, into actions: inout Actions
+    ) {
+        guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token) }
+        let entry = OutboxEntry(ownership: ownership, key: .quarantined(stub.origin), delay: 0, stub: stub)
+        move(token, to: .publishing)
+        flights[token].untold = 1
+        publish(event, .submission(token), entry, into: &actions)
+    }
+
+    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it waits.
+    private mutating func redelivered(_ token: SubmissionToken, into actions: inout Actions) {
+        tell(token, flights[token].known?.publish ?? [], into: &actions)
+    }
+
+    private mutating func malformed(_ token: SubmissionToken, _ malformed: MalformedSubmission) {
+        flights[token].subject = .malformed(malformed)
+        decide(token, .fail(malformed.rejection))
+    }
+}

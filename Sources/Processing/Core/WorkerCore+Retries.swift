@@ -1,0 +1,129 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Rows of `retries`: taken when due, under a lease that is renewed until they are decided.
+extension WorkerCore {
+    private static let renewInterval: Duration = .seconds(20)
+
+    /// Asks for due rows: per endpoint as many as its gate may start, of one that is away only probes.
+    mutating func takeDue(into actions: inout Actions) {
+        guard rules != nil, stopping == .running, !ledgerCalls.isUnderWay(.takeDue), !partitions.isEmpty else { return }
+        guard dueWork.takePoll(at: now) else { return }
+        var room = limit.dueRoom
+        let bytes = limit.dueBytesRoom
+        guard room > 0, bytes > 0 else { return dueWork.poll(at: now + DueWork.roomPause) }
+        var requests: [DueRequest] = []
+        var isCrowded = false
+        let now = now
+        for place in dueWork.nextPlaces() where room > 0 {
+            guard case .apple(let endpoint) = gates[place].key else { continue }
+            let ofGate = gates.update(place) { $0.dueRoom(at: now) }
+            guard ofGate > 0 else {
+                isCrowded = isCrowded || !gates[place].breaker.isAway
+                continue
+            }
+            let early = gates[place].takesEarly || gates[place].breaker.phase == .halfOpen
+            requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
+            room -= min(ofGate, room)
+        }
+        if dueWork.hasHeld || dueWork.takesHeldEarly, room > 0 {
+            requests.append(
+                DueRequest(endpoint: nil, limit: min(DueWork.mostHeld, room), beforeDue: dueWork.takesHeldEarly))
+        }
+        if isCrowded { dueWork.poll(at: now + DueWork.roomPause) }
+        guard !requests.isEmpty else { return }
+        let most = Int(clamping: bytes)
+        ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests), into: &actions)
+    }
+
+    mutating func dueTaken(_ requests: [DueRequest], _ rows: [DueRetry], into actions: inout Actions) {
+        for row in rows { admit(row, into: &actions) }
+        // Where there were as many as asked for, there may be more.
+        var hasMore = false
+        for request in requests {
+            let found = rows.count { $0.cause.endpoint == request.endpoint }
+            if found >= request.limit { hasMore = true }
+            guard found < request.limit, request.beforeDue else { continue }
+            if let endpoint = request.endpoint {
+                gates.update(gates.place(of: .apple(endpoint))) { $0.takesEarly = false }
+            } else {
+                dueWork.takesHeldEarly = false
+            }
+        }
+        if hasMore { dueWork.poll(at: now + DueWork.roomPause) }
+    }
+
+    /// A due row is checked again from the start: rules and roots may have changed since.
+    private mutating func admit(_ row: DueRetry, into actions: inout Actions) {
+        var flight = Flight(.retry(row.lease))
+        flight.bytes = Int64(row.submission.evidence.byteCount)
+        flight.attempts.attempts = row.attempts
+        flight.attempts.history = row.history
+        flight.attempts.doubt = row.doubt
+        limit.take(.due, bytes: flight.bytes)
+        let token = flights.insert(flight)
+        if stopping != .running { return leave(token) }
+        flights[token].subject = .submission(row.submission)
+        check(token, .submission(row.submission), into: &actions)
+        if renewAt == nil { renewAt = now + Self.renewInterval }
+    }
+
+    /// Renews all leases together, so that a history of many pages can finish.
+    mutating func renewLeases(into actions: inout Actions) {
+        guard let moment = renewAt, moment <= now, !ledgerCalls.isUnderWay(.renew) else { return }
+        var tokens: [SubmissionToken] = []
+        var leases: [RetryLease] = []
+        for token in flights.tokens {
+            guard case .retry(let lease) = flights[token].source, !flights[token].isOrphan else { continue }
+            tokens.append(token)
+            leases.append(lease)
+        }
+        renewAt = leases.isEmpty ? nil : now + Self.renewInterval
+        guard !leases.isEmpty else { return }
+        ledgerCalls.make(.renew(leases), for: .renew(tokens), into: &actions)
+    }
+
+    /// A row that is another's now is no more work of this worker's.
+    mutating func renewed(_ tokens: [SubmissionToken], _ isOurs: [Bool]) {
+        for (token, isOurs) in zip(tokens, isOurs) where !isOurs && flights.contains(token) { orphan(token) }
+    }
+
+    // MARK: Samples
+
+    mutating func measure(into actions: inout Actions) {
+        if retryBytes.isExhausted, let last = lastMeasure { schedule(at: last + .seconds(1)) }
+        guard let moment = measureAt, moment <= now, stopping == .running, !ledgerCalls.isUnderWay(.measure)
+        else { return }
+        measureAt = nil
+        ledgerCalls.make(.measure, for: .measure, into: &actions)
+    }
+
+    private mutating func schedule(at moment: Instant) { measureAt = min(measureAt ?? moment, moment) }
+
+    mutating func measured(_ measure: LedgerMeasure, into actions: inout Actions) {
+        lastMeasure = now
+        measureAt = now + .seconds(10)
+        let wasFull = retryBytes.isFull
+        if retryBytes.sampled(measure) { actions.alerts.append(.retriesHalfFull) }
+        if retryBytes.isFull, !wasFull { actions.alerts.append(.retriesFull) }
+        if outboxWork.sampled(rows: measure.outboxRows, at: now) { actions.alerts.append(.outboxFull) }
+        var places: [Int] = []
+        var hasHeld = false
+        for waiting in measure.waiting where waiting.rows > 0 {
+            if let endpoint = waiting.endpoint {
+                places.append(gates.place(of: .apple(endpoint)))
+            } else {
+                hasHeld = true
+            }
+        }
+        dueWork.sampled(places, hasHeld: hasHeld)
+        if dueWork.hasRows { dueWork.poll(at: now + .seconds(1)) }
+    }
+}
+
+extension WaitCause {
+    var endpoint: Endpoint? {
+        if case .retrying(_, let endpoint) = self { endpoint } else { nil }
+    }
+}

@@ -1,0 +1,117 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// How far a stop is.
+enum StopPhase: Hashable, Sendable {
+    case running
+    /// Nothing begins; calls that are under way may end until then.
+    case finishingCalls(until: Instant)
+    /// What is decided is written and told until then; what is not told by then is owed in the outbox.
+    case telling(until: Instant)
+    /// What is owed, how far partitions are complete and which leases end is written until then.
+    case noting(until: Instant)
+    case stopped
+
+    var isCalling: Bool {
+        if case .finishingCalls = self { true } else { false }
+    }
+}
+
+/// The clean stop. Everything that it does not finish is read again by the next owner, so each phase has an end.
+extension WorkerCore {
+    private static let callShare = 0.6
+    private static let flushLimit: Duration = .seconds(5)
+
+    mutating func beginStop() {
+        guard stopping == .running else { return }
+        stopping = .finishingCalls(until: now + settings.stopLimit * Self.callShare)
+        for token in flights.tokens where isUnstarted(token) {
+            // Rows give their leases back at the end, so they stay until then.
+            if flights[token].isRecord { orphan(token) }
+        }
+    }
+
+    /// Ends at once, because a person must look.
+    mutating func stop(for reason: StopReason) {
+        stopping = .stopped
+        stopReason = reason
+    }
+
+    /// Whether nothing was begun for a submission that would be lost.
+    private func isUnstarted(_ token: SubmissionToken) -> Bool {
+        switch flights[token].state {
+        case .loading, .marking, .lookingUp, .waiting, .delayed: true
+        case .vacant, .checking, .asking, .reading, .writing, .publishing, .owing: false
+        }
+    }
+
+    var stopMoment: Instant? {
+        switch stopping {
+        case .running, .stopped: nil
+        case .finishingCalls(let until), .telling(let until), .noting(let until): until
+        }
+    }
+
+    mutating func advanceStop(into actions: inout Actions) {
+        if case .finishingCalls(let until) = stopping, until <= now || !isBusy([.checking, .asking, .reading]) {
+            stopping = .telling(until: min(until, now) + Self.flushLimit)
+            for token in flights.tokens where flights[token].isRecord && flights[token].state.isUndecided {
+                // A call that is under way is waited for no more.
+                if flights[token].state == .asking { leave(token) } else { orphan(token) }
+            }
+        }
+        if case .telling(let until) = stopping, until <= now || isTold {
+            stopping = .noting(until: now + settings.stopLimit * (1 - Self.callShare) / 2)
+            oweUntold()
+            makeOwed(into: &actions)
+        }
+        if case .noting(let until) = stopping { endNotes(by: until, into: &actions) }
+    }
+
+    private func isBusy(_ states: Set<FlightState>) -> Bool {
+        flights.tokens.contains { states.contains(flights[$0].state) }
+    }
+
+    private var isTold: Bool { batcher.isEmpty && !isBusy([.writing, .publishing]) }
+
+    /// Whatever the broker has not acknowledged by now is owed.
+    private mutating func oweUntold() {
+        for token in events.tokens {
+            guard case .submission(let submission) = events[token].owner, let entry = events[token].entry,
+                flights.contains(submission)
+            else { continue }
+            events.remove(token)
+            move(submission, to: .owing)
+            owed.append((submission, entry))
+        }
+    }
+
+    /// The last calls to the ledger: leases given back and partitions noted, once all that is owed is written.
+    private mutating func endNotes(by until: Instant, into actions: inout Actions) {
+        if owed.isEmpty, !ledgerCalls.isUnderWay(.owe), !ledgerCalls.isUnderWay(.note) {
+            let hadLeases = giveBack(into: &actions)
+            note(into: &actions)
+            if !hadLeases, ledgerCalls.isEmpty { stop(for: .clean) }
+        }
+        if until <= now { stop(for: .clean) }
+    }
+
+    private mutating func giveBack(into actions: inout Actions) -> Bool {
+        var retries: [RetryLease] = []
+        for token in flights.tokens {
+            guard case .retry(let lease) = flights[token].source else { continue }
+            if !flights[token].isOrphan { retries.append(lease) }
+            leave(token)
+        }
+        var rows: [OutboxLease] = []
+        for token in outboxRows.tokens {
+            rows.append(outboxRows[token].lease)
+            outboxRows.remove(token)
+            limit.releaseOutboxRow()
+        }
+        guard !retries.isEmpty || !rows.isEmpty else { return false }
+        ledgerCalls.make(.giveBack(retries: retries, outbox: rows), for: .giveBack, into: &actions)
+        return true
+    }
+}

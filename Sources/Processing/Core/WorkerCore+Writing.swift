@@ -1,0 +1,195 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Decisions: batched, written, and what the ledger made of them.
+extension WorkerCore {
+    /// A submission is decided: it waits for the next batch.
+    mutating func decide(_ token: SubmissionToken, _ content: Decision.Content) {
+        guard let claimant = flights[token].subject?.claimant else { return orphan(token) }
+        move(token, to: .writing)
+        flights[token].content = content
+        var rows = 1
+        if case .grant(let purchases, _) = content {
+            rows = purchases.count
+            limit.take(purchases: rows - flights[token].purchases)
+            flights[token].purchases = rows
+        }
+        batcher.add(token, rows: rows, BatchKeys(submission: claimant, content))
+    }
+
+    mutating func startBatch(into actions: inout Actions) {
+        guard let (id, tokens) = batcher.start(at: now, in: flights) else { return }
+        var decisions: [Decision] = []
+        decisions.reserveCapacity(tokens.count)
+        for token in tokens {
+            guard let decision = decision(of: token) else { continue }
+            flights[token].isInBatch = true
+            decisions.append(decision)
+        }
+        actions.writes.append(WriteBatch(id: id, decisions: decisions))
+    }
+
+    /// Made once, so that a second write of it carries the same time.
+    private mutating func decision(of token: SubmissionToken) -> Decision? {
+        if let decision = flights[token].decision { return decision }
+        guard let subject = flights[token].subject, let content = flights[token].content else { return nil }
+        let source: DecisionSource
+        switch flights[token].source {
+        case .record(_, _, _, let ownership): source = .record(ownership)
+        case .retry(let lease): source = .retry(lease)
+        case .nobody: return nil
+        }
+        let rules = flights[token].rules
+        let decision = Decision(
+            subject: subject, source: source, content: content, attempts: flights[token].attempts.attempts,
+            decidedAt: wall, owesCall: rules.owesCall, repeats: rules.repeats,
+            doubtsNothingNew: rules.doubtsNothingNew)
+        flights[token].decision = decision
+        return decision
+    }
+
+    // MARK: Results
+
+    mutating func batchEnded(
+        _ batch: BatchID, _ result: Result<[DecisionResult], LedgerError>, into actions: inout Actions
+    ) {
+        switch result {
+        case .success(let results):
+            guard let tokens = batcher.ended(batch) else { return }
+            writesAreAway = false
+            for (token, result) in zip(tokens, results) {
+                guard flights.contains(token), flights[token].state == .writing else { continue }
+                flights[token].isInBatch = false
+                decisionEnded(token, result, into: &actions)
+            }
+        case .failure(.unavailable(let detail)):
+            batchFailed(batch)
+            noticeWritesAway(detail, into: &actions)
+        case .failure(.disconnected(let detail)):
+            batchFailed(batch)
+            noticeWritesAway(detail, into: &actions)
+            loseConnection(into: &actions)
+        case .failure(.unusable(let detail)): stop(for: .unusable(detail: detail))
+        }
+    }
+
+    private mutating func noticeWritesAway(_ detail: String, into actions: inout Actions) {
+        if !writesAreAway { actions.alerts.append(.ledgerUnavailable(detail: detail)) }
+        writesAreAway = true
+    }
+
+    /// It is not known whether the batch was written: the same decisions are written again. What has no owner here any more
+    /// is read again by whoever owns it.
+    private mutating func batchFailed(_ batch: BatchID) {
+        batcher.failed(batch, at: now, using: &generator)
+        for token in flights.tokens where flights[token].isInBatch {
+            flights[token].isInBatch = false
+            if flights[token].isOrphan { leave(token) }
+        }
+    }
+
+    private mutating func decisionEnded(
+        _ token: SubmissionToken, _ result: DecisionResult, into actions: inout Actions
+    ) {
+        switch result {
+        case .written(let outcome, let events):
+            written(token, outcome)
+            tell(token, events, into: &actions)
+        case .notOwned: notOwned(token, into: &actions)
+        case .nothingNew: nothingNew(token)
+        case .undecided: writeAgain(token)
+        case .refused(let detail): refused(token, detail, into: &actions)
+        }
+    }
+
+    /// A decision is durable: its evidence is needed no more, and what it left in the ledger becomes due.
+    private mutating func written(_ token: SubmissionToken, _ outcome: Outcome) {
+        let decision = flights[token].decision
+        flights[token].decision = nil
+        flights[token].content = nil
+        switch outcome {
+        case .retrying, .held:
+            guard case .retry(let entry) = decision?.content else { break }
+            switch entry.cause {
+            case .retrying(_, let endpoint): dueWork.noteRows(at: gates.place(of: .apple(endpoint)))
+            case .held: dueWork.hasHeld = true
+            }
+            dueWork.poll(at: now + .milliseconds(entry.delay))
+        case .granted, .redelivery, .repeated, .failed:
+            // Events of due rows are owed from the start, and calls come before events.
+            if !flights[token].isRecord || decision?.owesCall == true { outboxWork.poll(at: now) }
+        }
+        flights[token].subject = nil
+        flights[token].question = nil
+    }
+
+    /// Nothing was written, because the partition or the row is another's.
+    private mutating func notOwned(_ token: SubmissionToken, into actions: inout Actions) {
+        let source = flights[token].source
+        leave(token)
+        if case .record(let place, let assignment, _, _) = source, partitions.isCurrent(assignment, at: place) {
+            loseToAnother(place, into: &actions)
+        }
+    }
+
+    /// All that Apple has was granted before, and the claim seems to be about something new: a doubt first. Once it has
+    /// lasted, what was granted before answers the claim.
+    private mutating func nothingNew(_ token: SubmissionToken) {
+        flights[token].decision = nil
+        guard !flights[token].isOrphan else { return leave(token) }
+        guard let endpoint = flights[token].question?.endpoint,
+            RetryPolicy.doubted(.nothingNew, &flights[token].attempts, wall: wall)
+        else {
+            flights[token].rules.doubtsNothingNew = false
+            return writeAgain(token)
+        }
+        waitInRetries(
+            token, RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &generator))
+    }
+
+    /// Nothing was written: the decision goes into a later batch.
+    private mutating func writeAgain(_ token: SubmissionToken) {
+        guard !flights[token].isOrphan else { return leave(token) }
+        guard let claimant = flights[token].subject?.claimant, let content = flights[token].content
+        else { return leave(token) }
+        batcher.add(token, rows: max(1, flights[token].purchases), BatchKeys(submission: claimant, content))
+    }
+
+    /// The ledger refuses the data of a decision: it is held. What cannot be held either is on record as a stub.
+    private mutating func refused(_ token: SubmissionToken, _ detail: String, into actions: inout Actions) {
+        let origin = flights[token].decision?.origin
+        let wasHeld =
+            if case .retry = flights[token].content { true } else { false }
+        flights[token].decision = nil
+        guard !flights[token].isOrphan, let origin else { return leave(token) }
+        actions.alerts.append(.decisionRefused(origin, detail: detail))
+        if !wasHeld, flights[token].submission != nil {
+            let entry = RetryPolicy.refused(
+                &flights[token].attempts, detail: detail, wall: wall, using: &generator)
+            return waitInRetries(token, entry)
+        }
+        guard flights[token].isRecord else { return leave(token) }
+        quarantineStub(token, origin, into: &actions)
+    }
+
+    private mutating func quarantineStub(_ token: SubmissionToken, _ origin: Origin, into actions: inout Actions) {
+        guard case .record(_, _, _, let ownership) = flights[token].source, let subject = flights[token].subject
+        else { return leave(token) }
+        let stub =
+            switch subject {
+            case .submission(let submission):
+                Self.stub(origin, ClaimDigest(of: submission), submission.receivedAt)
+            case .malformed(let malformed): Self.stub(origin, malformed.digest, malformed.receivedAt)
+            }
+        let entry = OutboxEntry(ownership: ownership, key: .quarantined(origin), delay: 0, stub: stub)
+        move(token, to: .publishing)
+        flights[token].untold = 1
+        publish(QuarantinedEvent.event(of: stub), .submission(token), entry, into: &actions)
+    }
+
+    private static func stub(_ origin: Origin, _ digest: ClaimDigest, _ receivedAt: Timestamp) -> QuarantineStub {
+        QuarantineStub(
+            origin: origin, reason: "the ledger refuses its data", timestamp: receivedAt, digest: digest.digest, size: 0)
+    }
+}

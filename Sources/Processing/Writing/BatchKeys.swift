@@ -1,0 +1,58 @@
+import Contract
+import Ledger
+
+/// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys are
+/// made of.
+///
+/// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be made. Two
+/// different ids with one hash wait for each other as well. Either costs a wait for the next batch, and nothing else.
+struct BatchKeys: Sendable {
+    /// Of the submission, which stands for its claim as well.
+    let submission: UInt64
+    /// Of the first purchase; zero where there is none.
+    var transaction: UInt64 = 0
+    /// Of its original transaction, where that is another one.
+    var original: UInt64 = 0
+    /// Line items, and everything of further purchases.
+    var more: [UInt64] = []
+
+    init(submission claimant: Claimant, _ content: Decision.Content) {
+        submission = Self.hash(1, claimant.bundleID.rawValue, claimant.submissionID.rawValue)
+        guard case .grant(let purchases, _) = content else { return }
+        for (index, granted) in purchases.enumerated() {
+            let purchase = granted.purchase
+            let kind: UInt8 = purchase.environment == .production ? 2 : 3
+            let id = Self.hash(kind, purchase.transactionID.rawValue)
+            let isRestored = purchase.originalTransactionID != purchase.transactionID
+            let first = isRestored ? Self.hash(kind, purchase.originalTransactionID.rawValue) : 0
+            if index == 0 {
+                transaction = id
+                original = first
+            } else {
+                more.append(id)
+                if isRestored { more.append(first) }
+            }
+            // Two restored copies of one period differ in their transactions and share this.
+            if let lineItem = purchase.webOrderLineItemID { more.append(Self.hash(kind + 2, lineItem)) }
+        }
+    }
+
+    /// FNV-1a, because it is the same in every process; nobody gains anything by a collision.
+    private static func hash(_ kind: UInt8, _ text: String, _ second: String = "") -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(kind)
+        hash &*= 0x0100_0000_01B3
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01B3 }
+        hash = (hash ^ 0xFF) &* 0x0100_0000_01B3
+        for byte in second.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01B3 }
+        return hash == 0 ? 1 : hash
+    }
+}
+
+extension Decision.Subject {
+    var claimant: Claimant {
+        switch self {
+        case .submission(let submission): submission.claimant
+        case .malformed(let malformed): malformed.claimant
+        }
+    }
+}
