@@ -94,7 +94,9 @@ extension WorkerCore {
     /// A partition that starts a third time at one offset may hold a record whose check ends workers: each record is marked
     /// in the ledger before it is checked, and the next one waits for it.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        if let busy = partitions[place]?.checkedAlone, flights.contains(busy), flights[busy].state.isBeingRead { return }
+        if let busy = partitions[place]?.checkedAlone, flights.contains(busy), flights[busy].state.isBeingRead {
+            return
+        }
         partitions[place]?.checkedAlone = nil
         while let token = partitions[place]?.alone.popFirst() {
             guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,

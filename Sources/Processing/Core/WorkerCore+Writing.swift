@@ -190,6 +190,7 @@ extension WorkerCore {
 
     private static func stub(_ origin: Origin, _ digest: ClaimDigest, _ receivedAt: Timestamp) -> QuarantineStub {
         QuarantineStub(
-            origin: origin, reason: "the ledger refuses its data", timestamp: receivedAt, digest: digest.digest, size: 0)
+            origin: origin, reason: "the ledger refuses its data", timestamp: receivedAt, digest: digest.digest, size: 0
+        )
     }
 }

@@ -39,4 +39,4 @@ struct CircuitBreakerPolicy: Hashable, Sendable {
     /// After so long without trouble the next pause is as short as the first.
     var calm: Duration = .seconds(60)
 
-    }
+}

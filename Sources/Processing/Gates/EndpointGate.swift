@@ -133,7 +133,9 @@ struct EndpointGate: Sendable {
     private var isTooSlow: Bool { rate.map { $0.wait(for: waiting) > Self.longestWait } ?? false }
 
     /// How many may wait for it while it is away: enough to find out whether it is back.
-    var probes: Int { isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreakerPolicy().answersToRamp }
+    var probes: Int {
+        isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreakerPolicy().answersToRamp
+    }
 
     /// How long it has been away; zero where only its share is full.
     func awayFor(at now: Instant) -> Duration { breaker.troubledSince.map { now - $0 } ?? .zero }
