@@ -38,14 +38,12 @@ let modules: [Target] = [
     .target(name: "Contract", dependencies: ["Cryptography"]),
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
-    .target(
-        name: "LedgerSQLite",
-        dependencies: ["CSQLite", "Contract", "Ledger", "Logging", "Metrics", "Scheduling", "Threading"]),
+    .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger"]),
     .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
-    .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Logging", "Scheduling", "Threading"]),
+    .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
     .target(name: "Configuration", dependencies: ["AppStore", "CLibyaml", "Contract", "Cryptography", "Logging"]),
     .target(
@@ -67,7 +65,11 @@ let modules: [Target] = [
 let tools: [Target] = [
     .target(name: "LedgerModel", dependencies: ["Contract", "Ledger"], path: "Tools/LedgerModel"),
     .target(
-        name: "Simulation", dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
+        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger"], path: "Tests/LedgerConformance"
+    ),
+    .target(
+        name: "Simulation",
+        dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
     .executableTarget(
         name: "grantor-simulate", dependencies: ["Simulation"], path: "Tools/Simulate"),
@@ -96,17 +98,19 @@ let suites: [Target] = [
     tests("Logging"),
     tests("Metrics"),
     tests("Cryptography", "CLibcrypto", "CertificateMaking"),
+    tests("CertificateMaking", "CLibcrypto", "Cryptography"),
     tests("Contract", "Cryptography"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
-    tests("Ledger", "Contract", "LedgerModel"),
-    tests("LedgerSQLite", "Contract", "Ledger", "LedgerModel", "Logging"),
+    tests("Ledger", "Contract"),
+    tests("LedgerModel", "Contract", "Ledger", "LedgerConformance"),
+    tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests("Kafka", "CLibrdkafka", "Logging", "Metrics", "Threading"),
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
         "Threading"),
-    tests("HTTPServer", "CertificateMaking", "Logging", "Scheduling", "Threading"),
+    tests("HTTPServer", "CLibcrypto", "CertificateMaking", "Scheduling", "Threading"),
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <time.h>
 
 // `struct epoll_event` is packed and holds a union; filling it in C keeps its layout out of Swift.
@@ -24,6 +25,17 @@ static inline int grantor_epoll_create(void) { return epoll_create1(EPOLL_CLOEXE
 
 // poll(2) with nanoseconds. glibc declares it only under _GNU_SOURCE, which is not defined for Swift.
 extern int ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout, const sigset_t *signals);
+
+// accept(2) that sets flags at once, so that no descriptor is inherited in between. It is hidden in the same way.
+extern int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
+
+static inline int grantor_accept(int listener, struct sockaddr *address, socklen_t *length) {
+    return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static inline int grantor_listening_socket(int family) {
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
 
 // prctl is variadic, which Swift cannot call: names the calling thread for debuggers.
 static inline void grantor_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

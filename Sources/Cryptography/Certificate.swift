@@ -18,7 +18,7 @@ public final class Certificate: @unchecked Sendable {
         public let isCritical: Bool
     }
 
-    /// What a key may be used for (RFC 5280, section 4.2.1.3), as far as chains ask for it.
+    /// The uses that a key is for (RFC 5280, section 4.2.1.3), as far as chains ask for it.
     public struct KeyUsage: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
 
@@ -69,9 +69,7 @@ public final class Certificate: @unchecked Sendable {
             ERR_clear_error()
             throw CertificateUnreadable()
         }
-        // From here on the reader owns the handle, also where a part cannot be read.
-        let reader = CertificateReader(handle)
-        guard let parts = reader.parts() else {
+        guard let parts = CertificateReader(handle).parts() else {
             ERR_clear_error()
             X509_free(handle)
             throw CertificateUnreadable()
@@ -119,6 +117,7 @@ public final class Certificate: @unchecked Sendable {
 
     /// Decodes bytes that are one certificate, from first to last. OpenSSL reads BER, too, and lets bytes follow.
     private static func decode(_ der: [UInt8]) -> OpaquePointer? {
+        OpenSSL.begin()
         let decoded = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             guard let start = bytes.baseAddress else { return nil }
             var position: UnsafePointer<UInt8>? = start

@@ -5,7 +5,7 @@ public enum CryptographicLibrary {
     /// Such as `OpenSSL 3.0.22 25 Aug 2026`.
     public static var version: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }
 
-    /// What this host's OpenSSL does not offer, or gets wrong.
+    /// This host's OpenSSL lacks algorithms, or gets them wrong.
     public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
         /// Such as `SHA2-256`.
         public let algorithms: [String]
@@ -15,11 +15,15 @@ public enum CryptographicLibrary {
         }
     }
 
-    /// Fetches every algorithm and lets each prove itself once. To be called at a start, before anything else of this
-    /// module: `openssl.cnf` may have taken the providers away, and a digest cannot be computed without its algorithm.
+    /// Fetches every algorithm and lets each prove itself once.
+    ///
+    /// To be called at a start, before anything else of this module: `openssl.cnf` may have taken the providers away, and
+    /// a digest cannot be computed without its algorithm. Also before other libraries that use OpenSSL, such as libcurl:
+    /// only the first caller can keep it from cleaning up at exit, when threads still run.
     ///
     /// - Throws: `Unusable` with the algorithms that failed.
     public static func check() throws(Unusable) {
+        OpenSSL.begin()
         var failed: [String] = []
         for digest in [OpenSSL.sha256, OpenSSL.sha1] where !digest.isAvailable {
             failed.append(digest.name.description)

@@ -6,10 +6,15 @@ internal import CLibcrypto
 /// eight shared locks a call in 3.0, which many threads feel (openssl/openssl#17064, #20286). So what
 /// a message needs takes its algorithm from here. Reading a key or a certificate still searches: that happens once for
 /// each of them.
-enum OpenSSL {
+package enum OpenSSL {
     /// Must come before everything else of OpenSSL's: its clean-up at exit races with threads that still run
     /// (openssl/openssl#6214). The process ends without it.
     private static let isInitialized = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+
+    /// Initialises OpenSSL, unless it is initialised. Where that is not possible every later call fails by itself.
+    package static func begin() {
+        _ = isInitialized
+    }
 
     static let sha256 = FetchedDigest("SHA2-256")
     static let sha1 = FetchedDigest("SHA1")

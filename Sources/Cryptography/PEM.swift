@@ -2,6 +2,7 @@ internal import CLibcrypto
 
 /// Lends a text to OpenSSL as a source of bytes; nil if memory is out, or the result is.
 func withMemoryBIO<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -> Result? {
+    OpenSSL.begin()
     var text = text
     return text.withUTF8 { bytes in
         guard let bio = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
@@ -10,8 +11,8 @@ func withMemoryBIO<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -
     }
 }
 
-/// What stands in the PEM blocks of a text, in their order (RFC 7468); nil if one is damaged, locked with a password, or
-/// has another label. Text around the blocks is passed over.
+/// The contents of a text's PEM blocks, in their order (RFC 7468); nil if one is damaged, locked with a password, or has
+/// another label. Text around the blocks is passed over.
 func pemBlocks(_ label: String, in text: String) -> [[UInt8]]? {
     let begin = Array("-----BEGIN ".utf8)
     let bytes = Array(text.utf8)
@@ -44,7 +45,7 @@ private func nextBlock(_ bio: OpaquePointer) -> (label: String, isPlain: Bool, c
     )
 }
 
-/// What OpenSSL writes into memory, as a text; nil if it could not.
+/// The text that OpenSSL writes into memory; nil if it could not.
 package func textWritten(_ body: (OpaquePointer) -> Int32) -> String? {
     guard let bio = BIO_new(BIO_s_mem()) else { return nil }
     defer { BIO_free(bio) }

@@ -137,6 +137,7 @@ public final class PublicKey: @unchecked Sendable {
     }
 
     private static func makeP256(_ point: UnsafeRawBufferPointer) -> OpaquePointer? {
+        OpenSSL.begin()
         guard point.count == 65, point[0] == 4, let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
             return nil
         }

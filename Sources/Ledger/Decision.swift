@@ -30,7 +30,7 @@ public struct Decision: Hashable, Sendable {
     public let subject: Subject
     public let source: DecisionSource
     public let content: Content
-    /// Questions to Apple so far; 0 where nobody was asked.
+    /// Attempts at a verdict so far, as the row and its event are to tell them.
     public let attempts: Int
     /// Wall clock at the entry into the first batch. A second write of the same decision carries the same.
     public let decidedAt: Timestamp
@@ -117,8 +117,8 @@ public enum DecisionResult: Hashable, Sendable {
     case notOwned
     /// See ``Decision/doubtsNothingNew``: nothing was written.
     case nothingNew
-    /// A key was refused and its holder is not visible yet. Write it again in a later batch: what was written of it, such as
-    /// another of its purchases, is found then.
+    /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was written.
+    /// Write it again in a later batch.
     case undecided
     /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds no
     /// data.

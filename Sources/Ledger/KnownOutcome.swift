@@ -4,21 +4,34 @@ public import Contract
 ///
 /// It counts only for a record of the same app, submission and user: a topic that was made anew has other records at old
 /// offsets.
-public struct KnownOutcome: Sendable {
+public struct KnownOutcome: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// It has grants of its own.
+        case granted
+        /// Another submission's grant answers it; the event is a marked copy, for apps that publish repeats.
+        case repeated
+        case failed
+        /// It is in `retries`.
+        case waiting
+    }
+
     public let origin: Origin
     public let bundleID: BundleID
     public let submissionID: SubmissionID
     public let userID: UserID
+    public let kind: Kind
     /// The events that are told again; none for a row of `retries` and for a grant that owes a call.
     public let publish: [StoredEvent]
 
     public init(
-        origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, publish: [StoredEvent]
+        origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, kind: Kind,
+        publish: [StoredEvent]
     ) {
         self.origin = origin
         self.bundleID = bundleID
         self.submissionID = submissionID
         self.userID = userID
+        self.kind = kind
         self.publish = publish
     }
 }

@@ -51,6 +51,17 @@ public struct OperatorNote: Hashable, Sendable {
     }
 }
 
+extension Decision {
+    /// The decision that a row of `retries` was taken for by a person who gives it up.
+    public static func abandoning(_ due: DueRetry, _ note: OperatorNote) -> Decision {
+        let rejection = Rejection(
+            .abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
+        return Decision(
+            submission: due.submission, source: .retry(due.lease), content: .fail(rejection), attempts: due.attempts,
+            decidedAt: note.at)
+    }
+}
+
 /// A row of `operator_actions`.
 public struct OperatorAction: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -132,6 +143,16 @@ public struct SubmissionRow: Hashable, Sendable {
         self.transactionID = transactionID
         self.attempts = attempts
         self.dueAt = dueAt
+    }
+}
+
+extension SubmissionRow {
+    /// A granted submission, by one of its grants.
+    public init(_ row: GrantRow) {
+        self.init(
+            sequence: row.sequence, state: .granted, claimant: row.grant.claimant, origin: row.grant.origin,
+            at: row.grant.grantedAt, cause: nil, transactionID: row.grant.transactionID, attempts: row.grant.attempts,
+            dueAt: nil)
     }
 }
 

@@ -10,6 +10,79 @@ public enum OutboxKey: Hashable, Sendable {
     case quarantined(Origin)
 }
 
+extension OutboxKey {
+    /// Where its event goes.
+    public var target: OutboxTarget {
+        switch self {
+        case .granted: .topic(.granted)
+        case .failed: .topic(.failed)
+        case .quarantined: .topic(.quarantined)
+        }
+    }
+
+    /// The form of a column: the kind, then what it names. It never changes.
+    public var text: String {
+        switch self {
+        case .granted(let grant, nil): "granted:\(grant.environment.rawValue):\(grant.transactionID)"
+        case .granted(let grant, let submission?):
+            "granted:\(grant.environment.rawValue):\(grant.transactionID):\(submission)"
+        // The length keeps two pairs of texts from running into the same key.
+        case .failed(let app, let submission): "failed:\(app.rawValue.utf8.count):\(app):\(submission)"
+        case .quarantined(let origin): "quarantined:\(origin.partition):\(origin.offset):\(origin.topic)"
+        }
+    }
+
+    /// A key as a column has it; nil for the word of a later version.
+    public init?(text: String) {
+        var rest = text[...]
+        func part() -> Substring? {
+            guard let end = rest.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            defer { rest = rest[rest.utf8.index(after: end)...] }
+            return rest[..<end]
+        }
+        guard let kind = part(), let first = part() else { return nil }
+        switch kind {
+        case "granted":
+            guard let environment = Environment(rawValue: String(first)) else { return nil }
+            let transaction = part()
+            self = .granted(
+                GrantReference(
+                    environment: environment, transactionID: TransactionID(String(transaction ?? rest))),
+                repeatOf: transaction == nil ? nil : SubmissionID(String(rest)))
+        case "failed":
+            guard let count = Int(first), count >= 0, rest.utf8.count > count else { return nil }
+            let end = rest.utf8.index(rest.startIndex, offsetBy: count)
+            guard let app = String(rest.utf8[..<end]), rest.utf8[end] == UInt8(ascii: ":") else { return nil }
+            self = .failed(BundleID(app), SubmissionID(String(rest[rest.utf8.index(after: end)...])))
+        case "quarantined":
+            guard let partition = Int32(first), let offset = part().flatMap({ Int64($0) }) else { return nil }
+            self = .quarantined(Origin(topic: String(rest), partition: partition, offset: offset))
+        default: return nil
+        }
+    }
+}
+
+extension OutboxTarget {
+    /// The form of a column: `topic:granted` or `service:com.example.game`. It never changes.
+    public var text: String {
+        switch self {
+        case .topic(let topic): "topic:\(topic.rawValue)"
+        case .service(let app): "service:\(app)"
+        }
+    }
+
+    /// A target as a column has it; nil for the word of a later version.
+    public init?(text: String) {
+        if text.hasPrefix("topic:"), let topic = Topic(rawValue: String(text.dropFirst(6))) {
+            self = .topic(topic)
+        } else if text.hasPrefix("service:") {
+            self = .service(BundleID(String(text.dropFirst(8))))
+        } else {
+            return nil
+        }
+    }
+}
+
 /// An event as rendered from its stored row, with the key under which the outbox keeps it if the broker does not take it.
 public struct StoredEvent: Hashable, Sendable {
     public let key: OutboxKey

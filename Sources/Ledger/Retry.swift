@@ -3,6 +3,9 @@ public import Contract
 /// The digest of a claim: primary key of `retries`, 32 bytes.
 public typealias RetryKey = ClaimDigest
 
+/// How long a lease lasts, in milliseconds of the ledger's clock. A worker renews its leases together, in time for three tries.
+public let leaseMilliseconds: Int64 = 60_000
+
 /// A row of `retries` that one worker has until a moment of the ledger's clock.
 public struct RetryLease: Hashable, Sendable {
     public let key: RetryKey

@@ -4,9 +4,9 @@ public import Scheduling
 
 /// Watches descriptors for one thread: epoll, level-triggered (epoll(7)).
 ///
-/// Its owner makes it, waits on it and drops it on one thread; other threads reach that thread through a mailbox whose
+/// One thread waits on it. Other threads reach that thread through a mailbox whose
 /// ``WakeDescriptor/descriptor`` is watched here like any other.
-public struct Poller: ~Copyable {
+public struct Poller: ~Copyable, Sendable {
     /// The directions that a descriptor is watched for. Errors and hang-ups are reported in any case.
     @frozen
     public struct Interest: OptionSet, Sendable {

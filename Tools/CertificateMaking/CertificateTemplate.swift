@@ -1,7 +1,7 @@
 internal import CLibcrypto
 public import Cryptography
 
-/// What a certificate is to say, right or wrong: nothing is checked.
+/// The contents of a certificate, right or wrong: nothing is checked.
 public struct CertificateTemplate: Sendable {
     public struct Extension: Hashable, Sendable {
         /// In dots and digits.
@@ -17,7 +17,7 @@ public struct CertificateTemplate: Sendable {
         }
     }
 
-    /// What signatures are made over.
+    /// Digests that signatures are made over.
     public enum Digest: Hashable, Sendable {
         case md5, sha1, sha256, sha384, sha512
     }
@@ -117,7 +117,7 @@ extension CertificateTemplate.Extension {
         return Self("2.5.29.19", isCritical: isCritical, value: DER.sequence(parts))
     }
 
-    /// What the key may be used for (RFC 5280, section 4.2.1.3).
+    /// The uses of the key (RFC 5280, section 4.2.1.3).
     public enum Use: UInt8, Sendable {
         case digitalSignature = 0x80
         case keyEncipherment = 0x20
@@ -137,7 +137,7 @@ extension CertificateTemplate.Extension {
         Self("2.5.29.37", value: DER.sequence(DER.objectIdentifier("1.3.6.1.5.5.7.3.1")))
     }
 
-    /// What a server is called (RFC 5280, section 4.2.1.6).
+    /// The names of a server (RFC 5280, section 4.2.1.6).
     public static func subjectAlternativeNames(hosts: [String], addresses: [[UInt8]]) -> Self {
         let hosts = hosts.map { DER.value(tag: 0x82, $0.utf8) }
         let addresses = addresses.map { DER.value(tag: 0x87, $0) }

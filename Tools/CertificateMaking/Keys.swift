@@ -3,7 +3,7 @@ public import Cryptography
 
 /// OpenSSL refused to make what was asked for.
 public struct MakingFailed: Error, Hashable, Sendable {
-    /// What could not be made.
+    /// The thing that could not be made.
     public let what: String
 
     init(_ what: String) {
@@ -23,6 +23,7 @@ public enum KeyKind: Hashable, Sendable {
 extension PrivateKey {
     /// A new key. RSA keys take a tenth of a second and more.
     public static func make(_ kind: KeyKind) throws(MakingFailed) -> PrivateKey {
+        OpenSSL.begin()
         let name = if case .rsa = kind { "RSA" } else { "EC" }
         guard let context = EVP_PKEY_CTX_new_from_name(nil, name, nil) else { throw MakingFailed("key") }
         defer { EVP_PKEY_CTX_free(context) }

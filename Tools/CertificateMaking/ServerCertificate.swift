@@ -2,7 +2,7 @@ internal import Cryptography
 
 /// A certificate for a TLS server, under a root of its own.
 public struct ServerCertificate: Sendable {
-    /// What clients are to trust.
+    /// The certificate that clients are to trust.
     public let rootPEM: String
     public let certificatePEM: String
     public let keyPEM: String

@@ -25,7 +25,7 @@ public struct AppReceipt: Hashable, Sendable {
     public let originallyPurchasedAt: Timestamp?
     /// Attribute 21: volume purchases only, and the year 4001 from Xcode.
     public let expiresAt: Timestamp?
-    /// The envelope's parts as they came, for whoever checks the signature.
+    /// The envelope's parts as they came, by which the signature is checked.
     public let signedData: SignedData
     /// The values of attribute 17, as they came.
     let purchaseSets: [ArraySlice<UInt8>]
@@ -62,7 +62,7 @@ public struct AppReceipt: Hashable, Sendable {
     }
 }
 
-/// Who made a receipt, by its attribute 0.
+/// The maker of a receipt, by its attribute 0.
 public enum ReceiptOrigin: Hashable, Sendable {
     /// The App Store, or volume purchase.
     case production
@@ -81,5 +81,50 @@ public enum ReceiptOrigin: Hashable, Sendable {
             case "Xcode", "LocalTesting": .xcode
             default: .other(text)
             }
+    }
+}
+
+extension AppReceipt {
+    /// Why the sender's own evidence rules out a submission to an app; nil if it does not.
+    ///
+    /// The receipt is unauthenticated, but nobody gains by speaking against himself, so this costs Apple no call.
+    public func contradiction(with app: App) -> Rejection? {
+        if let bundleID, bundleID != app.bundleID {
+            return Rejection(.bundleMismatch, "The receipt belongs to another app.")
+        }
+        if origin == .xcode {
+            return Rejection(.environmentNotAllowed, "The receipt was made by StoreKit testing in Xcode, not by Apple.")
+        }
+        return nil
+    }
+}
+
+/// Why evidence is not an App Store receipt. The same bytes give the same error for ever, so the submission that
+/// carries them is to be rejected; asking Apple or trying again cannot help.
+public enum AppReceiptError: Error, Hashable, Sendable, CaseIterable {
+    /// More than ``AppReceipt/maxBytes``; not looked into.
+    case tooLarge
+    /// Nothing but white space.
+    case empty
+    /// A character that no base64 alphabet has, padding in the middle, or a length that base64 cannot have.
+    case notBase64
+    /// Not one complete ASN.1 value: garbage, truncated, nested too deep, of too many values, or followed by
+    /// more bytes.
+    case notASN1
+    /// ASN.1, but not a PKCS#7 signed-data envelope.
+    case notSignedData
+    /// A PKCS#7 envelope around something that is not a receipt's set of attributes.
+    case notReceiptAttributes
+
+    /// One sentence for people.
+    public var detail: String {
+        switch self {
+        case .tooLarge: "The receipt is larger than a receipt can be."
+        case .empty: "The receipt is empty."
+        case .notBase64: "The receipt is not base64."
+        case .notASN1: "The receipt is truncated or no ASN.1 data."
+        case .notSignedData: "The receipt is not a PKCS#7 signed-data container."
+        case .notReceiptAttributes: "The container holds no receipt attributes."
+        }
     }
 }

@@ -1,13 +1,13 @@
 /// One value in BER or DER: what it is, and which of the bytes it stands in are its own.
 ///
-/// It holds no bytes, so that a receipt is read without allocating for every one of its values; whoever asks it for
-/// something has to pass the bytes that it was read from.
+/// It holds no bytes, so that a receipt is read without allocating for every one of its values; its functions take the
+/// bytes that it was read from.
 struct BERValue {
     /// Its tag, which says also whether it is constructed. Tags of more than a byte equal none of those below.
     let identifier: UInt8
     /// All of it, from the tag on.
     let encoded: Range<Int>
-    /// What it holds, without the end-of-contents octets of an indefinite length.
+    /// Its contents, without the end-of-contents octets of an indefinite length.
     let contents: Range<Int>
 
     /// Reads bytes that are exactly one value. All that is in it is gone over once, so that what nobody looks at is
@@ -69,11 +69,11 @@ struct BERValue {
         return parts.next(in: bytes.span)?.objectIdentifier(in: bytes)
     }
 
-    /// What an OCTET STRING holds.
+    /// The bytes of an OCTET STRING.
     enum Octets {
         /// Bytes at one place.
         case whole(Range<Int>)
-        /// What BER cut into pieces, in their order; none for no bytes.
+        /// Bytes in pieces, in their order; none for no bytes.
         case pieces([Range<Int>])
 
         /// The bytes, joined where they are in pieces.

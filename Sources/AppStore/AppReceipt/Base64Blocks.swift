@@ -8,7 +8,7 @@ enum Base64Blocks {
 
     /// Characters of a block.
     static let characters = 16
-    /// What they stand for.
+    /// Bytes that they stand for.
     static let bytes = 12
 
     /// Decodes the first blocks of a text, which must have as many; nil if one of their characters is not of the alphabet, as
@@ -38,7 +38,7 @@ enum Base64Blocks {
 
     private typealias Block = SIMD16<UInt8>
 
-    /// What each character stands for; 255 for one that stands for nothing.
+    /// The value of each character; 255 for one that stands for nothing.
     @inline(__always)
     private static func values(of characters: Block, _ lastButOne: Block, _ last: Block) -> Block {
         let upper = characters &- all("A")

@@ -87,7 +87,7 @@ extension ReceiptSignatureError {
 }
 
 extension AppReceipt {
-    /// What keeps the purchases of a receipt of Apple's from being granted.
+    /// The fault of a receipt of Apple's that keeps its purchases from being granted; nil if there is none.
     fileprivate var failureOfContents: (step: ReceiptStep, detail: String)? {
         let environment: Environment
         switch origin {

@@ -12,7 +12,7 @@ public struct ReceiptText: Hashable, Sendable {
 
     /// Standard alphabet, padded, no white space, no stray bits; ASCII.
     public let base64: ArraySlice<UInt8>
-    /// What the text stands for.
+    /// The bytes that the text stands for.
     public let bytes: [UInt8]
 
     /// Normalises and decodes a client's text.
@@ -99,7 +99,7 @@ public struct ReceiptText: Hashable, Sendable {
     private static let skipped: UInt8 = 65
     private static let invalid: UInt8 = 66
 
-    /// What each byte stands for: a value below 64, or one of the three marks above.
+    /// The value of each byte: a value below 64, or one of the three marks above.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: invalid, count: 256)
         for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }

@@ -1,8 +1,8 @@
 /// The parts of a PKCS#7 signed-data envelope (RFC 2315 section 9.1, RFC 5652 section 5.1), as slices of what came.
 public struct SignedData: Hashable, Sendable {
-    /// What kind of content it is, encoded; ``dataOID`` for a receipt.
+    /// The kind of the content, encoded; ``dataOID`` for a receipt.
     let contentType: ArraySlice<UInt8>
-    /// What was signed: the encapsulated content, without its OCTET STRING header.
+    /// The signed bytes: the encapsulated content, without its OCTET STRING header.
     public let payload: ArraySlice<UInt8>
     /// The certificates, encoded, with the outer `[0]` tag; nil where there are none.
     public let certificates: ArraySlice<UInt8>?

@@ -1,4 +1,4 @@
-/// Who signed a receipt, and how: the one SignerInfo of its envelope (RFC 2315, section 9.2; RFC 5652, section 5.3).
+/// The signer of a receipt: the one SignerInfo of its envelope (RFC 2315, section 9.2; RFC 5652, section 5.3).
 struct SignerInfo {
     /// Digests that receipts are signed with.
     enum Digest {
@@ -99,7 +99,7 @@ enum SignatureAlgorithm {
 
 /// The attributes of a signer that are signed (RFC 5652, section 5.4).
 struct SignedAttributes {
-    /// What is signed: the set with its own tag instead of the one that it stands under.
+    /// The signed bytes: the set with its own tag instead of the one that it stands under.
     let signed: [UInt8]
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>

@@ -8,7 +8,7 @@ struct CompactJWS: Sendable {
     let payload: ArraySlice<UInt8>
     /// As it came, encoded.
     let signature: ArraySlice<UInt8>
-    /// What the signature is over: header and payload, encoded, with the dot between them.
+    /// The signed bytes: header and payload, encoded, with the dot between them.
     let signed: ArraySlice<UInt8>
 
     /// Takes a text apart. White space around it is passed over: people paste tokens.

@@ -1,6 +1,6 @@
 public import Contract
 
-/// A transaction whose signature held. What it says is Apple's word; whether it may be granted is not decided yet.
+/// A transaction whose signature held. It is Apple's word; whether it may be granted is not decided yet.
 public struct SignedTransaction: Hashable, Sendable {
     /// When Apple signed it, which is at every fetch anew.
     public let signedAt: Timestamp
@@ -42,7 +42,7 @@ extension TransactionID {
 }
 
 extension Purchase {
-    /// Joins what the payload says about the purchase. What decides a grant must be readable if it is there.
+    /// Reads the purchase from a payload. Members that decide a grant must be readable if they are there.
     fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
         self.init(
             transactionID: TransactionID(try payload.required("transactionId", Self.identifier)),
@@ -72,7 +72,8 @@ extension Purchase {
         "Auto-Renewable Subscription": .autoRenewable,
     ]
 
-    /// What Apple took back has a date. One that has only more about it is of a form that this version does not know.
+    /// A purchase that Apple took back has a date. One that has only other members about it is of a form that this
+    /// version does not know.
     private static func revocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
         if let moment = try payload.moment("revocationDate") { return moment }
         let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {

@@ -59,7 +59,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         }
     }
 
-    /// What follows for a submission.
+    /// The verdict on a submission with this evidence.
     ///
     /// A signature that holds over a moment that has not come means that a clock is wrong, and it may be ours: the
     /// purchase is paid, so it is tried again when the moment has come, however far away that seems.

@@ -29,7 +29,7 @@ public final class SignedTransactionVerifier: Sendable {
         chains = ChainCache(roots: roots)
     }
 
-    /// What was asked so far.
+    /// Look-ups so far.
     public var statistics: Statistics {
         let chains = chains.statistics
         return Statistics(hits: headers.hits + chains.hits, misses: chains.misses)

@@ -28,8 +28,8 @@ struct TransactionPayload: Sendable {
         }
     }
 
-    /// A moment; nil if it is absent. What is there and cannot be read must not count as absent: the purchase may be over
-    /// or refunded.
+    /// A moment; nil if it is absent. One that cannot be read must not count as absent: the purchase may be over or
+    /// refunded.
     func moment(_ name: String) throws(UnreadablePurchase) -> Timestamp? {
         try value(name) { LenientNumber.moment($0).map { Timestamp(milliseconds: $0) } }
     }

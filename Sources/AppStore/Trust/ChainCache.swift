@@ -13,7 +13,7 @@ final class ChainCache: Sendable {
     /// Most chains that do not hold. Of a flood of more each costs a verification, and no memory.
     static let maxBad = 1024
 
-    /// What was asked so far.
+    /// Look-ups so far.
     struct Statistics: Hashable, Sendable {
         /// Answered from memory, whether or not the chain holds.
         var hits = 0

@@ -8,7 +8,7 @@ import Cryptography
 struct ChainBuilder: Sendable {
     typealias Extension = CertificateTemplate.Extension
 
-    /// What a certificate says.
+    /// The contents of a certificate.
     struct Link: Sendable {
         var subject: String
         var issuer: String

@@ -26,13 +26,13 @@ struct ReceiptSigning: Sendable {
     static let envelopedData: [UInt8] = [0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 3]
 
     var key: PrivateKey
-    /// What is put into the container: leaf, intermediate and root unless a test changes it.
+    /// The certificates in the container: leaf, intermediate and root unless a test changes it.
     var certificates: [[UInt8]]
-    /// What the verifier trusts.
+    /// The roots that the verifier trusts.
     var roots: TrustedRoots
     var builder = ReceiptBuilder.receipt(purchases: [ReceiptBuilder.purchase()])
     var digest = Digest.sha256
-    /// What the signer names; nil is what is true.
+    /// Identifiers that the signer names; nil for the true ones.
     var namedDigest: [UInt8]?
     var namedAlgorithm: [UInt8]?
     /// Issuer and serial number, encoded.
@@ -40,7 +40,7 @@ struct ReceiptSigning: Sendable {
     var contentType = ReceiptBuilder.data
     /// The attributes that are signed in the payload's place, from the payload's digest.
     var attributes: (@Sendable (_ digest: [UInt8]) -> [[UInt8]])?
-    /// What stands behind the signature, encoded.
+    /// Values behind the signature, encoded.
     var behindSignature: [UInt8] = []
     /// Changes what is put into the container after it was signed.
     var alterPayload: @Sendable ([UInt8]) -> [UInt8] = { $0 }
@@ -85,7 +85,7 @@ struct ReceiptSigning: Sendable {
 
     func receipt() throws -> AppReceipt { try AppReceipt(der: der()) }
 
-    /// What a verifier that trusts the chain says; nil if the signature holds.
+    /// The error of a verifier that trusts the chain; nil if the signature holds.
     func error() throws -> ReceiptSignatureError? {
         try ReceiptVerifier(roots: roots).error(receipt())
     }
@@ -139,7 +139,7 @@ extension ReceiptVerifier {
 }
 
 extension PrivateKey {
-    /// What receipts name as the algorithm of such a key.
+    /// The algorithm that receipts name for such a key.
     var receiptAlgorithm: [UInt8] {
         publicKey.kind == .p256 ? ReceiptSigning.ecdsaWithSHA256 : ReceiptSigning.rsaEncryption + [5, 0]
     }

@@ -55,7 +55,7 @@ extension SignedCase {
         return SignedToken.list(texts)
     }
 
-    /// What a header says.
+    /// Changes of the header.
     static let headers: [SignedCase] = [
         SignedCase("as Apple signs it", nil) { _ in },
         SignedCase("alg none", .wrongAlgorithm) { $0.header.set("alg", "\"none\"") },
@@ -117,7 +117,7 @@ extension SignedCase {
         },
     ]
 
-    /// What a payload says, under a signature that holds.
+    /// Changes of the payload, under a signature that holds.
     static let payloads: [SignedCase] = [
         SignedCase("the sandbox's: policy decides", nil) { $0.payload.set("environment", "\"Sandbox\"") },
         SignedCase("of Xcode", .localTesting) { $0.payload.set("environment", "\"Xcode\"") },
@@ -171,7 +171,7 @@ extension SignedCase {
         },
     ]
 
-    /// What happens to a text.
+    /// Changes of the text.
     static let texts: [SignedCase] = [
         SignedCase("nothing", .notThreeParts, text: { "" }),
         SignedCase(

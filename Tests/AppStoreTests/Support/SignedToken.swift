@@ -65,7 +65,7 @@ struct SignedToken {
         "\(headerPart).\(payloadPart).\(Self.base64URL(signature))"
     }
 
-    /// What a verifier that trusts the chain says.
+    /// The result of a verifier that trusts the chain.
     func verified(now: Timestamp = Fixture.now) throws -> Result<SignedTransaction, SignedTransactionError> {
         let verifier = SignedTransactionVerifier(roots: try chain.roots())
         return try verifier.result(text(), now: now)

@@ -1,0 +1,76 @@
+/// Limits of a server, its address, and whoever watches it.
+public struct ServerConfiguration: Sendable {
+    /// An address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
+    public var host = "127.0.0.1"
+    /// Zero for any that is free.
+    public var port = 0
+    /// The first 15 bytes are shown by debuggers.
+    public var threadName = "http-server"
+
+    /// Most connections at once. At the limit a new one takes the place of the one that has been without a complete
+    /// request for longest; if all have requests, new ones wait in the kernel's queue.
+    public var maxConnections = 1024
+    /// Most connections of one address (IPv6: of one /64 network); more are closed at once.
+    public var maxConnectionsPerAddress = 1024
+    /// A connection is closed behind the answer to its last request.
+    public var maxRequestsPerConnection = Int.max
+    /// The longest body that a request may have, asked once its head is complete; a longer one is answered with 413 and not
+    /// read.
+    public var bodyLimit: @Sendable (RequestHead) -> Int = { _ in 64 << 10 }
+    /// Most bytes of heads and bodies in memory, of all connections; a request beyond it is answered with 503. They count as
+    /// they come, and until their request is answered.
+    public var maxBytesInFlight = 32 << 20
+    /// Connections that the kernel accepts before the server does.
+    public var backlog: Int32 = 1024
+
+    /// For TLS's handshake.
+    public var handshakeTime = Duration.seconds(5)
+    /// For a whole request, from its first byte on, however steadily its bytes drip.
+    public var requestTime = Duration.seconds(10)
+    /// For the first byte of the next request.
+    public var idleTime = Duration.seconds(60)
+    /// For the handler's answer, and for ``Answer/Action/hang``.
+    public var answerTime = Duration.seconds(600)
+    /// For the client to take a whole reply, or each piece of one that drips.
+    public var writeTime = Duration.seconds(30)
+
+    /// Told of everything that happens, on the server's thread.
+    public var observe: @Sendable (ServerEvent) -> Void = { _ in }
+
+    public init() {}
+}
+
+/// Something that happened to a server, to be counted.
+public enum ServerEvent: Hashable, Sendable {
+    case connectionOpened
+    /// Follows each ``connectionOpened`` once.
+    case connectionClosed
+    /// A client was not let in: its address has as many connections as it may.
+    case connectionRefused
+    /// There are no descriptors or there is no memory for another connection.
+    case acceptingPaused
+    /// A request is complete and the handler is asked.
+    case requestBegan
+    /// Follows each ``requestBegan`` once: it was answered, or its client went away.
+    case requestEnded
+    /// A request was answered with this status without the handler.
+    case requestRefused(status: Int)
+}
+
+/// A server cannot start. The caller reports it and stops.
+public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The address is in use, is none of this machine's, or needs a privilege.
+    case cannotBind(host: String, port: Int, reason: String)
+    /// The certificate or its key cannot be read, or they do not belong together.
+    case identityRefused(reason: String)
+    /// The process has no threads or descriptors left.
+    case noResources(reason: String)
+
+    public var description: String {
+        switch self {
+        case .cannotBind(let host, let port, let reason): "cannot serve on \(host):\(port): \(reason)"
+        case .identityRefused(let reason): "the server's certificate cannot be used: \(reason)"
+        case .noResources(let reason): "the server cannot start: \(reason)"
+        }
+    }
+}

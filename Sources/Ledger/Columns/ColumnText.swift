@@ -1,0 +1,123 @@
+public import Contract
+import Cryptography
+
+extension ClaimDigest {
+    /// A digest that a column holds; nil unless these are 32 bytes.
+    public init?(bytes: [UInt8]) {
+        guard let digest = SHA256Digest(bytes: bytes) else { return nil }
+        self.init(digest)
+    }
+
+    /// Its 32 bytes.
+    public var bytes: [UInt8] { digest.bytes }
+}
+
+extension AttemptHistory {
+    /// The form of a column: a line per attempt, with its time in milliseconds, its cause and its detail. Nil for none.
+    public var text: String? {
+        guard !attempts.isEmpty else { return nil }
+        return attempts.map { attempt in
+            let detail = String(attempt.detail.map { $0.isNewline ? " " : $0 })
+            return "\(attempt.at.milliseconds) \(attempt.cause) \(detail)"
+        }.joined(separator: "\n")
+    }
+
+    /// The attempts that a column tells of. Lines of another form are left out: they are for people.
+    public init(text: String?) {
+        self.init(
+            (text ?? "").split(separator: "\n").compactMap { line in
+                let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+                guard parts.count == 3, let at = Int64(parts[0]) else { return nil }
+                return Attempt(
+                    at: Timestamp(milliseconds: at), cause: String(parts[1]), detail: String(parts[2]))
+            })
+    }
+}
+
+extension GrantKey {
+    /// The form of a column: nil for the key that is the transaction's own, the bare id for another transaction's, else
+    /// the name.
+    public func column(of transaction: TransactionID) -> String? {
+        guard name.hasPrefix("t:") else { return name }
+        let id = name.dropFirst(2)
+        return id == transaction.rawValue ? nil : String(id)
+    }
+
+    /// The key that a column and its row's transaction tell of.
+    public init(environment: Environment, column: String?, of transaction: TransactionID) {
+        let column = column ?? transaction.rawValue
+        let isName = column.hasPrefix("w:") || column.hasPrefix("p:")
+        self.init(environment: environment, name: isName ? column : "t:" + column)
+    }
+
+    /// What stands in the index of keys, in rows with and without a column.
+    public var indexed: String { name.hasPrefix("t:") ? String(name.dropFirst(2)) : name }
+}
+
+extension WaitCause {
+    /// The word of a column; beside it stands the endpoint, without which the row is held.
+    public var word: String {
+        switch self {
+        case .retrying(let cause, _): cause.rawValue
+        case .held(let cause): cause.rawValue
+        }
+    }
+
+    public var endpoint: Endpoint? {
+        switch self {
+        case .retrying(_, let endpoint): endpoint
+        case .held: nil
+        }
+    }
+
+    /// The cause that a row tells of. A word of a later version counts as the least that it can mean: while versions are
+    /// mixed, neither may stop the other.
+    public init(word: String, endpoint: Endpoint?) {
+        if let endpoint {
+            self = .retrying(RetryCause(rawValue: word) ?? .noAnswer, endpoint)
+        } else {
+            self = .held(HoldCause(rawValue: word) ?? .unknownAnswer)
+        }
+    }
+}
+
+extension Evidence {
+    /// The word of a column for its kind.
+    public var kind: String {
+        switch self {
+        case .receipt: "receipt"
+        case .signedTransaction: "signedTransaction"
+        case .transactionID: "transactionId"
+        }
+    }
+
+    /// Its text.
+    public var bytes: ArraySlice<UInt8> {
+        switch self {
+        case .receipt(let text), .signedTransaction(let text): text.bytes
+        case .transactionID(let id): Array(id.rawValue.utf8)[...]
+        }
+    }
+
+    /// The evidence that two columns tell of; nil for the word of a later version.
+    public init?(kind: String, bytes: [UInt8]) {
+        switch kind {
+        case "receipt": self = .receipt(base64: EvidenceText(bytes[...]))
+        case "signedTransaction": self = .signedTransaction(EvidenceText(bytes[...]))
+        case "transactionId": self = .transactionID(TransactionID(String(decoding: bytes, as: UTF8.self)))
+        default: return nil
+        }
+    }
+}
+
+extension Submission {
+    /// Bytes of claim and evidence, as the bound of `retries` counts them.
+    public var retainedBytes: Int {
+        let texts = [
+            id.rawValue, userID.rawValue, bundleID.rawValue, orderID?.rawValue, traceparent,
+            claim.transactionID?.rawValue,
+            claim.productID?.rawValue, claim.appAccountToken,
+        ]
+        return evidence.byteCount + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+    }
+}

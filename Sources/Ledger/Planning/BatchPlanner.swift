@@ -1,0 +1,362 @@
+import Contract
+
+/// What a batch of decisions means for a ledger. Pure: every driver asks it, reads and writes what it says, in one transaction.
+///
+///     var planner = BatchPlanner(batch)
+///     planner.admit(owned)                           // by generations and leases, read under locks
+///     planner.inserted(plain: flags)                 // planner.plain, without those whose submission has an answer
+///     let grants = planner.readAnswers(answers)      // planner.submissions
+///     planner.inserted(flags)
+///     let writes = planner.conclude(held, own)       // planner.questions
+///     …commit…
+///     return planner.results()
+///
+/// Decisions do not depend on each other: a batch holds each grant key, transaction and submission once.
+public struct BatchPlanner: Sendable {
+    private enum State {
+        case open
+        case ended(DecisionResult)
+        case concluded(Outcome, tell: [Telling])
+    }
+
+    private struct Entry {
+        let decision: Decision
+        var state = State.open
+        /// Its answer, once ``readAnswers(_:)`` has it.
+        var answer: Answer?
+        /// Its grants in the order of the evidence, and whether each is in the ledger now by this batch.
+        var grants: [Grant] = []
+        var isNew: [Bool] = []
+        private var known: ClaimDigest?
+
+        init(_ decision: Decision) { self.decision = decision }
+
+        var isOpen: Bool { if case .open = state { true } else { false } }
+        var claimant: Claimant { decision.claimant }
+        var isLeased: Bool { if case .retry = decision.source { true } else { false } }
+
+        /// Computed once, and only where a row needs it.
+        mutating func digest() -> ClaimDigest {
+            if let known { return known }
+            let digest =
+                switch decision.subject {
+                case .submission(let submission): ClaimDigest(of: submission)
+                case .malformed(let malformed): malformed.digest
+                }
+            known = digest
+            return digest
+        }
+    }
+
+    private var entries: [Entry]
+    private var order: [(entry: Int, purchase: Int)] = []
+
+    /// - Parameter batch: Decisions in which each grant key, transaction and submission stands once.
+    public init(_ batch: [Decision]) {
+        entries = batch.map(Entry.init)
+    }
+
+    // MARK: Ownership
+
+    /// Ends every decision whose generation or lease is not the present one.
+    ///
+    /// - Parameter owned: One per decision, in order.
+    public mutating func admit(_ owned: [Bool]) {
+        for index in entries.indices where !owned[index] { entries[index].state = .ended(.notOwned) }
+    }
+
+    // MARK: The plain form
+
+    /// The grants that one statement may add, see ``isPlain(_:)``: each unless its submission has an answer or one of its
+    /// keys is taken. As many rows as were sent means that all are done.
+    public var plain: [NewGrant] {
+        entries.indices.compactMap { index in
+            let decision = entries[index].decision
+            guard entries[index].isOpen, Self.isPlain(decision), case .grant(let purchases, let by) = decision.content,
+                let purchase = purchases.first, case .submission(let submission) = decision.subject
+            else { return nil }
+            return NewGrant(decision: index, grant: Self.grant(purchase, submission, by: by, decision))
+        }
+    }
+
+    /// Whether nothing but a row of `grants` is written if its keys are free: a record's one purchase that owes no call.
+    public static func isPlain(_ decision: Decision) -> Bool {
+        guard case .record = decision.source, case .grant(let purchases, _) = decision.content else { return false }
+        return purchases.count == 1 && !decision.owesCall
+    }
+
+    /// What became of ``plain``, in its order. The rest is decided in the full form.
+    public mutating func inserted(plain grants: [NewGrant], _ flags: [Bool]) {
+        for (new, isNew) in zip(grants, flags) where isNew {
+            entries[new.decision].state = .concluded(
+                .granted(created: 1), tell: [.grant(new.grant, repeatOf: nil)])
+        }
+    }
+
+    /// Whether nothing is left for the full form.
+    public var isComplete: Bool { !entries.contains(where: \.isOpen) }
+
+    // MARK: The full form
+
+    /// The submissions whose rows of `answers` are read.
+    public var submissions: [SubmissionKey] {
+        entries.filter(\.isOpen).map(\.claimant.submissionKey)
+    }
+
+    /// Takes the answers of ``submissions``, and says which grants are tried: in the order of their keys, in which every
+    /// driver locks them. A failed claim stays failed.
+    public mutating func readAnswers(_ answers: [SubmissionKey: Answer]) -> [NewGrant] {
+        var seen: Set<SubmissionKey> = []
+        for index in entries.indices where entries[index].isOpen {
+            let key = entries[index].claimant.submissionKey
+            guard seen.insert(key).inserted else {
+                entries[index].state = .ended(.undecided)
+                continue
+            }
+            entries[index].answer = answers[key]
+            if case .failed(let failure) = answers[key], failure.digest == entries[index].digest() {
+                entries[index].state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
+                continue
+            }
+            guard case .grant(let purchases, let by) = entries[index].decision.content,
+                case .submission(let submission) = entries[index].decision.subject
+            else { continue }
+            entries[index].grants = purchases.map {
+                Self.grant($0, submission, by: by, entries[index].decision)
+            }
+            entries[index].isNew = Array(repeating: false, count: purchases.count)
+            for purchase in purchases.indices { order.append((index, purchase)) }
+        }
+        order.sort { left, right in
+            let (first, second) = (
+                entries[left.entry].grants[left.purchase], entries[right.entry].grants[right.purchase]
+            )
+            return (first.environment.rawValue, first.key.name, first.transactionID)
+                < (second.environment.rawValue, second.key.name, second.transactionID)
+        }
+        return order.map { NewGrant(decision: $0.entry, grant: entries[$0.entry].grants[$0.purchase]) }
+    }
+
+    private static func grant(
+        _ purchase: GrantablePurchase, _ submission: Submission, by: VerifiedBy, _ decision: Decision
+    ) -> Grant {
+        Grant(of: purchase, to: submission, by: by, attempts: decision.attempts, grantedAt: decision.decidedAt)
+    }
+
+    /// Takes what became of the grants that ``readAnswers(_:)`` named, in its order.
+    public mutating func inserted(_ flags: [Bool]) {
+        for (place, isNew) in zip(order, flags) { entries[place.entry].isNew[place.purchase] = isNew }
+    }
+
+    /// What the conclusions need of `grants`. Read after the grants were tried, in a statement of its own: to the statement
+    /// that was refused the holder may not be visible.
+    public var questions: BatchQuestions {
+        var questions = BatchQuestions()
+        for entry in entries where entry.isOpen {
+            for (grant, isNew) in zip(entry.grants, entry.isNew) where !isNew {
+                questions.holders.append(HolderQuestion(grant.reference, grant.key))
+            }
+            if case .repeated(let reference) = entry.decision.content {
+                questions.holders.append(HolderQuestion(reference))
+            }
+            if case .repeated(let repeated) = entry.answer {
+                questions.holders.append(HolderQuestion(repeated.grant))
+            }
+            if !entry.isNew.contains(true) { questions.submissions.append(entry.claimant.submissionKey) }
+        }
+        return questions
+    }
+
+    /// Decides all that is open.
+    ///
+    /// - Parameters:
+    ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
+    ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
+    public mutating func conclude(held: [StoredGrant], own: [StoredGrant]) -> BatchWrites {
+        var writes = BatchWrites()
+        let holders = Holders(held)
+        let own = Dictionary(grouping: own, by: \.grant.claimant.submissionKey)
+        for index in entries.indices where entries[index].isOpen {
+            let claimant = entries[index].claimant
+            let mine = (own[claimant.submissionKey] ?? []).filter { $0.grant.userID == claimant.userID }
+            conclude(&entries[index], holders: holders, own: mine, into: &writes)
+            write(entries[index], into: &writes)
+        }
+        for index in entries.indices { endLease(entries[index], in: &writes) }
+        return writes
+    }
+
+    /// What became of each decision, in order, once the transaction is committed.
+    public func results() -> [DecisionResult] {
+        entries.map { entry in
+            switch entry.state {
+            case .open: .undecided
+            case .ended(let result): result
+            case .concluded(let outcome, let tell):
+                // The outbox has what is told of a leased row.
+                .written(outcome, publish: entry.isLeased ? [] : tell.map(\.event))
+            }
+        }
+    }
+}
+
+// MARK: - Conclusions
+
+extension BatchPlanner {
+    private func conclude(
+        _ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
+    ) {
+        switch entry.decision.content {
+        case .grant, .repeated:
+            var claim = JudgedClaim(entry.decision)
+            let judged = zip(entry.grants, entry.isNew)
+            claim.new = judged.filter(\.1).map(\.0)
+            for (grant, isNew) in judged where !isNew {
+                claim.add(
+                    holders.holder(of: grant.reference, grant.key), productID: grant.productID, grant.reference)
+            }
+            if case .repeated(let reference) = entry.decision.content {
+                let holder = holders.holder(of: reference, nil)
+                claim.add(holder, productID: holder?.grant.productID, reference)
+            }
+            conclude(&entry, claim, holders: holders, own: own, into: &writes)
+        case .fail(let rejection):
+            fail(&entry, rejection, holders: holders, own: own, into: &writes)
+        case .retry(let retry):
+            wait(&entry, retry, own: own, into: &writes)
+        }
+    }
+
+    private func conclude(
+        _ entry: inout Entry, _ claim: JudgedClaim, holders: Holders, own: [StoredGrant],
+        into writes: inout BatchWrites
+    ) {
+        let decision = entry.decision
+        guard !claim.isUndecided else {
+            writes.withdrawn += claim.new.map(\.reference)
+            entry.state = .ended(.undecided)
+            return
+        }
+        if !claim.new.isEmpty || !claim.redelivered.isEmpty {
+            if decision.owesCall {
+                writes.outbox += claim.new.map {
+                    NewOutboxRow(
+                        key: .granted($0.reference, repeatOf: nil), step: .call, target: .service($0.bundleID))
+                }
+            }
+            let told = (decision.owesCall ? [] : claim.new) + claim.redelivered.filter { !$0.owesCall }.map(\.grant)
+            entry.state = .concluded(
+                claim.new.isEmpty ? .redelivery : .granted(created: claim.new.count),
+                tell: told.map { .grant($0, repeatOf: nil) })
+            return
+        }
+        guard !(decision.doubtsNothingNew && claim.namesUnknownOrder) else {
+            entry.state = .ended(.nothingNew)
+            return
+        }
+        if let answering = claim.answering(entry.answer) {
+            repeated(&entry, answering, into: &writes)
+        } else if let rejection = claim.rejection {
+            fail(&entry, rejection, holders: holders, own: own, into: &writes)
+        } else {
+            // Nothing to grant at all: a decision that says nothing.
+            entry.state = .ended(.undecided)
+        }
+    }
+
+    /// Another submission's grant answers, or this one's from another record.
+    private func repeated(_ entry: inout Entry, _ stored: StoredGrant, into writes: inout BatchWrites) {
+        let claimant = entry.claimant
+        if entry.answer == nil, stored.grant.submissionID != claimant.submissionID {
+            writes.answers.append(
+                NewAnswer(
+                    answer: .repeated(
+                        Repeat(
+                            claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
+                            answeredAt: entry.decision.decidedAt)),
+                    replaces: false))
+        }
+        let isTold = entry.decision.repeats == .publish && !stored.owesCall
+        entry.state = .concluded(
+            .repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])
+    }
+
+    /// A failure is written only where neither a grant nor an answer of the submission is there.
+    private func fail(
+        _ entry: inout Entry, _ rejection: Rejection, holders: Holders, own: [StoredGrant],
+        into writes: inout BatchWrites
+    ) {
+        let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
+        if !redelivered.isEmpty {
+            redeliver(&entry, redelivered)
+            return
+        }
+        if let newest = own.max(by: JudgedClaim.isOlder) {
+            repeated(&entry, newest, into: &writes)
+            return
+        }
+        if case .failed(let failure) = entry.answer {
+            entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
+            return
+        }
+        if case .repeated(let answer) = entry.answer, answer.claimant.userID == entry.claimant.userID,
+            let holder = holders.holder(of: answer.grant, nil)
+        {
+            repeated(&entry, holder, into: &writes)
+            return
+        }
+        let failure = Failure(
+            of: entry.claimant, rejection, failedAt: entry.decision.decidedAt, attempts: entry.decision.attempts,
+            digest: entry.digest(), origin: entry.decision.origin)
+        writes.answers.append(NewAnswer(answer: .failed(failure), replaces: entry.answer != nil))
+        entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
+    }
+
+    private func redeliver(_ entry: inout Entry, _ grants: [StoredGrant]) {
+        let told = grants.filter { !$0.owesCall }.sorted { $0.grant.reference < $1.grant.reference }
+        entry.state = .concluded(.redelivery, tell: told.map { .grant($0.grant, repeatOf: nil) })
+    }
+
+    private func wait(_ entry: inout Entry, _ retry: RetryEntry, own: [StoredGrant], into writes: inout BatchWrites) {
+        let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
+        if !redelivered.isEmpty {
+            redeliver(&entry, redelivered)
+            return
+        }
+        let outcome: Outcome =
+            switch retry.cause {
+            case .retrying(let cause, _): .retrying(cause)
+            case .held(let cause): .held(cause)
+            }
+        switch (entry.decision.source, entry.decision.subject) {
+        case (.retry(let lease), _):
+            writes.updatedRetries.append(
+                RetryUpdate(lease: lease, attempts: entry.decision.attempts, entry: retry))
+        case (.record, .submission(let submission)):
+            writes.retries.append(
+                NewRetry(
+                    key: entry.digest(), submission: submission, attempts: entry.decision.attempts, entry: retry))
+        case (.record, .malformed):
+            entry.state = .ended(.refused(detail: "A malformed submission has no evidence to try again with."))
+            return
+        }
+        entry.state = .concluded(outcome, tell: [])
+    }
+
+    /// What a leased row tells is owed from the start.
+    private func write(_ entry: Entry, into writes: inout BatchWrites) {
+        guard entry.isLeased, case .concluded(_, let tell) = entry.state else { return }
+        writes.outbox += tell.map(\.outboxRow)
+    }
+
+    /// A leased row that has its outcome goes.
+    private func endLease(_ entry: Entry, in writes: inout BatchWrites) {
+        guard case .retry(let lease) = entry.decision.source, case .concluded(let outcome, _) = entry.state else {
+            return
+        }
+        switch outcome {
+        case .retrying, .held: break
+        case .granted, .redelivery, .repeated, .failed: writes.endedRetries.append(lease)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import CSQLite
+import Contract
+
+/// A prepared statement of a ``Database``'s cache. After a run it holds nothing of its values, so the cache holds no evidence.
+final class Statement {
+    private let pointer: OpaquePointer
+    private let connection: OpaquePointer
+    /// Kept from run to run, so that its memory is found once.
+    private var binder = Binder()
+
+    /// - Parameter connection: Outlives the statement: the database finalizes it before it closes.
+    init(_ pointer: OpaquePointer, of connection: OpaquePointer) {
+        self.pointer = pointer
+        self.connection = connection
+    }
+
+    /// Called once, by the database.
+    func finalize() { sqlite3_finalize(pointer) }
+
+    /// Runs a statement that returns no rows.
+    ///
+    /// - Returns: How many rows it inserted, updated or deleted.
+    @discardableResult
+    func run(_ bind: (inout Binder) -> Void) throws(StoreError) -> Int {
+        try execute(bind) { (_) throws(StoreError) in true }
+        return Int(sqlite3_changes(connection))
+    }
+
+    /// Runs a query and reads its rows in order.
+    ///
+    /// - Parameter isEnough: Asked after each row; the rest is left once it is true.
+    func rows<Row>(
+        _ bind: (inout Binder) -> Void, until isEnough: (Row) -> Bool = { _ in false },
+        read: (Columns) throws(StoreError) -> Row
+    ) throws(StoreError) -> [Row] {
+        var rows: [Row] = []
+        try execute(bind) { (columns) throws(StoreError) in
+            let row = try read(columns)
+            rows.append(row)
+            return !isEnough(row)
+        }
+        return rows
+    }
+
+    /// The first row of a query, if there is one.
+    func first<Row>(
+        _ bind: (inout Binder) -> Void, read: (Columns) throws(StoreError) -> Row
+    ) throws(StoreError) -> Row? {
+        try rows(bind, until: { _ in true }, read: read).first
+    }
+
+    /// - Parameter row: Says whether another row is wanted.
+    private func execute(
+        _ bind: (inout Binder) -> Void, row: (Columns) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        binder.removeAll()
+        bind(&binder)
+        // Bound and read through pointers that are good only within the closure, which cannot throw typed errors out.
+        let outcome: Result<Void, StoreError> = binder.withBound(to: pointer) { code in
+            guard code == SQLITE_OK else { return .failure(failure(code)) }
+            while true {
+                switch sqlite3_step(pointer) {
+                case SQLITE_ROW:
+                    do throws(StoreError) {
+                        guard try row(Columns(statement: pointer)) else { return .success(()) }
+                    } catch {
+                        return .failure(error)
+                    }
+                case SQLITE_DONE: return .success(())
+                case let code: return .failure(failure(code))
+                }
+            }
+        }
+        try outcome.get()
+    }
+
+    private func failure(_ code: CInt) -> StoreError {
+        .sqlite(code: code, message: String(cString: sqlite3_errmsg(connection)))
+    }
+}
+
+/// Gathers a statement's values, left to right.
+///
+/// All bytes stand in one buffer that SQLite reads in place. Given one by one they would each be copied into memory of SQLite's
+/// own, which costs as much as the insertion of a row.
+struct Binder {
+    private enum Value {
+        case null
+        case integer(Int64)
+        case text(Range<Int>)
+        case blob(Range<Int>)
+    }
+
+    private var values: [Value] = []
+    /// Never empty, so that an empty text has an address: one without would be NULL.
+    private var bytes: [UInt8] = [0]
+
+    fileprivate mutating func removeAll() {
+        values.removeAll(keepingCapacity: true)
+        bytes.removeSubrange(1...)
+    }
+
+    mutating func integer(_ value: Int64?) { values.append(value.map { .integer($0) } ?? .null) }
+
+    mutating func integer(_ value: Int) { integer(Int64(value)) }
+
+    mutating func time(_ value: Timestamp?) { integer(value?.milliseconds) }
+
+    mutating func text(_ value: String?) {
+        guard let value else { return values.append(.null) }
+        let start = bytes.count
+        bytes.append(contentsOf: value.utf8)
+        values.append(.text(start..<bytes.count))
+    }
+
+    mutating func text<Kind>(_ value: Identifier<Kind>?) { text(value?.rawValue) }
+
+    mutating func blob(_ value: some Collection<UInt8>) {
+        let start = bytes.count
+        bytes.append(contentsOf: value)
+        values.append(.blob(start..<bytes.count))
+    }
+
+    mutating func null() { values.append(.null) }
+
+    /// Runs a block while the statement has the values.
+    ///
+    /// - Parameter body: Gets SQLite's answer; after the first failure no more values are bound.
+    fileprivate func withBound<Outcome>(to statement: OpaquePointer, _ body: (CInt) -> Outcome) -> Outcome {
+        bytes.withUnsafeBytes { buffer in
+            // The statement is reset, because left as it is it would keep its transaction from ending, and lets go of the
+            // buffer before the buffer's address ends. Both only repeat the error of the step, which was reported.
+            defer {
+                sqlite3_reset(statement)
+                sqlite3_clear_bindings(statement)
+            }
+            var code = SQLITE_OK
+            var index: CInt = 0
+            for value in values where code == SQLITE_OK {
+                index += 1
+                code = Self.bind(value, index, of: statement, in: buffer)
+            }
+            return body(code)
+        }
+    }
+
+    /// Without a destructor (`SQLITE_STATIC`) SQLite takes the bytes to stay where they are.
+    private static func bind(
+        _ value: Value, _ index: CInt, of statement: OpaquePointer, in buffer: UnsafeRawBufferPointer
+    ) -> CInt {
+        switch value {
+        case .null: return sqlite3_bind_null(statement, index)
+        case .integer(let number): return sqlite3_bind_int64(statement, index, number)
+        case .text(let range):
+            let start = buffer.baseAddress?.advanced(by: range.lowerBound).assumingMemoryBound(to: CChar.self)
+            return sqlite3_bind_text(statement, index, start, CInt(clamping: range.count), nil)
+        case .blob(let range):
+            let start = buffer.baseAddress?.advanced(by: range.lowerBound)
+            return sqlite3_bind_blob(statement, index, start, CInt(clamping: range.count), nil)
+        }
+    }
+}
+
+/// The current row of a query; columns count from 0.
+struct Columns {
+    private let statement: OpaquePointer
+
+    fileprivate init(statement: OpaquePointer) { self.statement = statement }
+
+    func isNull(_ column: CInt) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+    func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(statement, column) }
+
+    func int(_ column: CInt) -> Int { Int(integer(column)) }
+
+    func optionalInteger(_ column: CInt) -> Int64? { isNull(column) ? nil : integer(column) }
+
+    func time(_ column: CInt) -> Timestamp { Timestamp(milliseconds: integer(column)) }
+
+    func optionalTime(_ column: CInt) -> Timestamp? { optionalInteger(column).map(Timestamp.init(milliseconds:)) }
+
+    func text(_ column: CInt) -> String { optionalText(column) ?? "" }
+
+    func optionalText(_ column: CInt) -> String? {
+        // SQLite owns the bytes until the next step; the order of these two calls is its rule.
+        guard let start = sqlite3_column_text(statement, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    func identifier<Kind>(_ column: CInt) -> Identifier<Kind> { Identifier(text(column)) }
+
+    func optionalIdentifier<Kind>(_ column: CInt) -> Identifier<Kind>? { optionalText(column).map { Identifier($0) } }
+
+    func blob(_ column: CInt) -> [UInt8] {
+        guard let start = sqlite3_column_blob(statement, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
+    /// A column that holds one of a closed set of words.
+    func word<Word: RawRepresentable<String>>(_ column: CInt) throws(StoreError) -> Word {
+        guard let word = Word(rawValue: text(column)) else {
+            throw .contradiction("a row holds a word that this version does not know")
+        }
+        return word
+    }
+}

@@ -1,0 +1,170 @@
+/// The schema that ledgers begin with.
+///
+/// Environments are 0 (production) and 1 (sandbox). Times are milliseconds since 1970. Values that follow from others by a
+/// rule are null. Numbers 0 and 1 and nulls take no space in a row.
+let migration001 = """
+    CREATE TABLE ledger (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        id TEXT NOT NULL,
+        -- When an operator accepted that groups have offsets which this ledger does not know.
+        accepted_at INTEGER
+    ) STRICT;
+
+    -- Rows of other tables name a partition by its number here.
+    CREATE TABLE partitions (
+        number INTEGER PRIMARY KEY,
+        topic TEXT NOT NULL,
+        partition INTEGER NOT NULL,
+        owner TEXT,
+        generation INTEGER,
+        next_offset INTEGER,
+        starts INTEGER NOT NULL DEFAULT 0,
+        marked_offset INTEGER,
+        UNIQUE (topic, partition)
+    ) STRICT;
+
+    -- The number is a digest of the rest.
+    CREATE TABLE products (
+        number INTEGER PRIMARY KEY,
+        app TEXT NOT NULL,
+        product_id TEXT NOT NULL,
+        type TEXT NOT NULL,
+        items TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE grants (
+        sequence INTEGER PRIMARY KEY,
+        -- 0: a grant.
+        kind INTEGER NOT NULL DEFAULT 0,
+        environment INTEGER NOT NULL,
+        transaction_id TEXT NOT NULL CHECK (length(transaction_id) BETWEEN 1 AND 20),
+        -- The key's name, without the t: of what goes by a transaction; null if that is this one.
+        grant_key TEXT,
+        -- Null: this transaction.
+        original_transaction_id TEXT,
+        web_order_line_item_id TEXT,
+        product INTEGER NOT NULL,
+        quantity INTEGER NOT NULL,
+        purchased_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        -- Null: purchased.
+        ownership TEXT,
+        price INTEGER,
+        currency TEXT,
+        storefront TEXT,
+        offer TEXT,
+        offer_discount TEXT,
+        -- 0 signedTransaction, 1 verifyReceipt, 2 serverAPI, 3 local; the word itself for others.
+        verified_by ANY NOT NULL,
+        submission_id TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        order_id TEXT,
+        traceparent TEXT,
+        origin_partition INTEGER NOT NULL,
+        origin_offset INTEGER NOT NULL,
+        received_at INTEGER NOT NULL,
+        granted_at INTEGER NOT NULL,
+        attempts INTEGER NOT NULL,
+        format INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX grants_transaction ON grants (transaction_id, environment);
+    CREATE UNIQUE INDEX grants_key ON grants (coalesce(grant_key, transaction_id), environment);
+    CREATE INDEX grants_origin ON grants (origin_partition, origin_offset);
+    CREATE INDEX grants_submission ON grants (submission_id);
+    CREATE INDEX grants_user ON grants (user_id);
+
+    CREATE TABLE answers (
+        sequence INTEGER PRIMARY KEY,
+        app TEXT NOT NULL,
+        submission_id TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        order_id TEXT,
+        traceparent TEXT,
+        origin_partition INTEGER NOT NULL,
+        origin_offset INTEGER NOT NULL,
+        answered_at INTEGER NOT NULL,
+        -- The grant that answers; null for a failure.
+        environment INTEGER,
+        -- That grant's, or what the failure is about.
+        transaction_id TEXT,
+        -- The rest is a failure's.
+        product_id TEXT,
+        reason TEXT,
+        detail TEXT,
+        digest BLOB,
+        attempts INTEGER,
+        format INTEGER,
+        CHECK ((environment IS NULL) = (reason IS NOT NULL))
+    ) STRICT;
+    CREATE UNIQUE INDEX answers_submission ON answers (submission_id, app);
+    CREATE INDEX answers_origin ON answers (origin_partition, origin_offset);
+    CREATE INDEX answers_user ON answers (user_id);
+
+    CREATE TABLE retries (
+        sequence INTEGER PRIMARY KEY,
+        digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+        app TEXT NOT NULL,
+        submission_id TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        order_id TEXT,
+        traceparent TEXT,
+        origin_partition INTEGER NOT NULL,
+        origin_offset INTEGER NOT NULL,
+        received_at INTEGER NOT NULL,
+        cause TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        -- Null: held.
+        endpoint TEXT,
+        due_at INTEGER NOT NULL,
+        -- Rises each time that the row is taken. While a worker has it, it is due when the lease ends.
+        lease INTEGER NOT NULL DEFAULT 0,
+        leased_until INTEGER CHECK (leased_until IS NULL OR leased_until = due_at),
+        attempts INTEGER NOT NULL,
+        history TEXT,
+        doubt_answers INTEGER,
+        doubt_elapsed INTEGER,
+        doubt_since INTEGER,
+        transaction_id TEXT,
+        product_id TEXT,
+        account_token TEXT,
+        environment TEXT,
+        submitted_at INTEGER,
+        -- Bytes of claim and evidence.
+        bytes INTEGER NOT NULL,
+        evidence_kind TEXT NOT NULL,
+        evidence BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX retries_due ON retries (endpoint, due_at);
+    CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
+    CREATE INDEX retries_submission ON retries (submission_id);
+    CREATE INDEX retries_user ON retries (user_id);
+    CREATE INDEX retries_app ON retries (app, bytes);
+
+    CREATE TABLE outbox (
+        sequence INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        step TEXT NOT NULL,
+        target TEXT NOT NULL,
+        due_at INTEGER NOT NULL,
+        lease INTEGER NOT NULL DEFAULT 0,
+        leased_until INTEGER CHECK (leased_until IS NULL OR leased_until = due_at),
+        attempts INTEGER NOT NULL DEFAULT 0,
+        -- Of a quarantined record.
+        reason TEXT,
+        record_time INTEGER,
+        digest BLOB,
+        size INTEGER
+    ) STRICT;
+    CREATE INDEX outbox_due ON outbox (target, due_at);
+
+    CREATE TABLE operator_actions (
+        sequence INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        done_at INTEGER NOT NULL,
+        app TEXT,
+        submission_id TEXT
+    ) STRICT;
+    CREATE INDEX operator_actions_submission ON operator_actions (submission_id);
+    """

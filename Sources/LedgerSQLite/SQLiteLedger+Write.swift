@@ -1,0 +1,97 @@
+import Contract
+public import Ledger
+
+extension SQLiteLedger {
+    public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
+        guard !batch.isEmpty else { return [] }
+        let refused: StoreError
+        do throws(StoreError) {
+            return try writeAll(batch)
+        } catch {
+            guard error.isForData else { throw error.error(at: database.path) }
+            refused = error
+        }
+        // Which decision it is, the database does not say: halves are tried until one is alone.
+        guard batch.count > 1 else { return [.refused(detail: refused.reason)] }
+        let middle = batch.count / 2
+        return try write(Array(batch[..<middle])) + write(Array(batch[middle...]))
+    }
+
+    /// Writes a batch in one transaction, or nothing of it.
+    private func writeAll(_ batch: [Decision]) throws(StoreError) -> [DecisionResult] {
+        var planner = BatchPlanner(batch)
+        try database.write { () throws(StoreError) in
+            let now = clock()
+            let partitions = try admit(batch, to: &planner)
+            let grants = GrantTable(database: database)
+            let plain = planner.plain
+            planner.inserted(plain: plain, try grants.insert(plain, isPlain: true, partitions: partitions))
+            guard !planner.isComplete else { return }
+            let answers = try AnswerTable(database: database).answers(planner.submissions)
+            let tried = planner.readAnswers(answers)
+            planner.inserted(try grants.insert(tried, isPlain: false, partitions: partitions))
+            let questions = planner.questions
+            let held = try grants.holders(questions.holders)
+            var own: [StoredGrant] = []
+            for submission in questions.submissions { own += try grants.grants(of: submission) }
+            try carryOut(planner.conclude(held: held, own: own), partitions: partitions, now: now)
+        }
+        // Rendered after the commit: nobody waits for the lock meanwhile.
+        return planner.results()
+    }
+
+    /// Tells the planner which decisions count.
+    ///
+    /// - Returns: The numbers of the partitions that the batch's rows name.
+    private func admit(
+        _ batch: [Decision], to planner: inout BatchPlanner
+    ) throws(StoreError) -> [TopicPartition: Int64] {
+        let table = PartitionTable(database: database)
+        var generations: [PartitionOwnership: Bool] = [:]
+        var numbers: [TopicPartition: Int64] = [:]
+        var owned: [Bool] = []
+        for decision in batch {
+            switch decision.source {
+            case .record(let ownership):
+                if let known = generations[ownership] {
+                    owned.append(known)
+                } else {
+                    let isOwned = try table.isOwned(ownership)
+                    generations[ownership] = isOwned
+                    owned.append(isOwned)
+                }
+            case .retry(let lease):
+                owned.append(try RetryTable(database: database).isOwned(lease))
+            }
+            let partition = decision.origin.topicPartition
+            if owned.last == true, numbers[partition] == nil { numbers[partition] = try table.number(partition) }
+        }
+        planner.admit(owned)
+        return numbers
+    }
+
+    func carryOut(
+        _ writes: BatchWrites, partitions: [TopicPartition: Int64], now: Timestamp
+    ) throws(StoreError) {
+        try GrantTable(database: database).withdraw(writes.withdrawn)
+        for answer in writes.answers {
+            let partition = partitions[answer.answer.origin.topicPartition] ?? 0
+            try AnswerTable(database: database).insert(answer, partition: partition)
+        }
+        let retries = RetryTable(database: database)
+        for retry in writes.retries {
+            try retries.insert(retry, partition: partitions[retry.submission.origin.topicPartition] ?? 0, now: now)
+        }
+        for update in writes.updatedRetries { try retries.update(update, now: now) }
+        for lease in writes.endedRetries { try retries.end(lease) }
+        for row in writes.outbox { try OutboxTable(database: database).insert(row, now: now) }
+    }
+}
+
+extension StoreError {
+    /// SQLite's words about a value that it refuses; they name columns and hold no values.
+    var reason: String {
+        guard case .sqlite(_, let message) = self else { return "" }
+        return message
+    }
+}

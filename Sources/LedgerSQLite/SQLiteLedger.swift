@@ -1,0 +1,193 @@
+public import Contract
+public import Ledger
+
+/// One connection to the embedded ledger: a SQLite file in write-ahead mode, every commit synced, one writer at a time among
+/// all processes of the host that share it.
+///
+/// Every call is one transaction. Writing calls take the write lock at their start, so that what they read still holds when
+/// they write, and wait at most the configuration's busy timeout for it. After each, the file is looked for where it was
+/// opened: one that was deleted or replaced is `.disconnected`, whatever the call had written.
+public final class SQLiteLedger: LedgerConnection {
+    let database: Database
+    let clock: @Sendable () -> Timestamp
+
+    /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
+    ///
+    /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
+    /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer one;
+    ///   `.unavailable` if another process keeps it locked or the disk is full.
+    @discardableResult
+    public static func migrate(
+        _ configuration: SQLiteLedgerConfiguration
+    ) throws(LedgerError) -> (from: Int, to: Int) {
+        try SQLiteOpening(configuration: configuration).migrate()
+    }
+
+    /// Opens a ledger that ``migrate(_:)`` has made.
+    ///
+    /// - Throws: `.unusable` if there is none, or one of another version, or if a setting does not take that its promises rest
+    ///   on; `.unavailable` if another process keeps it locked.
+    public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
+        database = try SQLiteOpening(configuration: configuration).open()
+        clock = configuration.clock
+    }
+
+    public func identity() throws(LedgerError) -> String {
+        try read { (_) throws(StoreError) in try OperatorTable(database: database).identity() }
+    }
+
+    // MARK: Partitions
+
+    public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
+        try write { (_) throws(StoreError) in
+            let ledger = OperatorTable(database: database)
+            let isAccepted = try ledger.isAccepted()
+            var results: [TakeOverResult] = []
+            for request in requests {
+                if let start = try PartitionTable(database: database).takeOver(request, isAccepted: isAccepted) {
+                    results.append(.taken(start))
+                } else {
+                    results.append(.forgotten(ledger: try ledger.identity()))
+                }
+            }
+            return results
+        }
+    }
+
+    public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
+        try each(notes) { (note, _) throws(StoreError) in try PartitionTable(database: database).note(note) }
+    }
+
+    public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
+        try each(marks) { (mark, _) throws(StoreError) in try PartitionTable(database: database).mark(mark) }
+    }
+
+    // MARK: Look-ups
+
+    public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
+        guard !origins.isEmpty else { return [] }
+        let outcomes = try read { (_) throws(StoreError) in
+            var grants: [StoredGrant] = []
+            var answers: [Answer] = []
+            var waiting: [(Origin, Claimant)] = []
+            for range in OriginRange.covering(origins) {
+                grants += try GrantTable(database: database).grants(from: range)
+                answers += try AnswerTable(database: database).answers(from: range)
+                waiting += try RetryTable(database: database).waiting(from: range)
+            }
+            let repeats = answers.compactMap { answer -> HolderQuestion? in
+                guard case .repeated(let repeated) = answer else { return nil }
+                return HolderQuestion(repeated.grant)
+            }
+            let answering = try GrantTable(database: database).holders(repeats)
+            return KnownOutcomes(grants: grants, answers: answers, answering: answering, waiting: waiting)
+        }
+        // The ranges may have more offsets than were asked for.
+        let wanted = Set(origins)
+        return outcomes.sorted.filter { wanted.contains($0.origin) }
+    }
+
+    public func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?] {
+        try read { (_) throws(StoreError) in
+            var found: [GrantReference?] = []
+            for question in questions {
+                let grants = try GrantTable(database: database).grants("grants.transaction_id = ?") {
+                    $0.text(question.transactionID)
+                }
+                found.append(grants.map(\.grant).first(where: question.isAnswered)?.reference)
+            }
+            return found
+        }
+    }
+
+    // MARK: Leases
+
+    public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
+        try write { (now) throws(StoreError) in
+            var left = bytes
+            var taken: [DueRetry] = []
+            for request in requests {
+                taken += try RetryTable(database: database).take(request, bytes: &left, now: now)
+            }
+            return taken
+        }
+    }
+
+    public func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool] {
+        try each(leases) { (lease, now) throws(StoreError) in
+            try RetryTable(database: database).renew(lease, now: now)
+        }
+    }
+
+    public func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError) {
+        try write { (now) throws(StoreError) in
+            for lease in retries { try RetryTable(database: database).giveBack(lease, now: now) }
+            for lease in outbox { try OutboxTable(database: database).giveBack(lease, now: now) }
+        }
+    }
+
+    // MARK: Outbox
+
+    public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
+        try each(entries) { (entry, now) throws(StoreError) in
+            guard try PartitionTable(database: database).isOwned(entry.ownership) else { return false }
+            try OutboxTable(database: database).insert(entry, now: now)
+            return true
+        }
+    }
+
+    public func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem] {
+        try write { (now) throws(StoreError) in
+            var taken: [OutboxItem] = []
+            for request in requests { taken += try OutboxTable(database: database).take(request, now: now) }
+            return taken
+        }
+    }
+
+    public func report(_ reports: [OutboxReport]) throws(LedgerError) {
+        try write { (now) throws(StoreError) in
+            for report in reports { try OutboxTable(database: database).report(report, now: now) }
+        }
+    }
+
+    public func measure() throws(LedgerError) -> LedgerMeasure {
+        try read { (now) throws(StoreError) in
+            let retries = RetryTable(database: database)
+            let outbox = try OutboxTable(database: database).size(now: now)
+            return LedgerMeasure(
+                retries: try retries.sizes(), waiting: try retries.waiting(), outboxRows: outbox.rows,
+                outboxAge: outbox.age)
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Runs a block in one transaction with the write lock, at one moment of the ledger's clock.
+    func write<Value>(_ body: (Timestamp) throws(StoreError) -> Value) throws(LedgerError) -> Value {
+        do throws(StoreError) {
+            return try database.write { () throws(StoreError) in try body(clock()) }
+        } catch {
+            throw error.error(at: database.path)
+        }
+    }
+
+    /// Runs a block on one snapshot.
+    func read<Value>(_ body: (Timestamp) throws(StoreError) -> Value) throws(LedgerError) -> Value {
+        do throws(StoreError) {
+            return try database.read { () throws(StoreError) in try body(clock()) }
+        } catch {
+            throw error.error(at: database.path)
+        }
+    }
+
+    private func each<Element>(
+        _ elements: [Element], _ body: (Element, Timestamp) throws(StoreError) -> Bool
+    ) throws(LedgerError) -> [Bool] {
+        guard !elements.isEmpty else { return [] }
+        return try write { (now) throws(StoreError) in
+            var results: [Bool] = []
+            for element in elements { results.append(try body(element, now)) }
+            return results
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import CSQLite
+import Glibc
+import Ledger
+
+/// Opens a ledger's file and makes sure of all that its promises rest on.
+struct SQLiteOpening {
+    /// Marks a SQLite file as a ledger: "GRN2", because what the first build marked by "GRNT" cannot be upgraded.
+    static let applicationID: Int64 = 0x4752_4E32
+    /// The schema's version, in `user_version`.
+    static let version: Int64 = 1
+
+    /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes; a larger
+    /// cache saves time and is memory that grows with the ledger.
+    private static let cacheKiB = 8_192
+    /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several batches
+    /// touch is moved once.
+    private static let checkpointPages = 8_000
+    /// Between two tries at a file that another process is making, in microseconds.
+    private static let busyPause: UInt32 = 10_000
+
+    let configuration: SQLiteLedgerConfiguration
+
+    /// Opens a ledger that is there.
+    func open() throws(LedgerError) -> Database {
+        guard access(configuration.path, F_OK) == 0 else {
+            throw .unusable(detail: "there is no ledger at \(configuration.path); grantor migrate makes one")
+        }
+        do throws(StoreError) {
+            let database = try connected(.existing)
+            try checkVersion(database)
+            database.files = try FileGuard(database: configuration.path)
+            return database
+        } catch {
+            throw opening(error)
+        }
+    }
+
+    /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
+    ///
+    /// - Returns: The versions of the schema before and after; 0 where there was none.
+    func migrate() throws(LedgerError) -> (from: Int, to: Int) {
+        do throws(StoreError) {
+            let database = try connected(.creating)
+            guard try database.text("PRAGMA quick_check(1)") == "ok" else {
+                throw .contradiction("the file is damaged")
+            }
+            let from = try version(of: database)
+            guard from == 0 else {
+                try checkVersion(database)
+                return (Int(from), Int(from))
+            }
+            try database.write { () throws(StoreError) in
+                // Another process may have been quicker; the version is read again under the lock.
+                guard try version(of: database) == 0 else { return }
+                try database.run(migration001)
+                try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(Self.newID()) }
+                try database.run("PRAGMA application_id = \(Self.applicationID)")
+                try database.run("PRAGMA user_version = \(Self.version)")
+            }
+            return (Int(from), Int(Self.version))
+        } catch {
+            throw opening(error)
+        }
+    }
+
+    /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes anything.
+    private func connected(_ mode: Database.Mode) throws(StoreError) -> Database {
+        let database = try Database(path: configuration.path, mode, busyTimeout: configuration.busyTimeout)
+        try checkOwner(database)
+        try turnOnWriteAheadLog(database)
+        try database.run("PRAGMA synchronous = FULL")
+        try database.run("PRAGMA cache_size = -\(Self.cacheKiB)")
+        try database.run("PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
+        // Read back: a setting that did not take is a promise that does not hold.
+        guard try database.number("PRAGMA synchronous") == 2 else {
+            throw .contradiction("synchronous is not FULL: a power cut could take commits back")
+        }
+        return database
+    }
+
+    /// Lets ledgers and empty files pass.
+    private func checkOwner(_ database: Database) throws(StoreError) {
+        guard try database.number("PRAGMA application_id") != Self.applicationID else { return }
+        let objects = try database.number("SELECT count(*) FROM sqlite_schema")
+        let version = try database.number("PRAGMA user_version")
+        let mark = try database.number("PRAGMA application_id")
+        // Another process may have made it a ledger between the looks. It does so in one transaction, so its mark is there now.
+        guard objects == 0 && version == 0 && mark == 0 || mark == Self.applicationID else {
+            throw .contradiction("a SQLite database, but not a ledger")
+        }
+    }
+
+    /// Turning it on reads first and then writes in one transaction, and there SQLite does not wait for another process that
+    /// writes (sqlite3_busy_handler): two processes that make the ledger at once.
+    private func turnOnWriteAheadLog(_ database: Database) throws(StoreError) {
+        var pauses = configuration.busyTimeout * 1_000 / Int(Self.busyPause)
+        while true {
+            do throws(StoreError) {
+                let mode = try database.text("PRAGMA journal_mode = WAL") ?? "unknown"
+                guard mode == "wal" else {
+                    throw .contradiction("journal_mode is \(mode), not wal; is it on a local disk?")
+                }
+                return
+            } catch {
+                guard error.isBusy, pauses > 0 else { throw error }
+                pauses -= 1
+                usleep(Self.busyPause)
+            }
+        }
+    }
+
+    private func checkVersion(_ database: Database) throws(StoreError) {
+        let found = try version(of: database)
+        guard found == Self.version else {
+            throw .contradiction(
+                found < Self.version
+                    ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
+                    : "schema \(found) is newer than \(Self.version), which is all that this version knows")
+        }
+    }
+
+    private func version(of database: Database) throws(StoreError) -> Int64 {
+        try database.number("PRAGMA user_version")
+    }
+
+    /// What an error means at opening, where a person has to set right what an open ledger waits for.
+    private func opening(_ error: StoreError) -> LedgerError {
+        if case .sqlite(let code, let message) = error,
+            [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY, SQLITE_NOTADB].contains(code & 0xff)
+        {
+            return .unusable(
+                detail: """
+                    \(configuration.path): \(message) (SQLite \(code)); this user must be able to write the file, and to make \
+                    files beside it
+                    """)
+        }
+        return error.error(at: configuration.path)
+    }
+
+    /// 128 random bits.
+    private static func newID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let words = [generator.next(), generator.next()].map { (word: UInt64) in
+            String(repeating: "0", count: word.leadingZeroBitCount / 4) + (word == 0 ? "" : String(word, radix: 16))
+        }
+        return words.joined()
+    }
+}

@@ -1,0 +1,128 @@
+import Contract
+import Ledger
+
+/// Statements on `answers`, within one transaction.
+struct AnswerTable {
+    let database: Database
+
+    func answers(_ keys: [SubmissionKey]) throws(StoreError) -> [SubmissionKey: Answer] {
+        var found: [SubmissionKey: Answer] = [:]
+        for key in keys {
+            let answer = try answers("answers.submission_id = ? AND answers.app = ?") {
+                $0.text(key.submissionID)
+                $0.text(key.bundleID)
+            }
+            if let answer = answer.first { found[key] = answer }
+        }
+        return found
+    }
+
+    func answers(from range: OriginRange) throws(StoreError) -> [Answer] {
+        try answers(OriginRange.condition) { range.bind(to: &$0) }
+    }
+
+    /// Adds an answer, or leaves the one that is there.
+    func insert(_ new: NewAnswer, partition: Int64) throws(StoreError) {
+        let claimant = new.answer.claimant
+        if new.replaces {
+            try database.statement("DELETE FROM answers WHERE submission_id = ? AND app = ?").run {
+                $0.text(claimant.submissionID)
+                $0.text(claimant.bundleID)
+            }
+        }
+        try database.statement(
+            """
+            INSERT INTO answers (
+                app, submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, answered_at,
+                environment, transaction_id, product_id, reason, detail, digest, attempts, format)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """
+        ).run {
+            $0.text(claimant.bundleID)
+            $0.text(claimant.submissionID)
+            $0.text(claimant.userID)
+            $0.text(claimant.orderID)
+            $0.text(claimant.traceparent)
+            $0.integer(partition)
+            $0.integer(new.answer.origin.offset)
+            switch new.answer {
+            case .failed(let failure):
+                $0.time(failure.failedAt)
+                $0.null()
+                $0.text(failure.transactionID)
+                $0.text(failure.productID)
+                $0.text(failure.reason)
+                $0.text(failure.detail)
+                $0.blob(failure.digest.bytes)
+                $0.integer(failure.attempts)
+                $0.integer(failure.format.rawValue)
+            case .repeated(let repeated):
+                $0.time(repeated.answeredAt)
+                $0.integer(repeated.grant.environment.column)
+                $0.text(repeated.grant.transactionID)
+                for _ in 0..<6 { $0.null() }
+            }
+        }
+    }
+
+    func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
+        var conditions = ["answers.sequence < ?1", "reason IS NOT NULL"]
+        if query.bundleID != nil { conditions.append("answers.app = ?3") }
+        if query.userID != nil { conditions.append("user_id = ?4") }
+        if query.cause != nil { conditions.append("reason = ?5") }
+        let sql = """
+            \(Self.selection) WHERE \(conditions.joined(separator: " AND "))
+            AND coalesce(?3, ?4, ?5, '') IS NOT NULL ORDER BY answers.sequence DESC LIMIT ?2
+            """
+        return try database.statement(sql).rows {
+            $0.integer(query.before ?? .max)
+            $0.integer(query.limit)
+            $0.text(query.bundleID)
+            $0.text(query.userID)
+            $0.text(query.cause)
+        } read: { (row) throws(StoreError) in
+            let answer = try Self.answer(row)
+            return SubmissionRow(
+                sequence: row.integer(0), state: .failed, claimant: answer.claimant, origin: answer.origin,
+                at: row.time(9), cause: row.optionalText(13), transactionID: row.optionalIdentifier(11),
+                attempts: row.int(16), dueAt: nil)
+        }
+    }
+
+    private static let selection = """
+        SELECT answers.sequence, app, submission_id, user_id, order_id, traceparent, partitions.topic,
+            partitions.partition, origin_offset, answered_at, environment, transaction_id, product_id, reason, detail,
+            digest, attempts, format
+        FROM answers JOIN partitions ON partitions.number = answers.origin_partition
+        """
+
+    private func answers(
+        _ condition: String, _ bind: (inout Binder) -> Void
+    ) throws(StoreError) -> [Answer] {
+        try database.statement("\(Self.selection) WHERE \(condition)").rows(bind, read: Self.answer)
+    }
+
+    private static func answer(_ row: Columns) throws(StoreError) -> Answer {
+        let claimant = Claimant(
+            submissionID: row.identifier(2), userID: row.identifier(3), bundleID: row.identifier(1),
+            orderID: row.optionalIdentifier(4), traceparent: row.optionalText(5))
+        let origin = Origin(
+            topic: row.text(6), partition: Int32(clamping: row.integer(7)), offset: row.integer(8))
+        if let environment = row.optionalInteger(10) {
+            return .repeated(
+                Repeat(
+                    claimant: claimant,
+                    grant: GrantReference(
+                        environment: try Environment(column: environment), transactionID: row.identifier(11)),
+                    origin: origin, answeredAt: row.time(9)))
+        }
+        guard let digest = ClaimDigest(bytes: row.blob(15)), let format = EventFormat(rawValue: row.int(17)) else {
+            throw .contradiction("a failure has no digest, or a format that this version does not know")
+        }
+        return .failed(
+            Failure(
+                claimant: claimant, reason: row.text(13), detail: row.text(14),
+                transactionID: row.optionalIdentifier(11), productID: row.optionalIdentifier(12),
+                failedAt: row.time(9), attempts: row.int(16), digest: digest, origin: origin, format: format))
+    }
+}

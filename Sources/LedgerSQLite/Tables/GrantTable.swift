@@ -1,0 +1,290 @@
+import Contract
+import Ledger
+
+/// Statements on `grants` and `products`, within one transaction.
+struct GrantTable {
+    let database: Database
+
+    // MARK: Writing
+
+    private static let columns = """
+        environment, transaction_id, grant_key, original_transaction_id, web_order_line_item_id, product, quantity,
+        purchased_at, expires_at, ownership, price, currency, storefront, offer, offer_discount, verified_by,
+        submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, received_at, granted_at,
+        attempts, format
+        """
+    private static let parameters = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+
+    /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too.
+    private static let insertion = """
+        INSERT INTO grants (\(columns)) VALUES (\(parameters)) ON CONFLICT DO NOTHING
+        """
+    /// The same, unless the submission has an answer.
+    private static let plainInsertion = """
+        INSERT INTO grants (\(columns)) SELECT \(parameters)
+        WHERE NOT EXISTS (SELECT 1 FROM answers WHERE submission_id = ?17 AND app = ?27)
+        ON CONFLICT DO NOTHING
+        """
+
+    /// Tries grants in order.
+    ///
+    /// - Parameters:
+    ///   - isPlain: Whether a submission's answer keeps its grant out.
+    ///   - partitions: The number of each grant's partition.
+    /// - Returns: Whether each is new. The unique indexes decide.
+    func insert(
+        _ grants: [NewGrant], isPlain: Bool, partitions: [TopicPartition: Int64]
+    ) throws(StoreError) -> [Bool] {
+        guard !grants.isEmpty else { return [] }
+        let statement = try database.statement(isPlain ? Self.plainInsertion : Self.insertion)
+        var products = ProductNumbers()
+        var flags: [Bool] = []
+        flags.reserveCapacity(grants.count)
+        for new in grants {
+            let grant = new.grant
+            // In the grant's own transaction and each time: nothing can be remembered of one that was rolled back.
+            let (product, isKnown) = products.number(of: grant)
+            if !isKnown { try insert(StoredProduct(bundleID: grant.bundleID, product: grant.product), product) }
+            let partition = partitions[grant.origin.topicPartition] ?? 0
+            let rows = try statement.run {
+                Self.bind(grant, product: product, partition: partition, to: &$0)
+                if isPlain { $0.text(grant.bundleID) }
+            }
+            flags.append(rows > 0)
+        }
+        return flags
+    }
+
+    private func insert(_ product: StoredProduct, _ number: Int64) throws(StoreError) {
+        try database.statement(
+            "INSERT INTO products (number, app, product_id, type, items) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        ).run {
+            $0.integer(number)
+            $0.text(product.bundleID)
+            $0.text(product.product.id)
+            $0.text(product.product.type.rawValue)
+            $0.text(product.itemsText)
+        }
+    }
+
+    private static func bind(_ grant: Grant, product: Int64, partition: Int64, to row: inout Binder) {
+        row.integer(grant.environment.column)
+        row.text(grant.transactionID)
+        row.text(grant.key.column(of: grant.transactionID))
+        row.text(grant.originalTransactionID == grant.transactionID ? nil : grant.originalTransactionID.rawValue)
+        row.text(grant.webOrderLineItemID)
+        row.integer(product)
+        row.integer(grant.quantity)
+        row.time(grant.purchasedAt)
+        row.time(grant.expiresAt)
+        row.text(grant.ownership == .purchased ? nil : grant.ownership.rawValue)
+        row.integer(grant.payment?.price)
+        row.text(grant.payment?.currency)
+        row.text(grant.payment?.storefront)
+        row.text(grant.offer?.kind.rawValue)
+        row.text(grant.offer?.discountType?.rawValue)
+        if let number = verifiers.firstIndex(of: grant.verifiedBy) {
+            row.integer(number)
+        } else {
+            row.text(grant.verifiedBy)
+        }
+        row.text(grant.submissionID)
+        row.text(grant.userID)
+        row.text(grant.orderID)
+        row.text(grant.claimant.traceparent)
+        row.integer(partition)
+        row.integer(grant.origin.offset)
+        row.time(grant.receivedAt)
+        row.time(grant.grantedAt)
+        row.integer(grant.attempts)
+        row.integer(grant.format.rawValue)
+    }
+
+    private static let verifiers = ["signedTransaction", "verifyReceipt", "serverAPI", "local"]
+
+    /// Takes back grants of this transaction.
+    func withdraw(_ references: [GrantReference]) throws(StoreError) {
+        for reference in references {
+            try database.statement("DELETE FROM grants WHERE transaction_id = ? AND environment = ?").run {
+                $0.text(reference.transactionID)
+                $0.integer(reference.environment.column)
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Columns and sources of a query for grants; `owes_call` says whether the fulfilment call is still owed.
+    static let selection = """
+        SELECT grants.sequence, grants.environment, grants.transaction_id, grant_key, original_transaction_id,
+            web_order_line_item_id, quantity, purchased_at, expires_at, ownership, price, currency, storefront, offer,
+            offer_discount, verified_by, grants.submission_id, user_id, order_id, traceparent, partitions.topic,
+            partitions.partition, origin_offset, received_at, granted_at, attempts, format, products.app,
+            products.product_id, products.type, products.items,
+            EXISTS (
+                SELECT 1 FROM outbox WHERE step = 'call' AND key = 'granted:'
+                || iif(grants.environment = 0, 'production:', 'sandbox:') || grants.transaction_id)
+        FROM grants JOIN products ON products.number = grants.product
+        JOIN partitions ON partitions.number = grants.origin_partition
+        """
+
+    /// The rows that hold what new ones wanted.
+    func holders(_ questions: [HolderQuestion]) throws(StoreError) -> [StoredGrant] {
+        var rows: [StoredGrant] = []
+        for question in questions {
+            rows += try grants("grants.transaction_id = ?1 AND grants.environment = ?2") {
+                $0.text(question.reference.transactionID)
+                $0.integer(question.reference.environment.column)
+            }
+            guard let key = question.key else { continue }
+            rows += try grants("coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2") {
+                $0.text(key.indexed)
+                $0.integer(key.environment.column)
+            }
+        }
+        return rows
+    }
+
+    func grants(of submission: SubmissionKey) throws(StoreError) -> [StoredGrant] {
+        try grants("grants.submission_id = ? AND products.app = ?") {
+            $0.text(submission.submissionID)
+            $0.text(submission.bundleID)
+        }
+    }
+
+    func grants(from range: OriginRange) throws(StoreError) -> [StoredGrant] {
+        try grants(OriginRange.condition) { range.bind(to: &$0) }
+    }
+
+    func grants(
+        _ condition: String, _ bind: (inout Binder) -> Void
+    ) throws(StoreError) -> [StoredGrant] {
+        try database.statement("\(Self.selection) WHERE \(condition)").rows(bind) { (row) throws(StoreError) in
+            StoredGrant(try Self.grant(row), owesCall: row.integer(31) != 0)
+        }
+    }
+
+    func page(_ query: GrantQuery) throws(StoreError) -> [GrantRow] {
+        // Only the conditions that narrow are part of the statement, so that each finds its index.
+        var conditions = ["grants.sequence < ?1"]
+        if query.bundleID != nil { conditions.append("products.app = ?3") }
+        if query.userID != nil { conditions.append("user_id = ?4") }
+        if query.orderID != nil { conditions.append("order_id = ?5") }
+        if query.submissionID != nil { conditions.append("grants.submission_id = ?6") }
+        if query.transactionID != nil {
+            conditions.append(
+                """
+                grants.sequence IN (
+                    SELECT sequence FROM grants WHERE transaction_id = ?7
+                    UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?7)
+                """)
+        }
+        // The last clause is always true; it gives the statement all its parameters whatever the query.
+        let sql = """
+            \(Self.selection) WHERE \(conditions.joined(separator: " AND "))
+            AND coalesce(?3, ?4, ?5, ?6, ?7, '') IS NOT NULL ORDER BY grants.sequence DESC LIMIT ?2
+            """
+        return try database.statement(sql).rows {
+            $0.integer(query.before ?? .max)
+            $0.integer(query.limit)
+            $0.text(query.bundleID)
+            $0.text(query.userID)
+            $0.text(query.orderID)
+            $0.text(query.submissionID)
+            $0.text(query.transactionID)
+        } read: { (row) throws(StoreError) in
+            GrantRow(sequence: row.integer(0), grant: try Self.grant(row))
+        }
+    }
+
+    private static func grant(_ row: Columns) throws(StoreError) -> Grant {
+        let environment = try Environment(column: row.integer(1))
+        let transaction: TransactionID = row.identifier(2)
+        guard let items = StoredProduct.items(text: row.text(30)) else {
+            throw .contradiction("a product's items are of another form")
+        }
+        guard let format = EventFormat(rawValue: row.int(26)) else {
+            throw .contradiction("an event has a format that this version does not know")
+        }
+        let payment = Payment(
+            price: row.optionalInteger(10), currency: row.optionalText(11), storefront: row.optionalText(12))
+        var offer: Offer?
+        if !row.isNull(13) {
+            offer = Offer(kind: try row.word(13), discountType: row.isNull(14) ? nil : try row.word(14))
+        }
+        let verifier = row.text(15)
+        return Grant(
+            key: GrantKey(environment: environment, column: row.optionalText(3), of: transaction),
+            transactionID: transaction, originalTransactionID: row.optionalIdentifier(4) ?? transaction,
+            webOrderLineItemID: row.optionalText(5),
+            product: Product(id: row.identifier(28), type: try row.word(29), items: items), quantity: row.int(6),
+            purchasedAt: row.time(7), expiresAt: row.optionalTime(8),
+            ownership: row.isNull(9) ? .purchased : try row.word(9),
+            payment: payment == Payment(price: nil, currency: nil, storefront: nil) ? nil : payment, offer: offer,
+            verifiedBy: Int(verifier).flatMap { verifiers.indices.contains($0) ? verifiers[$0] : nil } ?? verifier,
+            claimant: Claimant(
+                submissionID: row.identifier(16), userID: row.identifier(17), bundleID: row.identifier(27),
+                orderID: row.optionalIdentifier(18), traceparent: row.optionalText(19)),
+            origin: Origin(topic: row.text(20), partition: Int32(clamping: row.integer(21)), offset: row.integer(22)),
+            receivedAt: row.time(23), grantedAt: row.time(24), attempts: row.int(25), format: format)
+    }
+}
+
+/// The numbers of the products of one batch, each computed once.
+private struct ProductNumbers {
+    private var known: [BundleID: [Product: Int64]] = [:]
+
+    mutating func number(of grant: Grant) -> (Int64, isKnown: Bool) {
+        if let number = known[grant.bundleID]?[grant.product] { return (number, true) }
+        let number = StoredProduct(bundleID: grant.bundleID, product: grant.product).number
+        known[grant.bundleID, default: [:]][grant.product] = number
+        return (number, false)
+    }
+}
+
+/// Offsets of one partition.
+struct OriginRange {
+    let partition: TopicPartition
+    let offsets: ClosedRange<Int64>
+
+    /// For tables that are joined with `partitions`.
+    static let condition = """
+        origin_partition = (SELECT number FROM partitions WHERE topic = ?1 AND partition = ?2)
+        AND origin_offset BETWEEN ?3 AND ?4
+        """
+
+    func bind(to values: inout Binder) {
+        values.text(partition.topic)
+        values.integer(Int64(partition.partition))
+        values.integer(offsets.lowerBound)
+        values.integer(offsets.upperBound)
+    }
+
+    /// The least ranges, one per partition, that have all these origins.
+    static func covering(_ origins: [Origin]) -> [OriginRange] {
+        var ranges: [TopicPartition: ClosedRange<Int64>] = [:]
+        for origin in origins {
+            let range = ranges[origin.topicPartition] ?? origin.offset...origin.offset
+            ranges[origin.topicPartition] =
+                min(range.lowerBound, origin.offset)...max(range.upperBound, origin.offset)
+        }
+        return ranges.map { OriginRange(partition: $0.key, offsets: $0.value) }.sorted { $0.partition < $1.partition }
+    }
+}
+
+extension Environment {
+    var column: Int64 {
+        switch self {
+        case .production: 0
+        case .sandbox: 1
+        }
+    }
+
+    init(column: Int64) throws(StoreError) {
+        switch column {
+        case 0: self = .production
+        case 1: self = .sandbox
+        default: throw .contradiction("a row is of an environment that this version does not know")
+        }
+    }
+}

@@ -1,0 +1,268 @@
+import Contract
+import Ledger
+
+/// Statements on `retries`, within one transaction.
+struct RetryTable {
+    let database: Database
+
+    // MARK: Writing
+
+    /// Adds a row, due after its delay, or leaves the one that is there.
+    func insert(_ new: NewRetry, partition: Int64, now: Timestamp) throws(StoreError) {
+        let submission = new.submission
+        let claim = submission.claim
+        try database.statement(
+            """
+            INSERT INTO retries (
+                digest, app, submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, received_at,
+                transaction_id, product_id, account_token, environment, submitted_at, bytes, evidence_kind, evidence,
+                cause, endpoint, detail, due_at, attempts, history, doubt_answers, doubt_elapsed, doubt_since)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """
+        ).run {
+            $0.blob(new.key.bytes)
+            $0.text(submission.bundleID)
+            $0.text(submission.id)
+            $0.text(submission.userID)
+            $0.text(submission.orderID)
+            $0.text(submission.traceparent)
+            $0.integer(partition)
+            $0.integer(submission.origin.offset)
+            $0.time(submission.receivedAt)
+            $0.text(claim.transactionID)
+            $0.text(claim.productID)
+            $0.text(claim.appAccountToken)
+            $0.text(claim.environment?.rawValue)
+            $0.time(claim.submittedAt)
+            $0.integer(submission.retainedBytes)
+            $0.text(submission.evidence.kind)
+            $0.blob(submission.evidence.bytes)
+            Self.bind(new.entry, attempts: new.attempts, now: now, to: &$0)
+        }
+    }
+
+    /// Writes down that a leased row goes on waiting, and ends its lease.
+    func update(_ update: RetryUpdate, now: Timestamp) throws(StoreError) {
+        try database.statement(
+            """
+            UPDATE retries SET
+                cause = ?, endpoint = ?, detail = ?, due_at = ?, attempts = ?, history = ?, doubt_answers = ?,
+                doubt_elapsed = ?, doubt_since = ?, leased_until = NULL
+            WHERE digest = ? AND lease = ?
+            """
+        ).run {
+            Self.bind(update.entry, attempts: update.attempts, now: now, to: &$0)
+            $0.blob(update.lease.key.bytes)
+            $0.integer(update.lease.number)
+        }
+    }
+
+    private static func bind(_ entry: RetryEntry, attempts: Int, now: Timestamp, to row: inout Binder) {
+        row.text(entry.cause.word)
+        row.text(entry.cause.endpoint?.text)
+        row.text(entry.detail)
+        row.time(now.advanced(by: .milliseconds(entry.delay)))
+        row.integer(attempts)
+        row.text(entry.history.text)
+        row.integer(entry.doubt.map { Int64($0.answers) })
+        row.integer(entry.doubt?.elapsed)
+        row.time(entry.doubt?.runningSince)
+    }
+
+    func end(_ lease: RetryLease) throws(StoreError) {
+        try database.statement("DELETE FROM retries WHERE digest = ? AND lease = ?").run {
+            $0.blob(lease.key.bytes)
+            $0.integer(lease.number)
+        }
+    }
+
+    // MARK: Leases
+
+    func isOwned(_ lease: RetryLease) throws(StoreError) -> Bool {
+        try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").first {
+            $0.blob(lease.key.bytes)
+            $0.integer(lease.number)
+        } read: { _ in
+            true
+        } ?? false
+    }
+
+    /// Leases the due rows of one request, in the order in which they are due.
+    ///
+    /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
+    func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
+        guard request.limit > 0, bytes > 0 else { return [] }
+        let endpoint = request.endpoint?.text
+        // A row that another worker has is due at its lease's end, and not before the breaker's closing.
+        let condition = request.beforeDue ? "(leased_until IS NULL OR leased_until <= ?2)" : "due_at <= ?2"
+        var left = bytes
+        let rows = try database.statement(
+            """
+            \(Self.selection) WHERE endpoint IS ?1 AND \(condition) ORDER BY due_at, retries.sequence LIMIT ?3
+            """
+        ).rows {
+            $0.text(endpoint)
+            $0.time(now)
+            $0.integer(request.limit)
+        } until: { (row: RetryRow?) in
+            left -= row?.submission.retainedBytes ?? 0
+            return left <= 0
+        } read: { (row) throws(StoreError) in
+            try Self.row(row)
+        }
+        bytes = left
+        var taken: [DueRetry] = []
+        // A row whose evidence only a later version knows stays for that version's workers.
+        for row in rows.compactMap({ $0 }) { taken.append(try lease(row, now: now)) }
+        return taken
+    }
+
+    /// Takes a row, whoever has it.
+    func lease(_ row: RetryRow, now: Timestamp) throws(StoreError) -> DueRetry {
+        try database.statement(
+            "UPDATE retries SET lease = lease + 1, leased_until = ?1, due_at = ?1 WHERE digest = ?2"
+        ).run {
+            $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
+            $0.blob(row.key.bytes)
+        }
+        let number = try database.statement("SELECT lease FROM retries WHERE digest = ?").first {
+            $0.blob(row.key.bytes)
+        } read: {
+            $0.integer(0)
+        }
+        return DueRetry(
+            lease: RetryLease(key: row.key, number: number ?? 0), submission: row.submission, attempts: row.attempts,
+            cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt)
+    }
+
+    func renew(_ lease: RetryLease, now: Timestamp) throws(StoreError) -> Bool {
+        try database.statement(
+            "UPDATE retries SET leased_until = ?1, due_at = ?1 WHERE digest = ?2 AND lease = ?3"
+        ).run {
+            $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
+            $0.blob(lease.key.bytes)
+            $0.integer(lease.number)
+        } > 0
+    }
+
+    func giveBack(_ lease: RetryLease, now: Timestamp) throws(StoreError) {
+        try database.statement(
+            """
+            UPDATE retries SET leased_until = NULL, due_at = ?
+            WHERE digest = ? AND lease = ? AND leased_until IS NOT NULL
+            """
+        ).run {
+            $0.time(now)
+            $0.blob(lease.key.bytes)
+            $0.integer(lease.number)
+        }
+    }
+
+    // MARK: Reading
+
+    func waiting(from range: OriginRange) throws(StoreError) -> [(Origin, Claimant)] {
+        try rows(OriginRange.condition) { range.bind(to: &$0) }.map { ($0.submission.origin, $0.submission.claimant) }
+    }
+
+    func rows(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {
+        try rows("submission_id = ? AND app = ?") {
+            $0.text(key.submissionID)
+            $0.text(key.bundleID)
+        }
+    }
+
+    /// Makes rows that no worker has due at once.
+    func makeDue(_ key: SubmissionKey, now: Timestamp) throws(StoreError) -> Int {
+        let count = try rows(of: key).count
+        try database.statement(
+            "UPDATE retries SET due_at = ? WHERE submission_id = ? AND app = ? AND leased_until IS NULL"
+        ).run {
+            $0.time(now)
+            $0.text(key.submissionID)
+            $0.text(key.bundleID)
+        }
+        return count
+    }
+
+    func page(_ query: SubmissionQuery, isHeld: Bool) throws(StoreError) -> [SubmissionRow] {
+        var conditions = ["retries.sequence < ?1", "(endpoint IS NULL) = \(isHeld ? 1 : 0)"]
+        if query.bundleID != nil { conditions.append("app = ?3") }
+        if query.userID != nil { conditions.append("user_id = ?4") }
+        if query.cause != nil { conditions.append("cause = ?5") }
+        let sql = """
+            \(Self.selection) WHERE \(conditions.joined(separator: " AND "))
+            AND coalesce(?3, ?4, ?5, '') IS NOT NULL ORDER BY retries.sequence DESC LIMIT ?2
+            """
+        return try database.statement(sql).rows {
+            $0.integer(query.before ?? .max)
+            $0.integer(query.limit)
+            $0.text(query.bundleID)
+            $0.text(query.userID)
+            $0.text(query.cause)
+        } read: { (row) throws(StoreError) in
+            guard let found = try Self.row(row) else { return nil }
+            return SubmissionRow(
+                sequence: row.integer(27), state: isHeld ? .held : .retrying, claimant: found.submission.claimant,
+                origin: found.submission.origin, at: found.submission.receivedAt, cause: row.text(16),
+                transactionID: found.submission.claim.transactionID, attempts: found.attempts, dueAt: found.dueAt)
+        }.compactMap { $0 }
+    }
+
+    func sizes() throws(StoreError) -> [LedgerMeasure.App] {
+        let sql = "SELECT app, count(*), sum(bytes) FROM retries GROUP BY app ORDER BY app"
+        return try database.statement(sql).rows({ _ in }) {
+            LedgerMeasure.App(bundleID: $0.identifier(0), rows: $0.int(1), bytes: $0.integer(2))
+        }
+    }
+
+    func waiting() throws(StoreError) -> [LedgerMeasure.Waiting] {
+        let sql = "SELECT endpoint, count(*) FROM retries GROUP BY endpoint ORDER BY endpoint"
+        return try database.statement(sql).rows({ _ in }) {
+            LedgerMeasure.Waiting(endpoint: $0.optionalText(0).flatMap { Endpoint(text: $0) }, rows: $0.int(1))
+        }
+    }
+
+    private static let selection = """
+        SELECT digest, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
+            origin_offset, received_at, transaction_id, product_id, account_token, environment, submitted_at, endpoint,
+            cause, detail, due_at, leased_until, attempts, history, doubt_answers, doubt_elapsed, doubt_since,
+            evidence_kind, evidence, retries.sequence
+        FROM retries JOIN partitions ON partitions.number = retries.origin_partition
+        """
+
+    private func rows(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [RetryRow] {
+        let sql = "\(Self.selection) WHERE \(condition) ORDER BY retries.sequence"
+        return try database.statement(sql).rows(bind) { (row) throws(StoreError) in try Self.row(row) }
+            .compactMap { $0 }
+    }
+
+    /// Nil for evidence that only a later version knows.
+    private static func row(_ row: Columns) throws(StoreError) -> RetryRow? {
+        guard let evidence = Evidence(kind: row.text(25), bytes: row.blob(26)) else { return nil }
+        guard let digest = ClaimDigest(bytes: row.blob(0)) else {
+            throw .contradiction("a row of retries has no digest")
+        }
+        let claim = Claim(
+            transactionID: row.optionalIdentifier(10), productID: row.optionalIdentifier(11),
+            appAccountToken: row.optionalText(12),
+            environment: row.optionalText(13).flatMap(Environment.init(rawValue:)),
+            submittedAt: row.optionalTime(14))
+        let submission = Submission(
+            claimant: Claimant(
+                submissionID: row.identifier(2), userID: row.identifier(3), bundleID: row.identifier(1),
+                orderID: row.optionalIdentifier(4), traceparent: row.optionalText(5)),
+            claim: claim, evidence: evidence,
+            origin: Origin(topic: row.text(6), partition: Int32(clamping: row.integer(7)), offset: row.integer(8)),
+            receivedAt: row.time(9))
+        let doubt = row.optionalInteger(22).map { answers in
+            Doubt(answers: Int(answers), elapsed: row.integer(23), runningSince: row.optionalTime(24))
+        }
+        return RetryRow(
+            key: digest, submission: submission,
+            entry: RetryEntry(
+                cause: WaitCause(word: row.text(16), endpoint: row.optionalText(15).flatMap { Endpoint(text: $0) }),
+                detail: row.text(17), delay: 0, history: AttemptHistory(text: row.optionalText(21)), doubt: doubt),
+            attempts: row.int(20), dueAt: row.time(18), isLeased: !row.isNull(19))
+    }
+}

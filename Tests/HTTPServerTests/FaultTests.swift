@@ -1,0 +1,122 @@
+import HTTPServer
+import Testing
+import Threading
+
+/// Everything that a stand-in for a service does wrong on purpose.
+@Suite(.timeLimit(.minutes(5)))
+struct FaultTests {
+    private static func server(_ answer: Answer, _ change: (inout ServerConfiguration) -> Void = { _ in }) throws
+        -> Server
+    {
+        var configuration = ServerConfiguration()
+        change(&configuration)
+        return try Server(configuration) { request, _ in
+            request.head.path == "/fault" ? answer : .reply(Reply(status: 200, contentType: "text/plain", text: "fine"))
+        }
+    }
+
+    private static let reply = Reply(status: 200, body: Array(repeating: 120, count: 1001))
+
+    @Test func `a connection is reset`() throws {
+        let server = try Self.server(Answer(.reset))
+        let client = try Client(server.port)
+        #expect(throws: Client.Failed.self) { try client.get("/fault") }
+        #expect(client.wasReset)
+    }
+
+    @Test func `a connection is closed`() throws {
+        let server = try Self.server(Answer(.close))
+        let client = try Client(server.port)
+        #expect(throws: Client.Failed.self) { try client.get("/fault") }
+        #expect(!client.wasReset)
+    }
+
+    @Test func `an answer is cut off behind half of its bytes`() throws {
+        let server = try Self.server(Answer(.cutOff(Self.reply)))
+        let client = try Client(server.port)
+        client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
+        let text = String(decoding: client.readToEnd(), as: UTF8.self)
+        #expect(text.contains("content-length: 1001\r\n"))
+        #expect(text.hasSuffix("\r\n\r\n" + String(repeating: "x", count: 500)))
+    }
+
+    @Test func `an answer drips whole, and the connection goes on`() throws {
+        let server = try Self.server(Answer(.drip(Self.reply, bytes: 200, every: .milliseconds(1))))
+        let client = try Client(server.port)
+        #expect(try client.get("/fault").body == Self.reply.body)
+        #expect(try client.get("/").text == "fine")
+        client.send("HEAD /fault HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.response(toHead: true).status == 200)
+        #expect(try client.get("/").text == "fine")
+    }
+
+    @Test func `a dripping answer comes in pieces`() throws {
+        let server = try Self.server(Answer(.drip(Self.reply, bytes: 600, every: .seconds(3600))))
+        let client = try Client(server.port)
+        client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
+        // The head comes with the first piece; the second one is an hour away.
+        #expect(throws: Never.self) { try client.partialBody(600) }
+    }
+
+    @Test func `a request hangs until its client gives up`() throws {
+        let events = try EventLog()
+        let server = try Self.server(Answer(.hang)) { $0.observe = events.observe }
+        let client = try Client(server.port)
+        client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
+        events.wait(for: .requestBegan)
+        #expect(events.count(.requestEnded) == 0)
+        client.close()
+        events.wait(for: .requestEnded)
+    }
+
+    @Test func `a request hangs until the time for answers is over`() throws {
+        let server = try Self.server(Answer(.hang)) { $0.answerTime = .milliseconds(20) }
+        let client = try Client(server.port)
+        client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.readToEnd().isEmpty)
+    }
+
+    @Test func `answers wait as timers, all at once`() throws {
+        let server = try Self.server(Answer(.reply(Self.reply), delay: .milliseconds(200)))
+        let start = ContinuousClock.now
+        let clients = try (0..<100).map { _ in try Client(server.port) }
+        for client in clients { client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n") }
+        for client in clients { #expect(try client.response().body == Self.reply.body) }
+        // One after the other they would take twenty seconds; a busy machine takes a part of that.
+        #expect(start.duration(to: .now) >= .milliseconds(200))
+    }
+
+    @Test func `a client may go away while its answer waits`() throws {
+        let events = try EventLog()
+        let server = try Self.server(Answer(.reply(Self.reply), delay: .seconds(3600))) { $0.observe = events.observe }
+        let clients = try (0..<50).map { _ in try Client(server.port) }
+        for client in clients { client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n") }
+        events.wait(for: .requestBegan, count: 50)
+        for client in clients { client.close() }
+        events.wait(for: .requestEnded, count: 50)
+        #expect(events.count(.connectionClosed) == 50)
+    }
+
+    @Test func `bytes that come ahead of an answer are kept for later, within a bound`() throws {
+        let requests = try Mailbox<Responder>(bound: 10)
+        var configuration = ServerConfiguration()
+        configuration.bodyLimit = { _ in 1 << 20 }
+        let server = try Server(configuration) { request, responder in
+            guard request.head.path == "/later" else {
+                return .reply(Reply(status: 200, contentType: "text/plain", text: "\(request.body.count)"))
+            }
+            requests.post(responder)
+            return nil
+        }
+        let client = try Client(server.port)
+        let ahead =
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n" + String(repeating: "x", count: 200_000)
+        client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n" + ahead)
+        requests.wake.wait()
+        var responders: [Responder] = []
+        requests.takeAll(into: &responders)
+        responders.first?.answer(.reply(Reply(status: 200)))
+        #expect(try client.response().status == 200)
+        #expect(try client.response().text == "200000")
+    }
+}

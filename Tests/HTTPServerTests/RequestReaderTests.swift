@@ -1,0 +1,248 @@
+import HTTPServer
+import Scheduling
+import Testing
+
+struct RequestReaderTests {
+    private static func events(_ pieces: [[UInt8]]) -> [RequestReader.Event] {
+        var reader = RequestReader()
+        var events: [RequestReader.Event] = []
+        for piece in pieces {
+            reader.append(piece)
+            while true {
+                let event = reader.next()
+                if event == .incomplete { break }
+                events.append(event)
+                if case .refused = event { return events }
+            }
+        }
+        return events
+    }
+
+    private static func events(_ text: String) -> [RequestReader.Event] { events([Array(text.utf8)]) }
+
+    /// The status that a text is refused with; nil if it is not.
+    private static func refusal(_ text: String) -> Int? {
+        guard case .refused(let refusal) = events(text).last else { return nil }
+        return refusal.rawValue
+    }
+
+    @Test func `a request has method, target, fields and body`() throws {
+        let events = Self.events(
+            "POST /a/b%20c?d=e?f HTTP/1.1\r\nHost: example.com:8080\r\nX-Name:\t a value \r\nEmpty:\r\n"
+                + "Content-Length: 5\r\n\r\nhello")
+        guard case .head(let head) = events.first, case .request(let request) = events.last else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(request.head == head)
+        #expect(head.method == "POST")
+        #expect(head.path == "/a/b%20c")
+        #expect(head.query == "d=e?f")
+        #expect(head["x-name"] == "a value")
+        #expect(head["empty"] == "")
+        #expect(head["missing"] == nil)
+        #expect(head.fields.map(\.name) == ["host", "x-name", "empty", "content-length"])
+        #expect(head.contentLength == 5)
+        #expect(head.keepsAlive)
+        #expect(!head.expectsContinue)
+        #expect(request.body == Array("hello".utf8))
+    }
+
+    @Test func `requests behind one another come one after the other`() {
+        let events = Self.events(
+            "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nokGET /3")
+        let paths = events.compactMap { event in
+            if case .request(let request) = event { request.head.path } else { nil }
+        }
+        #expect(paths == ["/1", "/2"])
+        #expect(events.count == 4)
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: a\r\n", true), ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n", false),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, CLOSE ,y\r\n", false),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n", true),
+        ("GET / HTTP/1.0\r\n", false), ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n", false),
+    ])
+    func `a connection is kept where version and client agree`(head: String, keepsAlive: Bool) {
+        guard case .head(let head) = Self.events(head + "\r\n").first else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head.keepsAlive == keepsAlive)
+    }
+
+    @Test func `a field that stands there twice has no one value`() {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: 1\r\nauthorization: 2\r\n\r\n"
+        guard case .head(let head) = Self.events(text).first else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head["authorization"] == nil)
+        #expect(head.fields.count == 3)
+    }
+
+    @Test func `a client may wait for leave to send its body`() {
+        let text = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\n"
+        guard case .head(let head) = Self.events(text).first else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head.expectsContinue)
+        #expect(Self.events(text).count == 1)
+        #expect(Self.refusal("POST / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n") == 417)
+    }
+
+    @Test(arguments: [
+        // The request line.
+        "\r\n", "GET\r\n", "GET /\r\n", "GET  / HTTP/1.1\r\n", "GET / HTTP/1.1 \r\n", " GET / HTTP/1.1\r\n",
+        "GET / x HTTP/1.1\r\n", "G(T / HTTP/1.1\r\n", "GET a HTTP/1.1\r\n", "GET http://a/ HTTP/1.1\r\n",
+        "OPTIONS * HTTP/1.1\r\n", "GET /a#b HTTP/1.1\r\n", "GET /\u{E9} HTTP/1.1\r\n", "GET / http/1.1\r\n",
+        "GET / HTTP/1\r\n", "GET / HTTP/1.1\n", "GET /\t HTTP/1.1\r\n", "GET / HTTP/1.1\r\r\n", "GET / \r\n",
+        // Control characters, as a TLS client sends them.
+        "\u{16}\u{3}\u{1}", "GET /\u{0}", "\u{7F}",
+        // Fields.
+        "GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n", "GET / HTTP/1.1\r\nHost: a\r\n: no name\r\n",
+        "GET / HTTP/1.1\r\nHost : a\r\n", "GET / HTTP/1.1\r\n Host: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\n folded\r\n",
+        "GET / HTTP/1.1\r\nHost: a\nB: c\r\n", "GET / HTTP/1.1\r\nHost: a\rB: c\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nB: c\u{0}d\r\n", "GET / HTTP/1.1\r\nH\u{E9}: a\r\n",
+        // Hosts.
+        "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a, b\r\n",
+        "GET / HTTP/1.1\r\nHost: a b\r\n", "GET / HTTP/1.1\r\nHost: u@a\r\n",
+        // Lengths.
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length:\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x1\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length : 1\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000000000000\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
+        "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ])
+    func `bytes that readers could take in two ways are a bad request`(text: String) {
+        #expect(Self.refusal(text) == 400)
+    }
+
+    @Test func `a coding, a version, a target and a head that are not taken have statuses of their own`() {
+        #expect(Self.refusal("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n") == 411)
+        #expect(Self.refusal("PRI * HTTP/2.0\r\n") == 400)
+        #expect(Self.refusal("GET / HTTP/2.0\r\n") == 505)
+        #expect(Self.refusal("GET / HTTP/0.9\r\n") == 505)
+        #expect(Self.refusal("GET /" + String(repeating: "a", count: RequestReader.maxRequestLineBytes)) == 414)
+        let field = "A: \(String(repeating: "b", count: 1000))\r\n"
+        #expect(Self.refusal("GET / HTTP/1.1\r\n" + String(repeating: field, count: 17)) == 431)
+        #expect(Self.refusal("GET / HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: 101)) == 431)
+        #expect(
+            Self.refusal("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "A: b\r\n", count: 99) + "\r\n") == nil)
+    }
+
+    @Test func `a head of exactly the limit is taken, and a byte more is not`() {
+        let line = "GET / HTTP/1.1\r\nHost: a\r\nA: "
+        func head(_ bytes: Int) -> String {
+            line + String(repeating: "b", count: bytes - line.utf8.count - 4) + "\r\n\r\n"
+        }
+        #expect(Self.refusal(head(RequestReader.maxHeadBytes)) == nil)
+        #expect(Self.refusal(head(RequestReader.maxHeadBytes + 1)) == 431)
+    }
+
+    @Test func `a body is taken whatever its bytes are`() {
+        let body = (0...255).map { UInt8($0) } + Array("\r\n\r\n".utf8)
+        let head = Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
+        guard case .request(let request) = Self.events([head, body]).last else {
+            Issue.record("no request")
+            return
+        }
+        #expect(request.body == body)
+    }
+
+    @Test func `bytes in the buffer say whether a request has begun`() {
+        var reader = RequestReader()
+        #expect(reader.bufferedBytes == 0)
+        reader.append(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\nG".utf8))
+        _ = (reader.next(), reader.next())
+        #expect(reader.bufferedBytes == 1)
+        reader.append([0])
+        #expect(reader.next() == .refused(.badRequest))
+        #expect(reader.next() == .refused(.badRequest))
+        #expect(reader.bufferedBytes == 0)
+    }
+
+    /// Requests as clients and attackers send them, to be cut and spoilt.
+    private static let samples = [
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "POST /x?y HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: b\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok",
+        "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/3.0\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+    ]
+
+    @Test(arguments: samples)
+    func `every way to cut a text in two gives the same events`(text: String) {
+        let bytes = Array(text.utf8)
+        let whole = Self.events([bytes])
+        #expect(!whole.isEmpty)
+        for cut in 0...bytes.count {
+            #expect(Self.events([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole)
+        }
+        #expect(Self.events(bytes.map { [$0] }) == whole)
+    }
+
+    @Test(arguments: 0..<40 as Range<UInt64>)
+    func `spoilt requests and random bytes give the same events however they are cut`(seed: UInt64) {
+        var generator = SplitMix64(seed: seed)
+        for _ in 0..<100 {
+            let bytes = Self.spoilt(using: &generator)
+            let whole = Self.events([bytes])
+            for _ in 0..<4 {
+                let pieces = Self.cut(bytes, using: &generator)
+                let split = Self.events(pieces)
+                guard split == whole else {
+                    Issue.record("\(bytes) in \(pieces.map(\.count)): \(split) in place of \(whole)")
+                    return
+                }
+            }
+            // Nothing is made up: bodies are pieces of the input, and heads have one host or none.
+            for case .request(let request) in whole {
+                #expect(request.body.count == request.head.contentLength)
+                #expect(request.head.fields.count { $0.name == "host" } <= 1)
+                #expect(!request.head.fields.contains { $0.name == "transfer-encoding" })
+            }
+        }
+    }
+
+    private static func spoilt(using generator: inout SplitMix64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+            if Int.random(in: 0..<8, using: &generator) == 0 {
+                bytes += (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+                    UInt8.random(in: .min ... .max, using: &generator)
+                }
+            } else {
+                bytes += Array((samples.randomElement(using: &generator) ?? "").utf8)
+            }
+        }
+        let interesting = Array("\r\n :,\t\0/1a".utf8)
+        for _ in 0..<Int.random(in: 0...3, using: &generator) where !bytes.isEmpty {
+            let index = Int.random(in: 0..<bytes.count, using: &generator)
+            let byte = interesting.randomElement(using: &generator) ?? 0
+            switch Int.random(in: 0..<3, using: &generator) {
+            case 0: bytes[index] = byte
+            case 1: bytes.insert(byte, at: index)
+            default: bytes.remove(at: index)
+            }
+        }
+        return bytes
+    }
+
+    private static func cut(_ bytes: [UInt8], using generator: inout SplitMix64) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Int.random(in: 1...max(1, min(rest.count, 30)), using: &generator)
+            pieces.append(Array(rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        return pieces
+    }
+}

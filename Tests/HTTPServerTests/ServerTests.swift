@@ -1,0 +1,213 @@
+import Glibc
+import HTTPServer
+import Synchronization
+import Testing
+import Threading
+
+@Suite(.timeLimit(.minutes(5)))
+struct ServerTests {
+    /// Answers with the path that was asked for, and the length of the body.
+    @Sendable private static func echo(_ request: Request, _ responder: Responder) -> Answer? {
+        .reply(
+            Reply(
+                status: 200, contentType: "text/plain",
+                text: "\(request.head.method) \(request.head.path) \(request.body.count)"))
+    }
+
+    private static func configuration(_ events: EventLog? = nil) -> ServerConfiguration {
+        var configuration = ServerConfiguration()
+        if let events { configuration.observe = events.observe }
+        return configuration
+    }
+
+    @Test func `a connection is used for many requests`() throws {
+        let events = try EventLog()
+        let server = try Server(Self.configuration(events), handler: Self.echo)
+        let client = try Client(server.port)
+        for number in 0..<50 {
+            #expect(try client.get("/\(number)").text == "GET /\(number) 0")
+            #expect(try client.post("/", Array(repeating: 1, count: number * 100)).text == "POST / \(number * 100)")
+        }
+        events.wait(for: .requestEnded, count: 100)
+        #expect(events.count(.connectionOpened) == 1)
+    }
+
+    @Test func `requests behind one another are answered in their order`() throws {
+        let server = try Server(Self.configuration(), handler: Self.echo)
+        let client = try Client(server.port)
+        client.send((0..<100).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+        for number in 0..<100 { #expect(try client.response().text == "GET /\(number) 0") }
+    }
+
+    @Test func `a reply has its fields and its length, and no body where none may be`() throws {
+        let server = try Server(Self.configuration()) { request, _ in
+            switch request.head.path {
+            case "/204": .reply(Reply(status: 204))
+            default: .reply(Reply(status: 299, fields: [HeaderField("X-A", "b\r\nX-C: d")], body: [65]))
+            }
+        }
+        let client = try Client(server.port)
+        let reply = try client.get("/")
+        #expect(reply.head == "http/1.1 299 status\r\nx-a: b  x-c: d\r\ncontent-length: 1")
+        client.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.response(toHead: true).head == reply.head)
+        #expect(try client.get("/204").head == "http/1.1 204 no content")
+        #expect(try client.get("/").text == "A")
+    }
+
+    @Test func `a handler may answer later, from another thread, and once`() throws {
+        let requests = try Mailbox<(Request, Responder)>(bound: 100)
+        let server = try Server(Self.configuration()) { request, responder in
+            requests.post((request, responder))
+            return nil
+        }
+        let thread = try OwnerThread(name: "answering") {
+            var taken: [(Request, Responder)] = []
+            var count = 0
+            while count < 3 {
+                requests.wake.wait()
+                requests.takeAll(into: &taken)
+                for (request, responder) in taken {
+                    responder.answer(.reply(Reply(status: 200, contentType: "text/plain", text: request.head.path)))
+                    responder.answer(.reply(Reply(status: 500)))
+                    count += 1
+                }
+            }
+        }
+        let client = try Client(server.port)
+        for number in 0..<3 { #expect(try client.get("/\(number)").text == "/\(number)") }
+        thread.join()
+    }
+
+    @Test func `an answer for a client that went away is dropped`() throws {
+        let events = try EventLog()
+        let requests = try Mailbox<Responder>(bound: 10)
+        let server = try Server(Self.configuration(events)) { request, responder in
+            guard request.head.path == "/later" else { return .reply(Reply(status: 200)) }
+            requests.post(responder)
+            return nil
+        }
+        let gone = try Client(server.port)
+        gone.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        requests.wake.wait()
+        gone.close()
+        events.wait(for: .connectionClosed)
+        #expect(events.count(.requestEnded) == 1)
+        // Its place is taken by another connection.
+        let client = try Client(server.port)
+        #expect(try client.get("/").status == 200)
+        var responders: [Responder] = []
+        requests.takeAll(into: &responders)
+        #expect(responders.first?.answer(.reply(Reply(status: 500))) == true)
+        #expect(try client.get("/").status == 200)
+    }
+
+    @Test func `a handler's answer after the server's end is refused`() throws {
+        let requests = try Mailbox<Responder>(bound: 10)
+        let server = try Server(Self.configuration()) { _, responder in
+            requests.post(responder)
+            return nil
+        }
+        let client = try Client(server.port)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        requests.wake.wait()
+        server.stop()
+        var responders: [Responder] = []
+        requests.takeAll(into: &responders)
+        #expect(responders.first?.answer(.reply(Reply(status: 200))) == false)
+        #expect(client.readToEnd().isEmpty)
+    }
+
+    @Test(arguments: [
+        ("no request\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\n", 505),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", 413),
+        ("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 999999\r\n\r\n", 413),
+    ])
+    func `a request that is not taken is answered, and the connection ends`(request: String, status: Int) throws {
+        let events = try EventLog()
+        let server = try Server(Self.configuration(events)) { _, _ in
+            Issue.record("the handler was asked")
+            return nil
+        }
+        let client = try Client(server.port)
+        // More than the kernel takes for a reader that is gone: a reset would take the answer away.
+        client.send(request + "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let text = String(decoding: client.readToEnd(), as: UTF8.self).lowercased()
+        #expect(text.hasPrefix("http/1.1 \(status) "))
+        #expect(text.contains("\r\nconnection: close\r\n"))
+        #expect(text.split(separator: "http/1.1").count == 1)
+        #expect(!client.wasReset)
+        #expect(events.count(.requestRefused(status: status)) == 1)
+    }
+
+    @Test func `a client that asks for leave to send its body gets it`() throws {
+        let server = try Server(Self.configuration(), handler: Self.echo)
+        let client = try Client(server.port)
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        #expect(try client.response().head == "http/1.1 100 continue")
+        client.send("ok")
+        #expect(try client.response().text == "POST / 2")
+    }
+
+    @Test func `a connection ends behind the answer to its last request`() throws {
+        var configuration = Self.configuration()
+        configuration.maxRequestsPerConnection = 2
+        let server = try Server(configuration, handler: Self.echo)
+        let client = try Client(server.port)
+        #expect(!(try client.get("/1").head.contains("connection: close")))
+        client.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\nGET /3 HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.response().head.contains("connection: close"))
+        #expect(client.readToEnd().isEmpty)
+        #expect(!client.wasReset)
+    }
+
+    @Test func `a client ends its connection by asking for it`() throws {
+        let server = try Server(Self.configuration(), handler: Self.echo)
+        for request in ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
+            let client = try Client(server.port)
+            client.send(request)
+            let text = String(decoding: client.readToEnd(), as: UTF8.self)
+            #expect(text.contains("connection: close\r\n\r\nGET / 0"))
+        }
+    }
+
+    @Test func `an address that is taken is an error that names it`() throws {
+        let server = try Server(Self.configuration(), handler: Self.echo)
+        var configuration = Self.configuration()
+        configuration.port = server.port
+        let error = #expect(throws: ServerError.self) { try Server(configuration, handler: Self.echo) }
+        #expect(error?.description == "cannot serve on 127.0.0.1:\(server.port): Address already in use")
+        configuration.host = "no such host"
+        #expect(throws: ServerError.self) { try Server(configuration, handler: Self.echo) }
+    }
+
+    @Test func `a stopped server frees its port and ends its connections`() throws {
+        let events = try EventLog()
+        let server = try Server(Self.configuration(events), handler: Self.echo)
+        let client = try Client(server.port)
+        _ = try client.get("/")
+        server.stop()
+        server.stop()
+        #expect(client.readToEnd().isEmpty)
+        #expect(events.count(.connectionClosed) == 1)
+        var configuration = Self.configuration()
+        configuration.port = server.port
+        let next = try Server(configuration, handler: Self.echo)
+        #expect(try Client(next.port).get("/").status == 200)
+    }
+
+    @Test func `a server that nobody holds ends`() throws {
+        var server: Server? = try Server(Self.configuration(), handler: Self.echo)
+        let client = try Client(try #require(server).port)
+        _ = try client.get("/")
+        server = nil
+        #expect(client.readToEnd().isEmpty)
+    }
+
+    @Test func `a host's name serves as well as an address`() throws {
+        var configuration = Self.configuration()
+        configuration.host = "localhost"
+        #expect(throws: Never.self) { try Server(configuration, handler: Self.echo) }
+    }
+}

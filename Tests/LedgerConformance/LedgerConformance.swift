@@ -1,0 +1,121 @@
+public import Contract
+public import Ledger
+
+/// A connection as every ledger offers it to workers and to people.
+public typealias AnyLedger = any LedgerConnection & LedgerOperator
+
+/// A new, empty ledger that a rule checks.
+public struct ConformanceSubject {
+    /// One connection.
+    public let ledger: AnyLedger
+    /// Another one.
+    public let other: AnyLedger
+    /// Sets the ledger's clock.
+    public let setClock: (Timestamp) -> Void
+
+    public init(ledger: AnyLedger, other: AnyLedger, setClock: @escaping (Timestamp) -> Void) {
+        self.ledger = ledger
+        self.other = other
+        self.setClock = setClock
+    }
+}
+
+/// A rule that every ledger keeps, as a check against a new, empty one whose clock stands at ``Samples/noon``.
+public struct ConformanceRule: Sendable, CustomStringConvertible {
+    /// The rule in words.
+    public let description: String
+    /// Throws ``Violation`` if the ledger breaks the rule, or what the ledger throws.
+    public let check: @Sendable (ConformanceSubject) throws -> Void
+
+    init(_ description: String, _ check: @escaping @Sendable (ConformanceSubject) throws -> Void) {
+        self.description = description
+        self.check = check
+    }
+}
+
+/// What a ledger did that a rule forbids.
+public struct Violation: Error, CustomStringConvertible {
+    public let description: String
+}
+
+/// All rules.
+public enum LedgerConformance {
+    public static let rules =
+        grantRules + repeatRules + severalRules + failureRules + callRules + retryRules + leaseRules + outboxRules
+        + partitionRules + knownRules + readerRules
+}
+
+func expect<Value: Equatable>(
+    _ found: Value, _ wanted: Value, _ what: String, line: Int = #line
+) throws(Violation) {
+    guard found != wanted else { return }
+    throw Violation(description: "\(what): found \(found), wanted \(wanted) (line \(line))")
+}
+
+func expect(_ holds: Bool, _ what: String, line: Int = #line) throws(Violation) {
+    guard !holds else { return }
+    throw Violation(description: "\(what) (line \(line))")
+}
+
+extension ConformanceSubject {
+    /// Takes the sample partition over, under a generation.
+    @discardableResult
+    func own(_ generation: Int64 = 1, _ partition: TopicPartition = Samples.partition) throws -> TakeOverResult? {
+        let ownership = PartitionOwnership(partition: partition, generation: Generation(rawValue: generation))
+        return try ledger.takeOver([TakeOver(ownership: ownership, owner: "worker", committed: nil)]).first
+    }
+
+    /// Writes decisions as one batch.
+    @discardableResult
+    func write(_ batch: Decision...) throws -> [DecisionResult] { try ledger.write(batch) }
+
+    /// The one row of an endpoint that is due now, taken.
+    func takeOne(_ endpoint: Endpoint? = Samples.endpoint, beforeDue: Bool = false) throws -> DueRetry {
+        let due = try ledger.takeDue(
+            [DueRequest(endpoint: endpoint, limit: 10, beforeDue: beforeDue)], bytes: .max)
+        guard due.count == 1 else { throw Violation(description: "\(due.count) rows are due, not one") }
+        return due[0]
+    }
+
+    /// The events that the outbox owes to the topics, and those rows done.
+    func drain() throws -> [Event] {
+        var events: [Event] = []
+        for item in try ledger.takeOutbox(
+            Topic.outputs.map { OutboxRequest(target: .topic($0), limit: 100) })
+        {
+            guard case .publish(let event) = item.work else { throw Violation(description: "a topic has a call") }
+            events.append(event)
+            try ledger.report([.published(item.lease)])
+        }
+        return events
+    }
+
+    func grantRows() throws -> [Grant] { try ledger.grants(GrantQuery(limit: 1_000)).map(\.grant) }
+}
+
+extension DecisionResult {
+    /// What is to be published.
+    var events: [Event] {
+        guard case .written(_, let publish) = self else { return [] }
+        return publish.map(\.event)
+    }
+
+    var outcome: Outcome? {
+        guard case .written(let outcome, _) = self else { return nil }
+        return outcome
+    }
+}
+
+extension Event {
+    /// The submission that asked for this copy; nil for an event that is no copy.
+    var repeatOf: String? {
+        headers.first { $0.name == GrantedEvent.repeatHeader }.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+    }
+
+    /// The same event without the mark of a copy.
+    var unmarked: Event {
+        Event(
+            id: id, topic: topic, key: key, headers: headers.filter { $0.name != GrantedEvent.repeatHeader },
+            value: value)
+    }
+}

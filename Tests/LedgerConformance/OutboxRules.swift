@@ -1,0 +1,111 @@
+import Contract
+import Cryptography
+import Ledger
+
+extension LedgerConformance {
+    private static func entry(_ key: OutboxKey, generation: Int64 = 1, delay: Int64 = 0) -> OutboxEntry {
+        OutboxEntry(ownership: Samples.ownership(generation), key: key, delay: delay)
+    }
+
+    static let outboxRules: [ConformanceRule] = [
+        ConformanceRule("What the broker did not take is owed, once, and rendered from its row") { subject in
+            try subject.own()
+            let granted = try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))[0]
+            let failed = try subject.write(Samples.fail(Samples.submission("s2", offset: 8)))[0]
+            let copy = try subject.write(Samples.grant(Samples.submission("s3", offset: 9), Samples.purchase("1")))[0]
+            var keys: [OutboxKey] = []
+            for case .written(_, let publish) in [granted, failed, copy] { keys += publish.map(\.key) }
+            try expect(try subject.ledger.owe(keys.map { entry($0) }), [true, true, true], "owed")
+            try expect(try subject.ledger.owe(keys.map { entry($0) }), [true, true, true], "owed again")
+            try expect(try subject.ledger.measure().outboxRows, 3, "rows")
+            try expect(
+                Set(try subject.drain()), Set(granted.events + failed.events + copy.events), "events")
+            try expect(try subject.ledger.measure().outboxRows, 0, "rows that are left")
+        },
+        ConformanceRule("Nothing is owed under an old generation") { subject in
+            try subject.own(1)
+            try subject.own(2)
+            let key = OutboxKey.failed(Samples.app, "s1")
+            try expect(
+                try subject.ledger.owe([entry(key, generation: 1), entry(key, generation: 2)]), [false, true], "owed")
+        },
+        ConformanceRule("A row is one worker's until its lease ends") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))
+            let key = OutboxKey.granted(Samples.reference("1"), repeatOf: nil)
+            _ = try subject.ledger.owe([entry(key, delay: 500)])
+            let request = OutboxRequest(target: .topic(.granted), limit: 9)
+            try expect(try subject.ledger.takeOutbox([request]).count, 0, "rows before it is due")
+            subject.setClock(Samples.later(500))
+            let first = try subject.ledger.takeOutbox([request])
+            try expect(first.map(\.lease.key), [key], "rows")
+            subject.setClock(Samples.later(60_499))
+            try expect(try subject.other.takeOutbox([request]).count, 0, "rows within the lease")
+            subject.setClock(Samples.later(60_500))
+            let second = try subject.other.takeOutbox([request])
+            try expect(second.map(\.lease.number), [first[0].lease.number + 1], "number")
+            try subject.ledger.report([.published(first[0].lease), .postponed(first[0].lease, delay: 0)])
+            try expect(try subject.ledger.outbox(limit: 9).map(\.isLeased), [true], "after an old lease's report")
+            try subject.ledger.giveBack(retries: [], outbox: [second[0].lease])
+            let third = try subject.ledger.takeOutbox([request])
+            try expect(third.count, 1, "rows that were given back")
+            try subject.ledger.report([.postponed(third[0].lease, delay: 1_000)])
+            try expect(try subject.ledger.outbox(limit: 9).map(\.attempts), [1], "attempts")
+            subject.setClock(Samples.later(61_500))
+            let last = try subject.ledger.takeOutbox([request])
+            try expect(last.map(\.attempts), [1], "attempts as taken")
+            try subject.ledger.report([.published(last[0].lease)])
+            try expect(try subject.ledger.outbox(limit: 9), [], "rows that are left")
+        },
+        ConformanceRule("A taken row is there until it is reported") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))
+            _ = try subject.ledger.owe([entry(.granted(Samples.reference("1"), repeatOf: nil))])
+            let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.granted), limit: 9)])
+            try expect(taken.count, 1, "taken")
+            try expect(try subject.ledger.measure().outboxRows, 1, "rows")
+        },
+        ConformanceRule("Rows go by target, so many as are asked for, the longest due first") { subject in
+            try subject.own()
+            for number in 1...4 {
+                let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
+                try subject.write(Samples.grant(submission, Samples.purchase(TransactionID("\(number)"))))
+                let key = OutboxKey.granted(Samples.reference(TransactionID("\(number)")), repeatOf: nil)
+                _ = try subject.ledger.owe([entry(key, delay: Int64(100 - number))])
+            }
+            subject.setClock(Samples.later(1_000))
+            let taken = try subject.ledger.takeOutbox([
+                OutboxRequest(target: .topic(.failed), limit: 9), OutboxRequest(target: .topic(.granted), limit: 3),
+            ])
+            try expect(
+                taken.map(\.lease.key),
+                [4, 3, 2].map { .granted(Samples.reference(TransactionID("\($0)")), repeatOf: nil) },
+                "taken")
+        },
+        ConformanceRule("A quarantined record's stub survives its row") { subject in
+            try subject.own()
+            let stub = QuarantineStub(
+                origin: Samples.origin(77), reason: "not JSON", timestamp: Samples.noon,
+                digest: SHA256.hash("x".utf8), size: 3 << 20)
+            let entry = OutboxEntry(
+                ownership: Samples.ownership(), key: .quarantined(Samples.origin(77)), delay: 0, stub: stub)
+            try expect(try subject.ledger.owe([entry]), [true], "owed")
+            let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.quarantined), limit: 9)])
+            try expect(taken.compactMap(\.published), [QuarantinedEvent.event(of: stub)], "events")
+        },
+        ConformanceRule("A call that is put off stays a call") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true))
+            let request = OutboxRequest(target: .service(Samples.app), limit: 9)
+            let first = try subject.ledger.takeOutbox([request])
+            try subject.ledger.report([.postponed(first[0].lease, delay: 1_000)])
+            subject.setClock(Samples.later(1_000))
+            let second = try subject.ledger.takeOutbox([request])
+            try expect(second.map(\.lease.step), [.call], "step")
+            try expect(second.map(\.attempts), [1], "attempts")
+            try subject.ledger.report([.called(second[0].lease), .called(second[0].lease)])
+            try expect(try subject.ledger.outbox(limit: 9).map(\.attempts), [0], "attempts of the next step")
+            try expect(try subject.drain().count, 1, "events")
+        },
+    ]
+}

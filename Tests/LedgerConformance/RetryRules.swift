@@ -1,0 +1,244 @@
+import Contract
+import Ledger
+
+extension LedgerConformance {
+    static let retryRules: [ConformanceRule] = [
+        ConformanceRule("Everything of a submission survives its row") { subject in
+            try subject.own()
+            let submission = Submission(
+                claimant: Claimant(
+                    submissionID: "s1", userID: "player-1", bundleID: Samples.app, orderID: "o1", traceparent: "00-1"),
+                claim: Claim(
+                    transactionID: "1", productID: "com.example.gems", appAccountToken: "0f2c", environment: .sandbox,
+                    submittedAt: Samples.later(-9)),
+                evidence: .signedTransaction("a.b.c"), origin: Samples.origin(7), receivedAt: Samples.later(-5))
+            var history = AttemptHistory()
+            history.add(Attempt(at: Samples.noon, cause: "unreachable", detail: "No connection: refused."))
+            let doubt = Doubt(answers: 2, elapsed: 77, runningSince: Samples.noon)
+            let result = try subject.write(
+                Samples.wait(submission, delay: 0, attempts: 3, history: history, doubt: doubt))[0]
+            try expect(result, .written(.retrying(.unreachable), publish: []), "result")
+            let due = try subject.takeOne()
+            try expect(due.submission, submission, "submission")
+            try expect(due.attempts, 3, "attempts")
+            try expect(due.cause, .retrying(.unreachable, Samples.endpoint), "cause")
+            try expect(due.history, history, "history")
+            try expect(due.doubt, doubt, "doubt")
+            try expect(due.lease.key, ClaimDigest(of: submission), "key")
+        },
+        ConformanceRule("A record leaves the row that is there") { subject in
+            try subject.own()
+            let doubt = Doubt(answers: 4, elapsed: 1_000, runningSince: nil)
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0, attempts: 9, doubt: doubt))
+            let lease = try subject.takeOne().lease
+            let again = try subject.write(Samples.wait(submission, delay: 0, attempts: 1))[0]
+            try expect(again.outcome, .retrying(.unreachable), "outcome")
+            try expect(try subject.ledger.renew([lease]), [true], "the lease")
+            subject.setClock(Samples.later(60_000))
+            let due = try subject.takeOne()
+            try expect(due.attempts, 9, "attempts")
+            try expect(due.doubt, doubt, "doubt")
+        },
+        ConformanceRule("Other content under one id waits beside it") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("s1", offset: 1)))
+            try subject.write(Samples.wait(Samples.submission("s1", offset: 2, receipt: "b3RoZXI=")))
+            try subject.write(Samples.wait(Samples.submission("s1", user: "other", offset: 3)))
+            let record = try subject.ledger.submission(SubmissionKey(bundleID: Samples.app, submissionID: "s1"))
+            try expect(record.waiting.map(\.submission.origin.offset), [1, 2, 3], "rows")
+        },
+        ConformanceRule("Rows are taken once they are due, by endpoint, in order, and up to a number and bytes") {
+            subject in
+            try subject.own()
+            for (number, delay) in [(1, 300), (2, 100), (3, 200), (4, 5_000)] {
+                let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
+                try subject.write(Samples.wait(submission, delay: Int64(delay)))
+            }
+            try subject.write(Samples.wait(Samples.submission("api", offset: 9), delay: 0, endpoint: Samples.serverAPI))
+            subject.setClock(Samples.later(1_000))
+            func take(_ endpoint: Endpoint?, _ limit: Int, bytes: Int = .max, beforeDue: Bool = false) throws
+                -> [String]
+            {
+                try subject.ledger.takeDue(
+                    [DueRequest(endpoint: endpoint, limit: limit, beforeDue: beforeDue)], bytes: bytes
+                ).map(\.submission.id.rawValue)
+            }
+            try expect(try take(Samples.endpoint, 2), ["s2", "s3"], "two")
+            try expect(try take(Samples.endpoint, 9, bytes: 1), ["s1"], "the one that reaches the bytes")
+            try expect(try take(Samples.endpoint, 9), [], "none is due")
+            try expect(try take(Samples.endpoint, 9, beforeDue: true), ["s4"], "before it is due, but no leased one")
+            try expect(try take(nil, 9), [], "held")
+            try expect(try take(Samples.serverAPI, 9), ["api"], "another endpoint")
+        },
+        ConformanceRule("Held rows have no endpoint") { subject in
+            try subject.own()
+            let entry = RetryEntry(cause: .held(.credentialsMissing), detail: "No key.", delay: 0)
+            let result = try subject.write(Samples.decision(Samples.submission("s1"), .retry(entry)))[0]
+            try expect(result.outcome, .held(.credentialsMissing), "outcome")
+            try expect(try subject.takeOne(nil).cause, .held(.credentialsMissing), "cause")
+        },
+        ConformanceRule("What waits is measured, and given back") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1", receipt: String(repeating: "A", count: 10_000))
+            try subject.write(Samples.wait(submission, delay: 0))
+            try subject.write(
+                Samples.wait(Samples.submission("s2", app: "a.first", offset: 8), endpoint: Samples.serverAPI))
+            let measure = try subject.ledger.measure()
+            try expect(measure.retries.map(\.bundleID), ["a.first", Samples.app], "apps")
+            try expect(measure.retries.last?.bytes, Int64(submission.retainedBytes), "bytes")
+            try expect(measure.waiting.map(\.endpoint), [Samples.serverAPI, Samples.endpoint], "endpoints")
+            let lease = try subject.takeOne().lease
+            try subject.write(Samples.fail(submission, lease: lease))
+            try expect(try subject.ledger.measure().retries.map(\.bundleID), ["a.first"], "apps that are left")
+            try expect(try subject.ledger.measure().outboxRows, 1, "outbox")
+            subject.setClock(Samples.later(700))
+            try expect(try subject.ledger.measure().outboxAge, 700, "age of the outbox")
+        },
+    ]
+
+    static let leaseRules: [ConformanceRule] = [
+        ConformanceRule("A leased row's outcome goes to the outbox, and the row goes") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let lease = try subject.takeOne().lease
+            let decision = Samples.grant(submission, Samples.purchase("1"), lease: lease)
+            let result = try subject.write(decision)[0]
+            try expect(result, .written(.granted(created: 1), publish: []), "result")
+            try expect(try subject.drain(), try subject.grantRows().map { GrantedEvent.event(of: $0) }, "events")
+            try expect(try subject.write(decision)[0], .notOwned, "written again")
+            let record = try subject.ledger.submission(submission.claimant.submissionKey)
+            try expect(record.waiting, [], "rows")
+        },
+        ConformanceRule("A leased row that fails, or that another grant answers, is told by the outbox as well") {
+            subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s0", offset: 1), Samples.purchase("1")))
+            let repeating = Samples.submission("s1", offset: 2)
+            let failing = Samples.submission("s2", offset: 3)
+            try subject.write(Samples.wait(repeating, delay: 0))
+            let first = try subject.takeOne().lease
+            try subject.write(Samples.wait(failing, delay: 0))
+            let second = try subject.takeOne().lease
+            let results = try subject.write(
+                Samples.grant(repeating, Samples.purchase("1"), lease: first), Samples.fail(failing, lease: second))
+            try expect(
+                results,
+                [
+                    .written(.repeated, publish: []), .written(.failed(reason: "receipt_not_authentic"), publish: []),
+                ], "results")
+            let events = try subject.drain()
+            try expect(events.map(\.topic), [.granted, .failed], "topics")
+            try expect(events[0].repeatOf, "s1", "mark")
+        },
+        ConformanceRule("A leased row that owes a call owes no event yet") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let lease = try subject.takeOne().lease
+            try subject.write(Samples.grant(submission, Samples.purchase("1"), lease: lease, owesCall: true))
+            try expect(try subject.ledger.outbox(limit: 10).map(\.step), [.call], "steps")
+        },
+        ConformanceRule("A result under a lost lease is dropped") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let lost = try subject.takeOne().lease
+            subject.setClock(Samples.later(60_000))
+            let lease = try subject.takeOne().lease
+            try expect(lease.number, lost.number + 1, "number")
+            for decision in [
+                Samples.grant(submission, Samples.purchase("1"), lease: lost), Samples.fail(submission, lease: lost),
+                Samples.wait(submission, lease: lost),
+            ] {
+                try expect(try subject.write(decision)[0], .notOwned, "result")
+            }
+            try expect(try subject.grantRows().count, 0, "grants")
+            try expect(try subject.ledger.renew([lost, lease]), [false, true], "renewals")
+            let result = try subject.write(Samples.grant(submission, Samples.purchase("1"), lease: lease))[0]
+            try expect(result.outcome, .granted(created: 1), "under the present one")
+        },
+        ConformanceRule("A row that goes on waiting is changed, and its lease ends") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let lease = try subject.takeOne().lease
+            let doubt = Doubt(answers: 1, elapsed: 0, runningSince: Samples.noon)
+            try subject.write(
+                Samples.wait(
+                    submission, delay: 9_000, endpoint: Samples.serverAPI, lease: lease, attempts: 2, doubt: doubt))
+            subject.setClock(Samples.later(8_999))
+            try expect(
+                try subject.ledger.takeDue([DueRequest(endpoint: Samples.serverAPI, limit: 9)], bytes: .max).count, 0,
+                "rows before it is due")
+            subject.setClock(Samples.later(9_000))
+            let due = try subject.takeOne(Samples.serverAPI)
+            try expect(due.attempts, 2, "attempts")
+            try expect(due.doubt, doubt, "doubt")
+            try expect(due.lease.number, lease.number + 1, "number")
+        },
+        ConformanceRule("A lease is renewed for a minute, and given back at once") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("s1"), delay: 0))
+            let lease = try subject.takeOne().lease
+            subject.setClock(Samples.later(50_000))
+            try expect(try subject.ledger.renew([lease]), [true], "renewal")
+            subject.setClock(Samples.later(109_999))
+            let request = DueRequest(endpoint: Samples.endpoint, limit: 9, beforeDue: true)
+            try expect(try subject.ledger.takeDue([request], bytes: .max).count, 0, "rows that are free")
+            try subject.ledger.giveBack(retries: [lease], outbox: [])
+            try expect(try subject.other.takeDue([request], bytes: .max).count, 1, "rows that are free now")
+            try subject.ledger.giveBack(retries: [lease], outbox: [])
+            try expect(try subject.other.takeDue([request], bytes: .max).count, 0, "given back under an old lease")
+        },
+        ConformanceRule("A person gives a submission up, and the attempt under way comes too late") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1", transaction: "1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            let lease = try subject.takeOne().lease
+            let key = submission.claimant.submissionKey
+            let note = OperatorNote(actor: "kim", reason: "The player was refunded.", at: Samples.noon)
+            try expect(
+                try subject.other.abandon(key, note), [.failed(reason: "abandoned_by_operator")], "outcomes")
+            try expect(
+                try subject.write(Samples.grant(submission, Samples.purchase("1"), lease: lease))[0], .notOwned,
+                "the attempt's result")
+            try expect(try subject.drain().map(\.topic), [.failed], "events")
+            try expect(try subject.ledger.actions(on: key).map(\.kind), [.abandon], "actions")
+            try expect(try subject.ledger.abandon(key, note), [], "once more")
+        },
+        ConformanceRule("What has a grant is not failed by giving it up") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1", offset: 1), Samples.purchase("1")))
+            let other = Samples.submission("s1", offset: 2, receipt: "b3RoZXI=")
+            try subject.write(Samples.wait(other))
+            let note = OperatorNote(actor: "kim", reason: "Old.", at: Samples.noon)
+            try expect(try subject.ledger.abandon(other.claimant.submissionKey, note), [.repeated], "outcomes")
+            try expect(try subject.drain().map(\.topic), [.granted], "events")
+        },
+        ConformanceRule("A person makes a submission due at once") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 900_000))
+            let note = OperatorNote(actor: "kim", reason: "The key is there now.", at: Samples.noon)
+            try expect(try subject.ledger.retryNow(submission.claimant.submissionKey, note), 1, "rows")
+            try expect(try subject.takeOne().submission.id, "s1", "due")
+            try expect(
+                try subject.ledger.retryNow(SubmissionKey(bundleID: Samples.app, submissionID: "s9"), note), 0,
+                "unknown")
+        },
+        ConformanceRule("A row is decided anew if its submission was granted by another record meanwhile") { subject in
+            try subject.own()
+            let waiting = Samples.submission("s1", offset: 1)
+            try subject.write(Samples.wait(waiting, delay: 0))
+            let lease = try subject.takeOne().lease
+            let granted = try subject.write(Samples.grant(Samples.submission("s1", offset: 2), Samples.purchase("1")))[
+                0]
+            try subject.write(Samples.grant(waiting, Samples.purchase("1"), lease: lease))
+            let events = try subject.drain()
+            try expect(events.map(\.unmarked), granted.events, "events")
+            try expect(try subject.grantRows().count, 1, "grants")
+        },
+    ]
+}

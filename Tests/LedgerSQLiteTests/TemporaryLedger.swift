@@ -1,0 +1,35 @@
+import Contract
+import FoundationEssentials
+import LedgerConformance
+import LedgerSQLite
+import Synchronization
+
+/// A clock that stands until it is set.
+final class ManualClock: Sendable {
+    private let milliseconds = Atomic<Int64>(Samples.noon.milliseconds)
+
+    var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
+
+    func set(_ moment: Timestamp) { milliseconds.store(moment.milliseconds, ordering: .relaxed) }
+}
+
+/// A folder of its own for one ledger.
+struct TemporaryLedger {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "grantor-ledger-\(UUID().uuidString)")
+    let clock = ManualClock()
+
+    init() {
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    var path: String { folder.appending(path: "ledger.db").path }
+
+    var configuration: SQLiteLedgerConfiguration {
+        let clock = clock
+        return SQLiteLedgerConfiguration(path: path, clock: { clock.now })
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

@@ -1,0 +1,295 @@
+public import Contract
+public import Ledger
+
+extension ModelConnection: LedgerConnection {
+    public func identity() throws(LedgerError) -> String {
+        try call(.identity) { model.tables.id }
+    }
+
+    // MARK: Partitions
+
+    public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
+        try call(.takeOver) { requests.map(takeOver) }
+    }
+
+    private func takeOver(_ request: TakeOver) -> TakeOverResult {
+        let partition = request.ownership.partition
+        let known = model.tables.partitions[partition]
+        guard known != nil || request.committed == nil || model.tables.isAccepted else {
+            return .forgotten(ledger: model.tables.id)
+        }
+        var row = known ?? ModelTables.Partition()
+        row.owner = request.owner
+        row.generation = request.ownership.generation
+        row.starts += 1
+        model.tables.partitions[partition] = row
+        return .taken(
+            PartitionStart(
+                next: row.next, highestOrigin: model.tables.highestOrigin(of: partition), starts: row.starts,
+                marked: row.marked.flatMap { $0 >= row.next ?? .min ? $0 : nil }))
+    }
+
+    public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
+        try call(.note) {
+            notes.map { note in
+                guard isOwned(note.ownership), var row = model.tables.partitions[note.ownership.partition] else {
+                    return false
+                }
+                if row.next != note.next { row.starts = 0 }
+                if let marked = row.marked, marked < note.next { row.marked = nil }
+                row.next = note.next
+                model.tables.partitions[note.ownership.partition] = row
+                return true
+            }
+        }
+    }
+
+    public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
+        try call(.mark) {
+            marks.map { mark in
+                guard isOwned(mark.ownership) else { return false }
+                model.tables.partitions[mark.ownership.partition]?.marked = mark.offset
+                return true
+            }
+        }
+    }
+
+    // MARK: Look-ups
+
+    public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
+        try call(.knownOutcomes) {
+            let tables = model.tables
+            let answers = origins.flatMap { tables.answers(at: $0) }
+            let repeats = answers.compactMap { answer -> HolderQuestion? in
+                guard case .repeated(let repeated) = answer else { return nil }
+                return HolderQuestion(repeated.grant)
+            }
+            let waiting = origins.flatMap { tables.retries(at: $0) }.map { ($0.origin, $0.claimant) }
+            return KnownOutcomes(
+                grants: origins.flatMap { tables.grants(at: $0) }, answers: answers,
+                answering: tables.holders(repeats), waiting: waiting
+            ).sorted
+        }
+    }
+
+    public func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?] {
+        try call(.lookUp) {
+            questions.map { question in
+                Environment.allCases.lazy
+                    .compactMap { environment in
+                        self.model.tables.grant(
+                            GrantReference(environment: environment, transactionID: question.transactionID))
+                    }
+                    .first(where: question.isAnswered)?.reference
+            }
+        }
+    }
+
+    // MARK: Decisions
+
+    public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
+        try call(.write) {
+            let refused = batch.map { model.refuses?($0) ?? false }
+            var rest = zip(batch, refused).filter { !$0.1 }.map(\.0)
+            var results = writeAll(rest)
+            rest = []
+            return refused.map { $0 ? .refused(detail: "refused by the model") : results.removeFirst() }
+        }
+    }
+
+    private func writeAll(_ batch: [Decision]) -> [DecisionResult] {
+        var planner = BatchPlanner(batch)
+        planner.admit(
+            batch.map { decision in
+                switch decision.source {
+                case .record(let ownership): isOwned(ownership)
+                case .retry(let lease): isOwned(lease)
+                }
+            })
+        let plain = planner.plain
+        planner.inserted(
+            plain: plain,
+            plain.map { new in
+                model.tables.answers[new.grant.claimant.submissionKey] == nil && model.tables.insert(new.grant)
+            })
+        guard !planner.isComplete else { return planner.results() }
+        var answers: [SubmissionKey: Answer] = [:]
+        for key in planner.submissions { answers[key] = model.tables.answers[key]?.answer }
+        let tried = planner.readAnswers(answers)
+        let hook = model.beforeInsertion
+        model.beforeInsertion = nil
+        hook?()
+        planner.inserted(tried.map { model.tables.insert($0.grant) })
+        let questions = planner.questions
+        let held = model.hidesHolders ? [] : model.tables.holders(questions.holders)
+        model.hidesHolders = false
+        let own = questions.submissions.flatMap { model.tables.grants(of: $0) }
+        carryOut(planner.conclude(held: held, own: own))
+        return planner.results()
+    }
+
+    func carryOut(_ writes: BatchWrites) {
+        for reference in writes.withdrawn { model.tables.withdraw(reference) }
+        for answer in writes.answers { model.tables.insert(answer) }
+        for retry in writes.retries { model.tables.insert(retry, now: now) }
+        for update in writes.updatedRetries {
+            model.tables.change(update.lease.key) {
+                $0.entry = update.entry
+                $0.attempts = update.attempts
+                $0.dueAt = now + update.entry.delay
+                $0.leasedUntil = nil
+            }
+        }
+        for lease in writes.endedRetries { model.tables.end(lease) }
+        for row in writes.outbox { model.tables.owe(row.key, row.step, row.target, dueAt: now) }
+    }
+
+    // MARK: Leases
+
+    public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
+        try call(.takeDue) {
+            var left = bytes
+            return requests.flatMap { takeDue($0, bytes: &left) }
+        }
+    }
+
+    private func takeDue(_ request: DueRequest, bytes: inout Int) -> [DueRetry] {
+        let due = model.tables.retries.filter { _, row in
+            row.entry.cause.endpoint == request.endpoint
+                && (request.beforeDue ? row.leasedUntil ?? .min <= now : row.dueAt <= now)
+        }.sorted { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }
+        var taken: [DueRetry] = []
+        for (key, row) in due {
+            guard taken.count < request.limit, bytes > 0 else { break }
+            bytes -= row.submission.retainedBytes
+            taken.append(lease(key, row))
+        }
+        return taken
+    }
+
+    /// Takes a row, whoever has it.
+    func lease(_ key: RetryKey, _ row: ModelTables.Retry) -> DueRetry {
+        model.tables.change(key) {
+            $0.lease += 1
+            $0.dueAt = now + leaseMilliseconds
+            $0.leasedUntil = $0.dueAt
+        }
+        return DueRetry(
+            lease: RetryLease(key: key, number: row.lease + 1), submission: row.submission, attempts: row.attempts,
+            cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt)
+    }
+
+    public func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool] {
+        try call(.renew) {
+            leases.map { lease in
+                guard isOwned(lease) else { return false }
+                model.tables.change(lease.key) {
+                    $0.dueAt = now + leaseMilliseconds
+                    $0.leasedUntil = $0.dueAt
+                }
+                return true
+            }
+        }
+    }
+
+    public func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError) {
+        try call(.giveBack) {
+            for lease in retries where isOwned(lease) && model.tables.retries[lease.key]?.leasedUntil != nil {
+                model.tables.change(lease.key) {
+                    $0.dueAt = now
+                    $0.leasedUntil = nil
+                }
+            }
+            for lease in outbox where isOwned(lease) && model.tables.outbox[lease.key]?.leasedUntil != nil {
+                model.tables.outbox[lease.key]?.dueAt = now
+                model.tables.outbox[lease.key]?.leasedUntil = nil
+            }
+        }
+    }
+
+    // MARK: Outbox
+
+    public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
+        try call(.owe) {
+            entries.map { entry in
+                guard isOwned(entry.ownership) else { return false }
+                model.tables.owe(
+                    entry.key, .publish, entry.key.target, dueAt: now + entry.delay, stub: entry.stub)
+                return true
+            }
+        }
+    }
+
+    public func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem] {
+        try call(.takeOutbox) { requests.flatMap(takeOutbox) }
+    }
+
+    private func takeOutbox(_ request: OutboxRequest) -> [OutboxItem] {
+        let due = model.tables.outbox.filter { $0.value.target == request.target && $0.value.dueAt <= now }
+            .sorted { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }
+        return due.prefix(max(0, request.limit)).compactMap { key, row in
+            let number = row.lease + 1
+            model.tables.outbox[key]?.lease = number
+            model.tables.outbox[key]?.dueAt = now + leaseMilliseconds
+            model.tables.outbox[key]?.leasedUntil = now + leaseMilliseconds
+            guard let work = work(key, row) else { return nil }
+            return OutboxItem(
+                lease: OutboxLease(key: key, step: row.step, number: number), attempts: row.attempts, work: work)
+        }
+    }
+
+    private func work(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxItem.Work? {
+        switch key {
+        case .granted(let reference, let submission):
+            guard let grant = model.tables.grant(reference) else { return nil }
+            return row.step == .call ? .call(grant) : .publish(GrantedEvent.event(of: grant, repeatOf: submission))
+        case .failed(let app, let submission):
+            let key = SubmissionKey(bundleID: app, submissionID: submission)
+            guard case .failed(let failure)? = model.tables.answers[key]?.answer else { return nil }
+            return .publish(FailedEvent.event(of: failure))
+        case .quarantined:
+            return row.stub.map { .publish(QuarantinedEvent.event(of: $0)) }
+        }
+    }
+
+    public func report(_ reports: [OutboxReport]) throws(LedgerError) {
+        try call(.report) {
+            for report in reports {
+                switch report {
+                case .published(let lease):
+                    if isOwned(lease) { model.tables.outbox[lease.key] = nil }
+                case .called(let lease):
+                    guard isOwned(lease), var row = model.tables.outbox[lease.key] else { continue }
+                    row.step = .publish
+                    row.target = lease.key.target
+                    row.dueAt = now
+                    row.leasedUntil = nil
+                    row.attempts = 0
+                    model.tables.outbox[lease.key] = row
+                case .postponed(let lease, let delay):
+                    guard isOwned(lease), var row = model.tables.outbox[lease.key] else { continue }
+                    row.dueAt = now + delay
+                    row.leasedUntil = nil
+                    row.attempts += 1
+                    model.tables.outbox[lease.key] = row
+                }
+            }
+        }
+    }
+
+    public func measure() throws(LedgerError) -> LedgerMeasure {
+        try call(.measure) {
+            let rows = Array(model.tables.retries.values)
+            let apps = Dictionary(grouping: rows, by: \.submission.bundleID).map { app, rows in
+                LedgerMeasure.App(
+                    bundleID: app, rows: rows.count, bytes: rows.reduce(0) { $0 + Int64($1.submission.retainedBytes) })
+            }.sorted { $0.bundleID < $1.bundleID }
+            let waiting = Dictionary(grouping: rows, by: \.entry.cause.endpoint?.text).map { text, rows in
+                LedgerMeasure.Waiting(endpoint: text.flatMap { Endpoint(text: $0) }, rows: rows.count)
+            }.sorted { ($0.endpoint?.text ?? "") < ($1.endpoint?.text ?? "") }
+            let oldest = model.tables.outbox.values.map(\.dueAt).min() ?? now
+            return LedgerMeasure(
+                retries: apps, waiting: waiting, outboxRows: model.tables.outbox.count, outboxAge: max(0, now - oldest))
+        }
+    }
+}

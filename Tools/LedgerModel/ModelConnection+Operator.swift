@@ -1,0 +1,124 @@
+import Contract
+public import Ledger
+
+extension ModelConnection: LedgerOperator {
+    public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+        let tables = model.tables
+        let grants = tables.grantRows.filter { $0.grant.claimant.submissionKey == key }
+        let answer = tables.answers[key]?.answer
+        var keys: [OutboxKey] = grants.map { .granted($0.grant.reference, repeatOf: nil) }
+        keys.append(.failed(key.bundleID, key.submissionID))
+        if case .repeated(let repeated) = answer {
+            keys.append(.granted(repeated.grant, repeatOf: nil))
+            keys.append(.granted(repeated.grant, repeatOf: key.submissionID))
+        }
+        keys += grants.map { .granted($0.grant.reference, repeatOf: key.submissionID) }
+        return SubmissionRecord(
+            grants: grants.reversed(), answer: answer, waiting: waiting(key),
+            owed: keys.compactMap { key in tables.outbox[key].map { row(key, $0) } })
+    }
+
+    private func waiting(_ key: SubmissionKey) -> [RetryRow] {
+        model.tables.retries.filter { $0.value.submission.claimant.submissionKey == key }
+            .sorted { $0.value.sequence < $1.value.sequence }
+            .map { key, row in
+                RetryRow(
+                    key: key, submission: row.submission,
+                    entry: RetryEntry(
+                        cause: row.entry.cause, detail: row.entry.detail, delay: 0, history: row.entry.history,
+                        doubt: row.entry.doubt),
+                    attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
+                    isLeased: row.leasedUntil != nil)
+            }
+    }
+
+    private func row(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxRow {
+        OutboxRow(
+            key: key, step: row.step, target: row.target, dueAt: Timestamp(milliseconds: row.dueAt),
+            isLeased: row.leasedUntil != nil, attempts: row.attempts)
+    }
+
+    public func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
+        let rows: [SubmissionRow] =
+            switch query.state {
+            case .granted: model.tables.grantRows.map(SubmissionRow.init)
+            case .failed:
+                model.tables.answers.values.compactMap { sequence, answer in
+                    guard case .failed(let failure) = answer else { return nil }
+                    return SubmissionRow(
+                        sequence: sequence, state: .failed, claimant: failure.claimant, origin: failure.origin,
+                        at: failure.failedAt, cause: failure.reason, transactionID: failure.transactionID,
+                        attempts: failure.attempts, dueAt: nil)
+                }
+            case .retrying, .held:
+                model.tables.retries.values.compactMap { row in
+                    guard (row.entry.cause.endpoint == nil) == (query.state == .held) else { return nil }
+                    return SubmissionRow(
+                        sequence: row.sequence, state: query.state, claimant: row.submission.claimant,
+                        origin: row.submission.origin, at: row.submission.receivedAt, cause: row.entry.cause.word,
+                        transactionID: row.submission.claim.transactionID, attempts: row.attempts,
+                        dueAt: Timestamp(milliseconds: row.dueAt))
+                }
+            }
+        let found = rows.sorted { $0.sequence > $1.sequence }.filter { row in
+            row.sequence < query.before ?? .max && (query.bundleID == nil || row.claimant.bundleID == query.bundleID)
+                && (query.userID == nil || row.claimant.userID == query.userID)
+                && (query.cause == nil || query.state == .granted || row.cause == query.cause)
+        }
+        return Array(found.prefix(query.limit))
+    }
+
+    public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
+        let found = model.tables.grantRows.filter { row in
+            let grant = row.grant
+            return row.sequence < query.before ?? .max
+                && (query.bundleID == nil || grant.bundleID == query.bundleID)
+                && (query.userID == nil || grant.userID == query.userID)
+                && (query.orderID == nil || grant.orderID == query.orderID)
+                && (query.submissionID == nil || grant.submissionID == query.submissionID)
+                && (query.transactionID == nil || grant.transactionID == query.transactionID
+                    || grant.key.indexed == query.transactionID?.rawValue)
+        }
+        return Array(found.prefix(query.limit))
+    }
+
+    public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
+        model.tables.outbox.sorted { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }
+            .prefix(limit).map { row($0.key, $0.value) }
+    }
+
+    public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
+        model.tables.actions.filter { $0.submission == key }
+    }
+
+    public func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool {
+        guard model.tables.id == id else { return false }
+        model.tables.isAccepted = true
+        model.tables.actions.append(OperatorAction(kind: .accept, note: note, submission: nil))
+        return true
+    }
+
+    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+        let rows = waiting(key)
+        for row in rows where !row.isLeased { model.tables.change(row.key) { $0.dueAt = now } }
+        if !rows.isEmpty { model.tables.actions.append(OperatorAction(kind: .retry, note: note, submission: key)) }
+        return rows.count
+    }
+
+    public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for row in waiting(key) {
+            guard let stored = model.tables.retries[row.key] else { continue }
+            let due = lease(row.key, stored)
+            var planner = BatchPlanner([.abandoning(due, note)])
+            _ = planner.readAnswers(model.tables.answers[key].map { [key: $0.answer] } ?? [:])
+            let held = model.tables.holders(planner.questions.holders)
+            carryOut(planner.conclude(held: held, own: model.tables.grants(of: key)))
+            if case .written(let outcome, _)? = planner.results().first { outcomes.append(outcome) }
+        }
+        if !outcomes.isEmpty {
+            model.tables.actions.append(OperatorAction(kind: .abandon, note: note, submission: key))
+        }
+        return outcomes
+    }
+}
