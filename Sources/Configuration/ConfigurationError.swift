@@ -47,6 +47,8 @@ public enum ConfigurationError: Error, Hashable, Sendable {
         case invisible
         case blank
         case noCertificate
+        /// The file holds certificates that cannot be trusted roots; the detail is a sentence.
+        case noRoots(detail: String)
     }
 }
 
@@ -94,6 +96,7 @@ extension ConfigurationError.FileProblem: CustomStringConvertible {
         case .invisible: "the file has characters in it that cannot be seen"
         case .blank: "the file holds nothing but white space"
         case .noCertificate: "the file holds no certificate in PEM"
+        case .noRoots(let detail): "the file cannot be used: \(detail)"
         }
     }
 }

@@ -1,3 +1,4 @@
+import AppStore
 import Contract
 import Logging
 import Testing
@@ -73,6 +74,18 @@ struct WorkerConfigurationTests {
     func contradictions(environment: [String: String], one: String, other: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try sample.load(environment) }
         #expect(error?.description.contains("\(one) (") == true && error?.description.contains("\(other) (") == true)
+    }
+
+    @Test("Roots other than Apple's come from a file that holds nothing else")
+    func roots() throws {
+        let name = "GRANTOR_APPLE_ROOT_CERTIFICATES"
+        let good = try sample.folder.write(TrustedRoots.applePEM, to: "roots.pem")
+        #expect(try sample.load([name: good]).lines.contains { $0.value == good })
+        let bad = try sample.folder.write("none", to: "bad.pem")
+        let error = #expect(throws: ConfigurationError.self) { try sample.load([name: bad]) }
+        #expect(
+            error?.description
+                == "\(name) (apple.rootCertificates in the file): \(bad): the file cannot be used: It holds no certificate.")
     }
 
     @Test("Every setting is shown with its value and its source, in the order of the table")

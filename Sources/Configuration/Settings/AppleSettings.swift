@@ -1,5 +1,7 @@
+public import AppStore
+
 /// How Apple is reached.
-public struct AppleSettings: Hashable, Sendable {
+public struct AppleSettings: Sendable {
     /// The whole URL.
     public let verifyReceiptProductionURL: String
     /// The whole URL.
@@ -12,8 +14,8 @@ public struct AppleSettings: Hashable, Sendable {
     public let proxy: ProxyURL?
     /// The authorities that TLS connections are checked against; nil for the system's.
     public let caFile: CertificateFile?
-    /// The root certificates that signed data must chain to; nil for Apple's, which are built in.
-    public let rootCertificates: CertificateFile?
+    /// The root certificates that signed data must chain to.
+    public let roots: TrustedRoots
     /// For looking up the name, TCP and TLS together.
     public let connectTimeout: Duration
     /// For a whole request, connecting included; never shorter than ``connectTimeout``.
@@ -27,7 +29,11 @@ public struct AppleSettings: Hashable, Sendable {
         serverAPISandboxURL = try values.value(Settings.serverAPISandboxURL)
         proxy = try values.value(Settings.appleProxy)
         caFile = try values.value(Settings.appleCAFile)
-        rootCertificates = try values.value(Settings.rootCertificates)
+        if let certificates = try values.value(Settings.rootCertificates) {
+            roots = certificates.roots
+        } else {
+            roots = try RootCertificates.apple(namedBy: values.place(Settings.rootCertificates.name)).roots
+        }
         connectTimeout = try values.value(Settings.connectTimeout)
         timeout = try values.value(Settings.timeout)
         func contradict(

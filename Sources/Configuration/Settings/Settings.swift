@@ -96,7 +96,7 @@ enum Settings {
         "apple.rootCertificates", absent: "Apple's, built in",
         "PEM file of the only roots that signed transactions and receipts may chain to: for a simulator, never for "
             + "production. Built in are Apple Root CA - G3 and Apple Root CA",
-        read: CertificateFile.read, show: \.path)
+        read: RootCertificates.read, show: { $0.path ?? "" })
     static let connectTimeout = Setting(
         "apple.connectTimeout", .duration(.milliseconds(100) ... .seconds(60)), default: .seconds(3),
         "name look-up, TCP and TLS together, `100ms` to `1m`")

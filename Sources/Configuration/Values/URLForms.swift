@@ -29,7 +29,9 @@ extension ValueForm<String> {
 
 extension ValueForm<ProxyURL> {
     static var proxy: Self {
-        ValueForm("a URL of a proxy, such as http://proxy.example.com:3128, without path and query") { ProxyURL($0) }
+        ValueForm("an http URL of a proxy with its port and without path, such as http://proxy.example.com:3128") {
+            ProxyURL($0)
+        }
     }
 }
 
@@ -40,12 +42,12 @@ public struct ProxyURL: Hashable, Sendable, CustomStringConvertible {
 
     init?(_ text: String) {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
-            ["http", "https"].contains(scheme), let host = url.host, !host.isEmpty, ["", "/"].contains(url.path),
+            scheme == "http", let host = url.host, !host.isEmpty, let port = url.port, ["", "/"].contains(url.path),
             url.query == nil, url.fragment == nil
         else { return nil }
         self.text = SecretText(text)
         let user = url.user == nil && url.password == nil ? "" : "<redacted>@"
-        description = "\(scheme)://\(user)\(host)\(url.port.map { ":\($0)" } ?? "")"
+        description = "\(scheme)://\(user)\(host):\(port)"
     }
 
     /// The whole URL, for the HTTP client.

@@ -47,7 +47,11 @@ struct URLFormsTests {
         dump(proxy, to: &dumped)
         #expect(!dumped.contains("canary") && !String(reflecting: proxy).contains("canary"))
         #expect(ProxyURL("http://proxy:3128")?.description == "http://proxy:3128")
-        for text in ["proxy:3128", "socks5://proxy", "http://proxy/path", "http://", "http://proxy/?q"] {
+        for text in [
+            "proxy:3128", "socks5://proxy:1080", "https://proxy:3128", "http://proxy", "http://proxy:3128/path",
+            "http://",
+            "http://proxy:3128/?q",
+        ] {
             #expect(ProxyURL(text) == nil)
         }
     }
