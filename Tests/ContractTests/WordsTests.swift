@@ -1,4 +1,5 @@
 import Contract
+import Foundation
 import Testing
 
 @Suite("Words of the contract")
@@ -12,6 +13,24 @@ struct WordsTests {
             #expect(word.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0) }, "\(word)")
         }
         #expect(FailureReason.allCases.count == 20)
+    }
+
+    /// The values of an `enum` in a closed schema.
+    private func values(of member: String..., in schema: String) throws -> [String] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let file = folder.appending(path: "../../schemas/strict/\(schema).schema.json")
+        var node = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        for name in member { node = try #require((node["properties"] as? [String: Any])?[name] as? [String: Any]) }
+        return try #require(node["enum"] as? [String])
+    }
+
+    @Test("are those of the closed schemas, in their order")
+    func schemas() throws {
+        #expect(try values(of: "reason", in: "purchases.failed") == FailureReason.allCases.map(\.rawValue))
+        let granted = "purchases.granted"
+        #expect(try values(of: "verifiedBy", in: granted) == VerifiedBy.allCases.map(\.rawValue))
+        #expect(try values(of: "offer", "kind", in: granted) == Offer.Kind.allCases.map(\.rawValue))
+        #expect(try values(of: "offer", "discountType", in: granted) == Offer.DiscountType.allCases.map(\.rawValue))
     }
 
     @Test("name each topic once")
