@@ -87,6 +87,14 @@ let tools: [Target] = [
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 
+/// Parts that several test targets share.
+let testing: [Target] = [
+    // Starts kafka-mock where there is no Apache Kafka, so it has to be built.
+    .target(
+        name: "KafkaTesting", dependencies: ["CLibrdkafka", "Kafka", "Logging", "kafka-mock"],
+        path: "Tests/KafkaTesting"),
+]
+
 /// One test target per module, with the module and what each needs besides.
 func tests(_ module: String, _ dependencies: Target.Dependency...) -> Target {
     .testTarget(name: module + "Tests", dependencies: [.target(name: module)] + dependencies)
@@ -106,7 +114,7 @@ let suites: [Target] = [
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
-    tests("Kafka", "CLibrdkafka", "Logging", "Metrics", "Threading"),
+    tests("Kafka", "CLibrdkafka", "KafkaTesting", "Logging", "Metrics", "Scheduling", "Threading"),
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
         "Threading"),
@@ -119,7 +127,7 @@ let suites: [Target] = [
 ]
 
 // A target enters the build when its folder is there.
-let all = (libraries + modules + tools + suites).filter { target in
+let all = (libraries + modules + tools + testing + suites).filter { target in
     let folder = target.type == .test ? "Tests" : "Sources"
     return FileManager.default.fileExists(
         atPath: "\(Context.packageDirectory)/\(target.path ?? "\(folder)/\(target.name)")")

@@ -1,0 +1,89 @@
+/// The reason that a Kafka operation failed, cut by what the caller can do about it.
+public enum KafkaError: Error, Sendable, Hashable {
+    /// librdkafka knows no property of this name. The operator corrects the configuration.
+    case unknownProperty(key: String)
+    /// The property does not take this value, which is not repeated because it may be a secret.
+    case invalidPropertyValue(key: String)
+    /// The property is one that this module's guarantees rest on. The operator removes it.
+    case refusedProperty(key: String, reason: String)
+    /// The properties contradict one another, or a file that they name cannot be used.
+    case invalidConfiguration(KafkaFailure)
+    /// Credentials or access rights do not allow it. The operator changes them; trying again alone does not help.
+    case denied(KafkaFailure)
+    /// The cluster will never accept this request or record as it is. The caller changes it.
+    case rejected(KafkaFailure)
+    /// A fault that passes: a broker is away, a leader moves, a time limit was reached. The caller tries again.
+    case transient(KafkaFailure)
+    /// The client cannot go on. The caller closes it and makes another.
+    case fatal(KafkaFailure)
+    /// The operating system gave no descriptor, thread or memory. The process stops, its supervisor starts it again.
+    case resourcesExhausted(String)
+
+    /// Advice on what to do about an error.
+    public enum Disposition: Sendable, Hashable {
+        /// Try the same again after a pause.
+        case retry
+        /// Close the client and make another.
+        case recreate
+        /// A person has to change configuration, credentials or rights.
+        case configuration
+        /// This request or record cannot succeed.
+        case reject
+    }
+
+    /// Advice on what to do about this error.
+    public var disposition: Disposition {
+        switch self {
+        case .unknownProperty, .invalidPropertyValue, .refusedProperty, .invalidConfiguration, .denied: .configuration
+        case .rejected: .reject
+        case .transient: .retry
+        case .fatal, .resourcesExhausted: .recreate
+        }
+    }
+
+    /// The property that the configuration is refused for, where it is one.
+    public var property: String? {
+        switch self {
+        case .unknownProperty(let key), .invalidPropertyValue(let key), .refusedProperty(let key, _): key
+        default: nil
+        }
+    }
+
+    /// The words of librdkafka or the broker, where it was one of them that failed.
+    public var failure: KafkaFailure? {
+        switch self {
+        case .invalidConfiguration(let failure), .denied(let failure), .rejected(let failure),
+            .transient(let failure), .fatal(let failure):
+            failure
+        default: nil
+        }
+    }
+}
+
+extension KafkaError: CustomStringConvertible {
+    /// One line for people, without any property's value.
+    public var description: String {
+        switch self {
+        case .unknownProperty(let key): "librdkafka knows no property \(key)"
+        case .invalidPropertyValue(let key): "the property \(key) does not take this value"
+        case .refusedProperty(let key, let reason): "the property \(key) cannot be set so: \(reason)"
+        case .invalidConfiguration(let failure), .denied(let failure), .rejected(let failure),
+            .transient(let failure), .fatal(let failure):
+            "\(failure)"
+        case .resourcesExhausted(let reason): reason
+        }
+    }
+}
+
+/// The words of librdkafka or a broker about a failure.
+public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// librdkafka's number for it: negative for faults of the client, else the Kafka protocol's error code.
+    public let code: Int32
+    /// The code's name without its prefix, like `_MSG_TIMED_OUT` or `TOPIC_AUTHORIZATION_FAILED`.
+    public let name: String
+    /// A sentence for a person.
+    public let text: String
+
+    /// `name: text`.
+    public var description: String { "\(name): \(text)" }
+}

@@ -1,0 +1,118 @@
+internal import CLibrdkafka
+internal import Logging
+internal import Metrics
+
+extension ConsumerLoop {
+    /// Records in one turn, after which commands and the group have their turn again.
+    private static let recordsPerTurn = 4096
+
+    /// Hands over records as far as the demand allows, a batch of each partition in turn.
+    /// - Returns: whether there may be more to hand over at once.
+    func serveRecords() -> Bool {
+        var batches: [KafkaBatch] = []
+        var (taken, emptyReaders) = (0, 0)
+        while demand.isOpen, taken < Self.recordsPerTurn, emptyReaders < readers.count || !buffer.isEmpty {
+            if buffer.isEmpty {
+                guard let reader = readers.nextReader() else { break }
+                buffer.fill(from: reader.queue)
+                buffered = reader.partition
+                emptyReaders = buffer.isEmpty ? emptyReaders + 1 : 0
+            }
+            taken += buffer.count
+            if let buffered { handOver(buffered, into: &batches) }
+        }
+        send(&batches)
+        if refill.isDue() { remindBrokers() }
+        return taken >= Self.recordsPerTurn
+    }
+
+    /// Hands over the buffer's messages, which are of this partition, as far as the demand allows.
+    private func handOver(_ partition: KafkaPartition, into batches: inout [KafkaBatch]) {
+        guard var reading = assignment.readings[partition] else {
+            return metrics.dropped.increment(by: buffer.removeAll())
+        }
+        var records: [KafkaRecord] = []
+        func collect() {
+            guard !records.isEmpty else { return }
+            assignment.advance(partition, to: reading.next)
+            batches.append(
+                KafkaBatch(
+                    partition: partition, assignmentID: reading.assignmentID, records: records,
+                    end: end(of: partition)))
+            records = []
+        }
+        while demand.isOpen, let message = buffer.takeOldest() {
+            defer { rd_kafka_message_destroy(message) }
+            refill.took(bytes: message.pointee.len)
+            guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                let text = rd_kafka_message_errstr(message).map(String.init(cString:))
+                report(KafkaError(message.pointee.err, text: text))
+                continue
+            }
+            switch PartitionAssignment.arrival(of: message.pointee.offset, in: reading) {
+            case .inOrder: break
+            case .afterGone(let offsets):
+                collect()
+                send(&batches)
+                recordsGone(partition, reading, offsets)
+            case .wentBack(let expected):
+                collect()
+                send(&batches)
+                return wentBack(partition, reading, expected: expected, found: message.pointee.offset)
+            }
+            let record = KafkaRecord(message)
+            demand.gave(bytes: record.byteCount)
+            records.append(record)
+            reading.next = record.offset + 1
+            reading.isReset = false
+        }
+        collect()
+    }
+
+    private func send(_ batches: inout [KafkaBatch]) {
+        if !batches.isEmpty { sink(.records(batches)) }
+        batches = []
+    }
+
+    private func recordsGone(
+        _ partition: KafkaPartition, _ reading: PartitionAssignment.Reading, _ offsets: Range<Int64>
+    ) {
+        metrics.recordsGone.increment(by: offsets.count)
+        logger.error(
+            "Records were deleted from the topic before they were read; reading goes on after them",
+            metadata: [
+                "partition": "\(partition)", "from": "\(offsets.lowerBound)", "to": "\(offsets.upperBound)",
+            ])
+        sink(.recordsGone(partition, assignmentID: reading.assignmentID, offsets))
+    }
+
+    private func wentBack(
+        _ partition: KafkaPartition, _ reading: PartitionAssignment.Reading, expected: Int64, found: Int64
+    ) {
+        for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
+        logger.error(
+            "A partition's offsets went back: its topic was made anew or lost its end",
+            metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
+        sink(
+            .offsetsWentBack(
+                partition, assignmentID: reading.assignmentID, expected: expected, found: found))
+    }
+
+    /// The partition's end as librdkafka has it from the latest answer.
+    private func end(of partition: KafkaPartition) -> Int64? {
+        var (low, high): (Int64, Int64) = (0, 0)
+        let code = rd_kafka_get_watermark_offsets(handle.pointer, partition.topic, partition.index, &low, &high)
+        return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
+    }
+
+    /// Makes librdkafka look for room now. Nothing in its interface says so; a question for the leaders of all
+    /// partitions, whose answers nobody waits for, wakes their threads, and each then looks at what it may fetch.
+    private func remindBrokers() {
+        guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
+        // One by one: a partition without a leader would keep the others from being asked.
+        for partition in assignment.readings.keys {
+            guard let list = try? PartitionList(offsets: [partition: Int64(RD_KAFKA_OFFSET_END)]) else { return }
+            _ = rd_kafka_offsets_for_times(handle.pointer, list.pointer, 0)
+        }
+    }
+}

@@ -1,0 +1,276 @@
+internal import CLibrdkafka
+internal import Logging
+internal import Metrics
+internal import Scheduling
+internal import Threading
+
+/// Drives one librdkafka consumer. It is made on the owner thread, stays on it, and is the only one to call librdkafka.
+///
+/// Two kinds of queues: `control` carries rebalances, errors, statistics and logs and is emptied at every turn; those
+/// of the partitions are read on demand only, so that what nobody asks for stays in librdkafka's bounded prefetch.
+/// Nothing is ever paused: a pause throws the prefetched records away.
+final class ConsumerLoop {
+    /// A turn at least this often, should a wake-up be missed: queues signal only when they stop being empty.
+    private static let safetyTick = Duration.seconds(1)
+    /// Control events in one turn; the rest wait for the next, so that a flood of logs cannot keep commands waiting.
+    private static let controlEventsPerTurn = 1000
+    /// Time that the question for committed offsets may take.
+    private static let fetchCommittedLimit = Duration.seconds(10)
+    /// Time for freeing the client, whatever the deadline of a stop says.
+    private static let freeingReserve = Duration.seconds(1)
+
+    let handle: ClientHandle
+    let control: ClientQueue
+    let logger: Logger
+    let sink: @Sendable (KafkaConsumerEvent) -> Void
+    var assignment = PartitionAssignment()
+    var commits = OffsetCommits()
+    var demand = Demand()
+    var readers: PartitionReaders
+    var buffer = MessageBuffer()
+    /// The partition that the buffer's messages are of.
+    var buffered: KafkaPartition?
+    var refill: PrefetchRefill
+    var metrics: ConsumerMetrics
+    /// The group was asked to let this client in and has not answered yet.
+    var isJoining = true
+    private var hadAssignment = false
+    private var log: ClientLog
+    private let group: String
+    private let isCooperative: Bool
+    private let isStatic: Bool
+    private let commands: Mailbox<ConsumerCommand>
+    private let activity: ConsumerActivity
+    private var leaving: GroupLeaving?
+    private var hasFailed = false
+    /// Questions for committed offsets that are to be answered, by their numbers.
+    private var questions: [UInt: [KafkaPartition]] = [:]
+    private var lastQuestion: UInt = 0
+
+    init(
+        handle: ClientHandle, configuration: KafkaConsumerConfiguration, commands: Mailbox<ConsumerCommand>,
+        activity: ConsumerActivity, metrics: PrometheusRegistry, logger: Logger,
+        sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
+    ) throws(KafkaError) {
+        self.handle = handle
+        self.commands = commands
+        self.activity = activity
+        self.metrics = ConsumerMetrics(metrics)
+        self.logger = logger
+        self.sink = sink
+        log = ClientLog(logger: logger)
+        group = configuration.groupID
+        isCooperative = configuration.isCooperative
+        isStatic = configuration.isStatic
+        refill = PrefetchRefill(records: configuration.heldRecords, bytes: configuration.heldBytes)
+        control = try ClientQueue.consumerControl(handle)
+        readers = PartitionReaders(of: handle, wake: commands.wake)
+        control.signal(commands.wake)
+    }
+
+    /// Runs until the consumer has left its group or the time for that is over.
+    /// - Returns: until when the client may take to be freed.
+    func run() -> Instant {
+        var waiting: [ConsumerCommand] = []
+        while true {
+            activity.countTurn()
+            // First: a command may be for partitions that the group has just taken away.
+            serveControl()
+            commands.takeAll(into: &waiting)
+            for command in waiting { carryOut(command) }
+            waiting.removeAll(keepingCapacity: true)
+            sendCommits()
+            if leaving != nil {
+                if hasLeft() { break }
+            } else if serveRecords() {
+                commands.wake.signal()
+            }
+            let tick = Instant.now + Self.safetyTick
+            commands.wake.wait(until: min(tick, leaving?.nextLook ?? tick))
+        }
+        releaseQueues()
+        return max(leaving?.deadline ?? .now, .now + Self.freeingReserve)
+    }
+
+    // MARK: Commands
+
+    private func carryOut(_ command: ConsumerCommand) {
+        switch command {
+        case .demand(let records, let bytes): demand.set(records: records, bytes: bytes)
+        case .assign(let starts): begin(starts)
+        case .unassign(let partitions):
+            for call in assignment.stop(partitions, isIncremental: isIncremental) { carryOut(call) }
+        case .commit(let offsets): commits.add(offsets)
+        case .fetchCommitted(let partitions): fetchCommitted(partitions)
+        case .stop(let deadline):
+            if leaving == nil { leaving = GroupLeaving(until: deadline, now: .now) }
+        }
+    }
+
+    private func begin(_ starts: [KafkaStart]) {
+        guard leaving == nil else { return }
+        for call in assignment.start(starts, isIncremental: isIncremental) { carryOut(call) }
+    }
+
+    // MARK: Offsets
+
+    private func fetchCommitted(_ partitions: [KafkaPartition]) {
+        lastQuestion += 1
+        do throws(KafkaError) {
+            try CommittedOffsetsRequest.send(
+                handle, group: group, partitions, request: lastQuestion, timeout: Self.fetchCommittedLimit,
+                to: control)
+            questions[lastQuestion] = partitions
+        } catch {
+            sink(.committedOffsetsFailed(partitions, error))
+        }
+    }
+
+    private func answered(_ result: Result<[KafkaPartition: Int64], KafkaError>, question: UInt) {
+        guard let partitions = questions.removeValue(forKey: question) else { return }
+        switch result {
+        case .success(let offsets):
+            let all = partitions.map { ($0, offsets[$0]) }
+            sink(.committedOffsets(Dictionary(all) { first, _ in first }))
+        case .failure(let error): sink(.committedOffsetsFailed(partitions, error))
+        }
+    }
+
+    private func sendCommits() {
+        commits.isHeldBack = isJoining && isIncremental
+        let foreign = commits.drop(except: assignment.granted)
+        if !foreign.isEmpty { sink(.commitFailed(foreign, KafkaError(RD_KAFKA_RESP_ERR__STATE))) }
+        guard let offsets = commits.next() else { return }
+        do throws(KafkaError) {
+            let list = try PartitionList(offsets: offsets)
+            try KafkaError.check(rd_kafka_commit_queue(handle.pointer, list.pointer, control.pointer, nil, nil))
+        } catch {
+            sink(.commitFailed(commits.answered(), error))
+        }
+    }
+
+    private func committed(_ code: rd_kafka_resp_err_t, refused: [KafkaPartition: KafkaError]) {
+        let offsets = commits.answered()
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { metrics.count(KafkaFailure(code)) }
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR, refused.isEmpty {
+            return sink(.commitFailed(offsets, KafkaError(code)))
+        }
+        let accepted = offsets.filter { refused[$0.key] == nil }
+        if !accepted.isEmpty { sink(.committed(accepted)) }
+        if let error = refused.min(by: { $0.key < $1.key })?.value {
+            sink(.commitFailed(offsets.filter { refused[$0.key] != nil }, error))
+        }
+    }
+
+    // MARK: Control
+
+    private func serveControl() {
+        for _ in 0..<Self.controlEventsPerTurn {
+            guard let event = control.nextEvent() else { return }
+            serve(event.content)
+        }
+        commands.wake.signal()
+    }
+
+    private func serve(_ content: ClientEvent.Content) {
+        switch content {
+        case .log(let level, let facility, let text):
+            log.write(level: level, facility: facility, text: text)
+            if facility == "OFFSET" { noteReset(text) }
+        case .error(let code, let text, let isFatal): failed(code, text: text, isFatal: isFatal)
+        case .statistics(let json): note(json)
+        case .rebalance(let code, let partitions): rebalance(code, partitions)
+        case .committed(let code, let refused): committed(code, refused: refused)
+        case .groupOffsets(let result, let question): answered(result, question: question)
+        case .deliveries, .other: break
+        }
+    }
+
+    private func failed(_ code: rd_kafka_resp_err_t, text: String, isFatal: Bool) {
+        let error = isFatal ? handle.fatalError ?? KafkaError(code, text: text) : KafkaError(code, text: text)
+        report(error)
+        hasFailed = hasFailed || isFatal
+    }
+
+    /// Counts an error, writes it down and tells the owner.
+    func report(_ error: KafkaError) {
+        if let failure = error.failure {
+            metrics.count(failure)
+            log.write(failure, at: .now)
+        }
+        sink(.failed(error))
+    }
+
+    /// librdkafka goes on at the oldest record, because the broker has no such offset. Its log alone tells, in lines
+    /// that begin with the topic and, in brackets, the partition's number.
+    private func noteReset(_ text: String) {
+        guard text.contains("out of range") else { return }
+        for partition in assignment.readings.keys
+        where text.contains("\(partition.topic) [\(partition.index)]") {
+            assignment.reset(partition)
+        }
+    }
+
+    private func note(_ json: String) {
+        activity.countStatistics()
+        guard let statistics = Statistics.decode(json) else {
+            logger.warning("Kafka statistics cannot be read")
+            return
+        }
+        metrics.note(statistics)
+        if statistics.isConnected { log.connected(at: .now) }
+    }
+
+    // MARK: Leaving
+
+    /// - Returns: whether the consumer has gone.
+    private func hasLeft() -> Bool {
+        let isWaiting = isJoining && !isStatic && !hasFailed && handle.hasReachedBroker
+        let step = leaving?.next(
+            hasCommitted: commits.isIdle || hasFailed, isJoining: isWaiting,
+            hasLeft: rd_kafka_consumer_closed(handle.pointer) != 0, now: .now)
+        switch step {
+        case .wait: return false
+        case .leave:
+            leave(isWaiting: isWaiting)
+            return false
+        case .end, nil: return true
+        }
+    }
+
+    private func leave(isWaiting: Bool) {
+        // The turn that ends may be the next one, without any event that would begin it.
+        defer { commands.wake.signal() }
+        if isWaiting {
+            logger.warning(
+                "The Kafka consumer goes without having been let into its group, which may miss it for a session"
+            )
+        }
+        // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
+        guard !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000 else {
+            leaving?.giveUp()
+            return
+        }
+        if let error = KafkaError.taking(rd_kafka_consumer_close_queue(handle.pointer, control.pointer)) {
+            logger.warning("The Kafka consumer cannot leave its group", metadata: ["error": "\(error)"])
+            leaving?.giveUp()
+        }
+    }
+
+    /// Frees what is still in the queues; librdkafka's own destruction would wait for it for ever.
+    private func releaseQueues() {
+        control.stopSignalling()
+        readers.keep(only: [])
+        _ = buffer.removeAll()
+        while let event = control.nextEvent() { serve(event.content) }
+        metrics.granted.set(0)
+        metrics.read.set(0)
+        for (_, partitions) in questions.sorted(by: { $0.key < $1.key }) {
+            sink(.committedOffsetsFailed(partitions, KafkaError(RD_KAFKA_RESP_ERR__DESTROY)))
+        }
+        let unanswered = commits.answered().merging(commits.waiting) { _, latest in latest }
+        if !unanswered.isEmpty { sink(.commitFailed(unanswered, KafkaError(RD_KAFKA_RESP_ERR__DESTROY))) }
+    }
+
+    func noteAssignment() { hadAssignment = true }
+}

@@ -1,0 +1,90 @@
+public import Metrics
+
+/// A consumer's metrics. Confined to its thread.
+public struct ConsumerMetrics {
+    public static let lag = GaugeDeclaration(
+        "kafka_consumer_lag_records", help: "Records of a partition that are neither read nor committed.",
+        labels: ["topic", "partition"])
+    public static let prefetchedRecords = GaugeDeclaration(
+        "kafka_consumer_prefetched_records", help: "Records that librdkafka holds ready.")
+    public static let prefetchedBytes = GaugeDeclaration(
+        "kafka_consumer_prefetched_bytes", help: "Bytes that librdkafka holds ready.")
+    public static let roundTrip = GaugeDeclaration(
+        "kafka_consumer_broker_rtt_seconds", help: "Mean time of a broker's answers in the last seconds.",
+        labels: ["broker"])
+    public static let grantedPartitions = GaugeDeclaration(
+        "kafka_consumer_granted_partitions", help: "Partitions that the group has granted to this member.")
+    public static let readPartitions = GaugeDeclaration(
+        "kafka_consumer_read_partitions", help: "Granted partitions that are read, having been taken over.")
+    public static let rebalances = CounterDeclaration(
+        "kafka_consumer_rebalances_total", help: "Answers to the group: grants, revocations and losses.",
+        labels: ["kind"])
+    public static let dropped = CounterDeclaration(
+        "kafka_consumer_dropped_records_total",
+        help: "Records fetched and dropped, because their partition had gone or begun anew meanwhile.")
+    public static let recordsGone = CounterDeclaration(
+        "kafka_consumer_records_gone_total",
+        help: "Offsets passed over because their records were deleted before they were read. Alert on any.")
+    public static let errors = CounterDeclaration(
+        "kafka_consumer_errors_total", help: "Errors that librdkafka reported, most of which it overcomes by itself.",
+        labels: ["code"])
+
+    private let registry: PrometheusRegistry
+    private let fetchedRecords: Gauge
+    private let fetchedBytes: Gauge
+    let granted: Gauge
+    let read: Gauge
+    let dropped: Counter
+    /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
+    let recordsGone: Counter
+    let (grants, revocations, losses): (Counter, Counter, Counter)
+    private var lags: [KafkaPartition: Gauge] = [:]
+    private var roundTrips: [Int32: Gauge] = [:]
+
+    init(_ registry: PrometheusRegistry) {
+        self.registry = registry
+        fetchedRecords = registry.gauge(Self.prefetchedRecords)
+        fetchedBytes = registry.gauge(Self.prefetchedBytes)
+        granted = registry.gauge(Self.grantedPartitions)
+        read = registry.gauge(Self.readPartitions)
+        dropped = registry.counter(Self.dropped)
+        recordsGone = registry.counter(Self.recordsGone)
+        grants = registry.counter(Self.rebalances, "granted")
+        revocations = registry.counter(Self.rebalances, "revoked")
+        losses = registry.counter(Self.rebalances, "lost")
+    }
+
+    /// Counts an error by its code; librdkafka has some two hundred of them.
+    func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
+
+    mutating func note(_ statistics: Statistics) {
+        for broker in (statistics.brokers ?? [:]).values where broker.nodeid >= 0 {
+            guard let latency = broker.rtt, latency.cnt > 0 else { continue }
+            let gauge = roundTrips[broker.nodeid] ?? registry.gauge(Self.roundTrip, String(broker.nodeid))
+            roundTrips[broker.nodeid] = gauge
+            gauge.set(Double(latency.avg) / 1_000_000)
+        }
+        note(statistics.topics ?? [:])
+    }
+
+    private mutating func note(_ topics: [String: Statistics.Topic]) {
+        var seen: Set<KafkaPartition> = []
+        var fetched = (records: 0, bytes: 0)
+        for (topic, partitions) in topics {
+            for (number, partition) in partitions.partitions {
+                fetched.records += Int(partition.fetchq_cnt)
+                fetched.bytes += Int(partition.fetchq_size)
+                guard let index = Int32(number), partition.consumer_lag >= 0 else { continue }
+                let name = KafkaPartition(topic: topic, index: index)
+                seen.insert(name)
+                let gauge = lags[name] ?? registry.gauge(Self.lag, topic, number)
+                lags[name] = gauge
+                gauge.set(Int(partition.consumer_lag))
+            }
+        }
+        fetchedRecords.set(fetched.records)
+        fetchedBytes.set(fetched.bytes)
+        // A partition that went to another member must not keep showing the lag it had here.
+        for (partition, gauge) in lags where !seen.contains(partition) { gauge.set(0) }
+    }
+}

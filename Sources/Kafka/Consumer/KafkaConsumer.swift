@@ -1,0 +1,161 @@
+internal import CLibrdkafka
+public import Logging
+public import Metrics
+internal import Scheduling
+internal import Synchronization
+internal import Threading
+
+/// A member of a consumer group, driven by commands and answering by events.
+///
+/// One thread owns the librdkafka client. Methods leave a command for it and return at once, from any thread; events
+/// come on that thread, in order, through the `sink` that the consumer is made with. The group is always answered at
+/// once, whatever the owner does: it takes partitions over after ``KafkaConsumerEvent/assigned(_:)`` in its own time
+/// and then says from where each is read. Records come only as far as ``demand(records:bytes:)`` allows; the others
+/// stay in librdkafka's bounded prefetch.
+public final class KafkaConsumer: Sendable {
+    /// Commands that wait at once if the owner keeps to one per kind and turn of its own.
+    static let maxWaitingCommands = 10_000
+    /// Time that a consumer which was released without ``stop(within:)`` may take to leave its group.
+    private static let abandonedLimit = Duration.seconds(5)
+
+    private let commands: Mailbox<ConsumerCommand>
+    private let activity: ConsumerActivity
+    private let thread: OwnerThread
+
+    /// Asks to be let into the group and returns at once.
+    ///
+    /// - Parameter sink: called on the consumer's thread with each event; must return at once, so it leaves the event
+    ///   in a mailbox.
+    /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
+    public init(
+        configuration: KafkaConsumerConfiguration, metrics: PrometheusRegistry = .shared, logger: Logger,
+        sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
+    ) throws(KafkaError) {
+        let properties = try configuration.properties()
+        let activity = ConsumerActivity()
+        do throws(ThreadingError) {
+            commands = try Mailbox(bound: Self.maxWaitingCommands)
+        } catch {
+            throw KafkaError(error)
+        }
+        let handle = try ClientHandle(
+            RD_KAFKA_CONSUMER, properties: properties,
+            events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT)
+        do throws(KafkaError) {
+            try Self.subscribe(handle, configuration.topics)
+        } catch {
+            handle.destroy(leavingGroup: false)
+            throw error
+        }
+        self.activity = activity
+        do throws(ThreadingError) {
+            thread = try OwnerThread(name: "kafka-consumer") { [commands] in
+                Self.run(handle, configuration, commands, activity, metrics, logger, sink)
+            }
+        } catch {
+            handle.destroy(leavingGroup: false)
+            throw KafkaError(error)
+        }
+    }
+
+    deinit { commands.post(.stop(until: .now + Self.abandonedLimit)) }
+
+    /// Lets so many records come, and so many bytes of keys, values and headers, **counted from the consumer's start**:
+    /// totals, of which each call gives the latest. So a demand that crosses records on their way means what it meant
+    /// when it was given, and one that is lower than before takes back what has not been used. Both totals bind; the
+    /// last record may exceed the bytes.
+    public func demand(records: Int64, bytes: Int64) { commands.post(.demand(records: records, bytes: bytes)) }
+
+    /// Begins to read partitions, anew where they are read already. Those that the group has not granted to this
+    /// member, or has taken away meanwhile, are left out.
+    public func assign(_ starts: [KafkaStart]) { commands.post(.assign(starts)) }
+
+    /// Ends the reading of partitions; the group still counts them as this member's.
+    public func unassign(_ partitions: [KafkaPartition]) { commands.post(.unassign(partitions)) }
+
+    /// Commits offsets (the next to be read): ``KafkaConsumerEvent/committed(_:)`` or
+    /// ``KafkaConsumerEvent/commitFailed(_:_:)`` follows, for several calls together where one is under way. An offset
+    /// of a partition that is not this member's fails.
+    public func commit(_ offsets: [KafkaPartition: Int64]) { commands.post(.commit(offsets)) }
+
+    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` or
+    /// ``KafkaConsumerEvent/committedOffsetsFailed(_:_:)`` follows within ten seconds or so.
+    public func fetchCommitted(_ partitions: [KafkaPartition]) { commands.post(.fetchCommitted(partitions)) }
+
+    /// Hands over nothing more, sends the commits that wait, leaves the group and frees the client, all of it within
+    /// `limit`; ``KafkaConsumerEvent/stopped`` is the last event. A second call changes nothing.
+    public func stop(within limit: Duration) { commands.post(.stop(until: .now + limit)) }
+
+    /// Waits until the thread has ended, after ``stop(within:)``. Not to be called from the sink.
+    public func join() { thread.join() }
+
+    /// Signs of the client's life, for a watchdog.
+    public var signs: KafkaConsumerSigns { activity.signs }
+
+    private static func subscribe(_ handle: ClientHandle, _ topics: [String]) throws(KafkaError) {
+        let list = try PartitionList(topics.map { KafkaPartition(topic: $0, index: RD_KAFKA_PARTITION_UA) })
+        try KafkaError.check(rd_kafka_subscribe(handle.pointer, list.pointer))
+    }
+
+    /// The owner thread, from beginning to end.
+    private static func run(
+        _ handle: ClientHandle, _ configuration: KafkaConsumerConfiguration, _ commands: Mailbox<ConsumerCommand>,
+        _ activity: ConsumerActivity, _ metrics: PrometheusRegistry, _ logger: Logger,
+        _ sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
+    ) {
+        let deadline: Instant
+        do throws(KafkaError) {
+            let loop = try ConsumerLoop(
+                handle: handle, configuration: configuration, commands: commands, activity: activity,
+                metrics: metrics, logger: logger, sink: sink)
+            deadline = loop.run()
+        } catch {
+            logger.error("The Kafka consumer cannot start", metadata: ["error": "\(error)"])
+            sink(.failed(error))
+            deadline = .now + abandonedLimit
+        }
+        commands.close()
+        // The loop has left the group, if that was possible at all.
+        if !handle.destroy(leavingGroup: false, until: deadline) {
+            logger.warning("The Kafka consumer's client was left behind: it is not freed in time")
+        }
+        sink(.stopped)
+    }
+}
+
+/// A command of the owner for the consumer's thread.
+enum ConsumerCommand: Sendable {
+    /// Totals since the start.
+    case demand(records: Int64, bytes: Int64)
+    case assign([KafkaStart])
+    case unassign([KafkaPartition])
+    case commit([KafkaPartition: Int64])
+    case fetchCommitted([KafkaPartition])
+    case stop(until: Instant)
+}
+
+/// Signs of life that a consumer's threads give while they work.
+///
+/// librdkafka before 2.6.1 can loop in a thread of its own for ever, and a call to it then never returns. Neither ends
+/// the process, and nothing but a restart mends it.
+public struct KafkaConsumerSigns: Sendable, Hashable {
+    /// Turns of the thread that owns the client: at least one a second.
+    public let turns: UInt64
+    /// Statistics that librdkafka's main thread has sent: one every five seconds.
+    public let statistics: UInt64
+}
+
+/// Counts the signs of life: written by the owner thread, read by anybody.
+final class ConsumerActivity: Sendable {
+    private let turns = Atomic<UInt64>(0)
+    private let statistics = Atomic<UInt64>(0)
+
+    var signs: KafkaConsumerSigns {
+        KafkaConsumerSigns(
+            turns: turns.load(ordering: .relaxed), statistics: statistics.load(ordering: .relaxed))
+    }
+
+    func countTurn() { turns.wrappingAdd(1, ordering: .relaxed) }
+
+    func countStatistics() { statistics.wrappingAdd(1, ordering: .relaxed) }
+}

@@ -1,0 +1,121 @@
+internal import CLibrdkafka
+internal import Scheduling
+
+/// The way a consumer joins its group, and how much it holds in memory.
+public struct KafkaConsumerConfiguration: Sendable {
+    /// Addresses and pass-through properties.
+    public var client: KafkaClientConfiguration
+    /// The group whose members share the topics.
+    public var groupID: String
+    /// The topics to read; a name that begins with `^` is a regular expression.
+    public var topics: [String]
+    /// A name for static membership: a restart within the session timeout then moves no partition. No two members may
+    /// have the same, else the one that joined first ends with a fatal error. Nil, the default, leaves it to the
+    /// property `group.instance.id`.
+    public var groupInstanceID: String?
+
+    /// Defaults for everything but addresses, group and topics.
+    public init(client: KafkaClientConfiguration, groupID: String, topics: [String], groupInstanceID: String? = nil) {
+        self.client = client
+        self.groupID = groupID
+        self.topics = topics
+        self.groupInstanceID = groupInstanceID
+    }
+
+    /// The time after which the group does without a member that is silent. A worker that is killed leaves its
+    /// partitions unread for so long.
+    static let sessionTimeout = Duration.seconds(15)
+    /// The time that librdkafka gives a join to be answered, besides a few seconds, and the group a member to rejoin.
+    /// The owner thread turns every second whatever its owner does, so it need not be long; a coordinator that froze
+    /// during a join held a whole group for 82 s with librdkafka's default of five minutes.
+    static let maxPollInterval = Duration.seconds(20)
+    /// Interval of librdkafka's statistics: metrics, reachability, and a sign that its main thread lives.
+    static let statisticsInterval = Duration.seconds(5)
+    /// Records that librdkafka holds ready over all partitions, and their KiB, unless the operator says otherwise.
+    static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 4096)
+
+    func properties() throws(KafkaError) -> ClientProperties {
+        var defaults = [
+            "group.id": groupID,
+            Self.strategyProperty: "range",
+            "session.timeout.ms": String(Self.sessionTimeout.wholeMilliseconds),
+            "heartbeat.interval.ms": "3000",
+            "max.poll.interval.ms": String(Self.maxPollInterval.wholeMilliseconds),
+            "statistics.interval.ms": String(Self.statisticsInterval.wholeMilliseconds),
+            // Offsets are committed by name, after the ledger has them.
+            "enable.auto.commit": "false",
+            "enable.auto.offset.store": "false",
+            // Reading again is harmless to an idempotent reader; skipping is not.
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "check.crcs": "true",
+            "fetch.wait.max.ms": "100",
+            "fetch.max.bytes": String(answerBytes),
+            "queued.min.messages": String(Self.prefetchedRecords),
+            "queued.max.messages.kbytes": String(Self.prefetchedKilobytes),
+        ]
+        if Self.hasQueueBackoff { defaults["fetch.queue.backoff.ms"] = "10" }
+        var client = client
+        if let groupInstanceID { client.properties["group.instance.id"] = groupInstanceID }
+        return try ClientProperties(client, defaults: defaults, rules: Self.rules)
+    }
+
+    /// Makes a client with exactly the properties that ``KafkaConsumer`` would use, and throws it away: what this
+    /// accepts, a consumer accepts. The group is not joined.
+    ///
+    /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
+    public func check() throws(KafkaError) {
+        let handle = try ClientHandle(RD_KAFKA_CONSUMER, properties: properties())
+        // A client that is not freed in time was accepted all the same.
+        _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
+    }
+
+    /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB, where librdkafka's
+    /// default is 50; more where the operator lets a single record be larger, which librdkafka asks for.
+    private var answerBytes: Int { max(4 << 20, client.properties["message.max.bytes"].flatMap { Int($0) } ?? 0) }
+
+    /// Whether librdkafka can be told how soon it looks for room again; before 2.2.0 it has to be reminded
+    /// (``PrefetchRefill``).
+    static let hasQueueBackoff = rd_kafka_version() >= 0x0202_0000
+
+    /// Records that librdkafka may hold, whoever said so.
+    var heldRecords: Int { client.properties["queued.min.messages"].flatMap { Int($0) } ?? Self.prefetchedRecords }
+
+    /// Bytes that it may hold, whoever said so.
+    var heldBytes: Int {
+        (client.properties["queued.max.messages.kbytes"].flatMap { Int($0) } ?? Self.prefetchedKilobytes) << 10
+    }
+
+    /// Whether only what moves is given back at a rebalance, as far as it is up to this member.
+    var isCooperative: Bool { client.properties[Self.strategyProperty] == "cooperative-sticky" }
+
+    /// Whether the group keeps this member's place when it goes, and so is not told.
+    var isStatic: Bool { groupInstanceID != nil || client.properties["group.instance.id"] != nil }
+
+    private static let strategyProperty = "partition.assignment.strategy"
+
+    /// Each strategy, and both of those that give everything back: a group can pass from one to the other by way of
+    /// members that know both. librdkafka cannot pass from these to the cooperative one.
+    private static let strategies: Set = [
+        "range", "roundrobin", "range,roundrobin", "roundrobin,range", "cooperative-sticky",
+    ]
+
+    private static let rules: [ClientProperties.Rule] = [
+        .init(key: "group.id", allowed: [], reason: "it has a setting of its own"),
+        .init(
+            key: strategyProperty, allowed: strategies,
+            reason: "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
+        .init(
+            key: "enable.auto.offset.store", allowed: ["false"],
+            reason: "offsets would be committed before their records are complete"),
+        .init(
+            key: "enable.auto.commit", allowed: ["false"],
+            reason: "offsets are committed by name, after the ledger has them"),
+        .init(
+            key: "auto.offset.reset", allowed: ["earliest", "beginning", "smallest"],
+            reason: "records that were never read would be skipped"),
+        .init(key: "isolation.level", allowed: ["read_committed"], reason: "aborted records would be read"),
+        .init(
+            key: "enable.partition.eof", allowed: ["false"], reason: "the end of a partition is no event here"),
+    ]
+}

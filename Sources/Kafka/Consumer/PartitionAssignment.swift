@@ -1,0 +1,138 @@
+/// The partitions that the group has granted to this member, and those of them that are read. Pure: events in, calls
+/// out.
+///
+/// The group grants a partition; reading begins when the owner of this consumer has taken it over elsewhere and says
+/// from where. The group is answered at once and does not wait for that. The three rules of librdkafka behind the
+/// calls: the eager protocol knows `assign` only, which replaces everything; the cooperative one knows the incremental
+/// calls only; and a single partition that was not added makes the removal of all fail.
+struct PartitionAssignment {
+    /// A call to librdkafka.
+    enum Call: Equatable {
+        /// `rd_kafka_assign` with these and no others, each from its offset.
+        case replace([KafkaPartition: Int64])
+        /// `rd_kafka_assign` without a list: the answer to a revocation under the eager protocol.
+        case unassign
+        /// `rd_kafka_incremental_assign`.
+        case add([KafkaPartition: Int64])
+        /// `rd_kafka_incremental_unassign`.
+        case remove([KafkaPartition])
+    }
+
+    /// The state of a partition that is read.
+    struct Reading: Equatable {
+        /// The owner's number for this stretch of reading.
+        let assignmentID: UInt64
+        /// The next offset to be handed over; negative until the first record if the start is the oldest one.
+        var next: Int64
+        /// librdkafka has said that the offset was out of range; the next record's offset tells which way.
+        var isReset = false
+    }
+
+    private(set) var granted: Set<KafkaPartition> = []
+    private(set) var readings: [KafkaPartition: Reading] = [:]
+
+    /// The group grants partitions: all there are (eager) or further ones (incremental).
+    /// - Returns: the answer that is due at once.
+    mutating func grant(_ partitions: [KafkaPartition], isIncremental: Bool) -> Call {
+        guard isIncremental else {
+            granted = Set(partitions)
+            readings = [:]
+            return .replace([:])
+        }
+        granted.formUnion(partitions)
+        return .add([:])
+    }
+
+    /// The group takes partitions away: all (eager) or some (incremental).
+    /// - Returns: the answer that is due at once.
+    mutating func revoke(_ partitions: [KafkaPartition], isIncremental: Bool) -> Call {
+        guard isIncremental else {
+            granted = []
+            readings = [:]
+            return .unassign
+        }
+        granted.subtract(partitions)
+        let removed = partitions.filter { readings.removeValue(forKey: $0) != nil }
+        return .remove(removed.sorted())
+    }
+
+    /// Begins to read granted partitions from an offset, those too that are read already. Others are left out: the
+    /// group has taken them away meanwhile.
+    /// - Returns: the calls to make, in this order.
+    mutating func start(_ starts: [KafkaStart], isIncremental: Bool) -> [Call] {
+        let valid = starts.filter { granted.contains($0.partition) }
+        guard !valid.isEmpty else { return [] }
+        var again: [KafkaPartition] = []
+        var offsets: [KafkaPartition: Int64] = [:]
+        for start in valid {
+            let reading = Reading(assignmentID: start.assignmentID, next: start.offset.number)
+            if readings.updateValue(reading, forKey: start.partition) != nil { again.append(start.partition) }
+            offsets[start.partition] = reading.next
+        }
+        guard isIncremental else { return [.replace(readings.mapValues(\.next))] }
+        return (again.isEmpty ? [] : [.remove(again.sorted())]) + [.add(offsets)]
+    }
+
+    /// Ends the reading of partitions, which stay granted.
+    mutating func stop(_ partitions: [KafkaPartition], isIncremental: Bool) -> [Call] {
+        let stopped = partitions.filter { readings.removeValue(forKey: $0) != nil }
+        guard !stopped.isEmpty else { return [] }
+        return isIncremental ? [.remove(stopped.sorted())] : [.replace(readings.mapValues(\.next))]
+    }
+
+    /// Notes how far a partition's records were handed over.
+    mutating func advance(_ partition: KafkaPartition, to next: Int64) {
+        readings[partition]?.next = next
+        readings[partition]?.isReset = false
+    }
+
+    /// librdkafka has found a partition's offset out of range and reads on from the oldest record.
+    mutating func reset(_ partition: KafkaPartition) { readings[partition]?.isReset = true }
+
+    /// The meaning of a record's offset for the partition's reading.
+    enum Arrival: Equatable {
+        case inOrder
+        /// Records before it were deleted before they were read.
+        case afterGone(Range<Int64>)
+        /// The topic's offsets begin anew: it was made again, or lost its end.
+        case wentBack(expected: Int64)
+    }
+
+    /// The meaning of an offset that comes next; offsets without records are passed over as usual.
+    static func arrival(of offset: Int64, in reading: Reading) -> Arrival {
+        guard reading.next >= 0 else { return .inOrder }
+        if offset < reading.next { return .wentBack(expected: reading.next) }
+        if reading.isReset, offset > reading.next { return .afterGone(reading.next..<offset) }
+        return .inOrder
+    }
+}
+
+/// The place where the reading of a partition begins.
+public struct KafkaStart: Sendable, Hashable {
+    /// An offset, or the oldest record that is retained.
+    public enum Offset: Sendable, Hashable {
+        case oldest
+        case at(Int64)
+
+        /// librdkafka's number for it.
+        var number: Int64 {
+            switch self {
+            case .oldest: -2
+            case .at(let offset): offset
+            }
+        }
+    }
+
+    public let partition: KafkaPartition
+    public let offset: Offset
+    /// The owner's number for this stretch of reading; it comes back with the records, so that those of an earlier one,
+    /// which are on their way, can be told from them.
+    public let assignmentID: UInt64
+
+    /// Begins to read at an offset, which need not hold a record.
+    public init(_ partition: KafkaPartition, from offset: Offset, assignmentID: UInt64) {
+        self.partition = partition
+        self.offset = offset
+        self.assignmentID = assignmentID
+    }
+}

@@ -1,0 +1,65 @@
+internal import CLibrdkafka
+internal import Scheduling
+
+/// The way a producer batches, compresses and gives up.
+public struct KafkaProducerConfiguration: Sendable {
+    /// Addresses and pass-through properties.
+    public var client: KafkaClientConfiguration
+    /// Topics whose metadata is asked for at once, so that the first record of each does not wait for it (up to a
+    /// second in librdkafka before 2.10.1).
+    public var topics: [String]
+    /// Longest wait of a record for its acknowledgement; then it fails with `timedOut`. The only clock of publishing.
+    public var messageTimeout: Duration
+    /// Time that a batch is kept open for more records.
+    public var linger: Duration
+    /// KiB that may wait to be acknowledged; beyond it the answer to a record is `full`.
+    public var bufferedKilobytes: Int
+
+    /// Defaults for everything but the addresses: ten seconds, ten milliseconds, 32 MiB.
+    public init(
+        client: KafkaClientConfiguration, topics: [String] = [], messageTimeout: Duration = .seconds(10),
+        linger: Duration = .milliseconds(10), bufferedKilobytes: Int = 32 << 10
+    ) {
+        self.client = client
+        self.topics = topics
+        self.messageTimeout = messageTimeout
+        self.linger = linger
+        self.bufferedKilobytes = bufferedKilobytes
+    }
+
+    func properties() throws(KafkaError) -> ClientProperties {
+        var defaults = [
+            "enable.idempotence": "true",
+            "acks": "all",
+            "message.timeout.ms": String(messageTimeout.wholeMilliseconds),
+            "linger.ms": String(linger.wholeMilliseconds),
+            "compression.codec": "lz4",
+            "queue.buffering.max.kbytes": String(bufferedKilobytes),
+            // A topic that is missing is named as such before its records' time is over.
+            "topic.metadata.propagation.max.ms": String((messageTimeout / 2).wholeMilliseconds),
+        ]
+        // librdkafka knows it by two names, and an operator may use either.
+        if client.properties["delivery.timeout.ms"] != nil { defaults["message.timeout.ms"] = nil }
+        return try ClientProperties(client, defaults: defaults, rules: Self.rules)
+    }
+
+    /// Makes a client with exactly the properties that ``KafkaProducer`` would use, and throws it away: what this
+    /// accepts, a producer accepts.
+    ///
+    /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
+    public func check() throws(KafkaError) {
+        let handle = try ClientHandle(RD_KAFKA_PRODUCER, properties: properties())
+        // A client that is not freed in time was accepted all the same.
+        _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
+    }
+
+    private static let rules: [ClientProperties.Rule] = [
+        .init(key: "enable.idempotence", allowed: ["true"], reason: "retries would duplicate and reorder records"),
+        .init(key: "acks", allowed: ["all", "-1"], reason: "an acknowledged record could be lost with its leader"),
+        .init(
+            key: "request.required.acks", allowed: ["all", "-1"],
+            reason: "an acknowledged record could be lost with its leader"),
+        .init(key: "delivery.report.only.error", allowed: ["false"], reason: "acknowledgements would never come"),
+        .init(key: "transactional.id", allowed: [], reason: "transactions are not offered"),
+    ]
+}

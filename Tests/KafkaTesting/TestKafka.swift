@@ -1,0 +1,171 @@
+import Glibc
+public import Kafka
+import Logging
+import Synchronization
+
+/// A broker for tests: Apache Kafka where `KAFKA_HOME` names the folder that one was unpacked to, else librdkafka's
+/// mock.
+///
+/// Each is a process of its own on loopback, which ends with the test process. Its faults are those of a process:
+/// killed, frozen, started again. Tests share ``shared`` and give topics and groups names of their own; a test that
+/// breaks the broker starts one for itself.
+public final class TestKafka: Sendable {
+    enum Kind: Hashable, Sendable {
+        /// A single broker in KRaft mode, its own controller.
+        case apache(home: String)
+        case mock
+    }
+
+    /// The broker that tests share; it starts with the first that asks.
+    public static var shared: TestKafka {
+        get throws(TestKafkaError) {
+            switch broker {
+            case .success(let kafka): return kafka
+            case .failure(let error): throw error
+            }
+        }
+    }
+
+    private static let broker: Result<TestKafka, TestKafkaError> = {
+        do throws(TestKafkaError) {
+            let kafka = try TestKafka()
+            print("Kafka for these tests: \(kafka.name), \(kafka.bootstrapServers)")
+            return .success(kafka)
+        } catch {
+            return .failure(error)
+        }
+    }()
+
+    /// Whether tests run on Apache Kafka: the mock forgets everything when it is killed, and deletes nothing.
+    public static var isApache: Bool { if case .apache = kind { true } else { false } }
+
+    private static let kind: Kind = {
+        guard let home = getenv("KAFKA_HOME").map({ String(cString: $0) }), !home.isEmpty else { return .mock }
+        return .apache(home: home)
+    }()
+
+    private static let names = Atomic(0)
+
+    /// Addresses for clients.
+    public let bootstrapServers: String
+    private let broker: any TestBroker
+
+    /// Starts a broker and waits until it answers.
+    public init() throws(TestKafkaError) {
+        switch Self.kind {
+        case .apache(let home): broker = try ApacheBroker(home: home)
+        case .mock: broker = try MockBroker()
+        }
+        bootstrapServers = broker.bootstrapServers
+    }
+
+    /// The program that runs.
+    public var name: String { broker.name }
+
+    /// A name that no other test of any run has.
+    public static func uniqueName(_ prefix: String) -> String {
+        "\(prefix)-\(getpid())-\(names.wrappingAdd(1, ordering: .relaxed).newValue)"
+    }
+
+    /// Creates a topic; topic properties have an effect on Apache Kafka only.
+    public func createTopic(
+        _ name: String, partitions: Int = 1, configuration: [String: String] = [:]
+    ) throws(TestKafkaError) {
+        try broker.createTopic(name, partitions: partitions, configuration: configuration)
+    }
+
+    /// Creates a topic under a name of its own.
+    public func makeTopic(
+        _ prefix: String = "topic", partitions: Int = 1, configuration: [String: String] = [:]
+    ) throws(TestKafkaError) -> String {
+        let name = Self.uniqueName(prefix)
+        try createTopic(name, partitions: partitions, configuration: configuration)
+        return name
+    }
+
+    /// Kills the broker (SIGKILL); the mock closes its connections and accepts none, since it would forget everything.
+    public func kill() throws(TestKafkaError) { try broker.kill() }
+
+    /// Starts the killed broker again at the same address, with what it had, and waits until it answers.
+    public func restart() throws(TestKafkaError) { try broker.restart() }
+
+    /// Freezes the broker (SIGSTOP): connections stay open and nothing is answered.
+    public func pause() { Glibc.kill(broker.pid, SIGSTOP) }
+
+    /// Lets the frozen broker go on (SIGCONT).
+    public func resume() { Glibc.kill(broker.pid, SIGCONT) }
+
+    /// Ends the broker and removes its data. The end of the last reference does the same.
+    public func stop() { broker.stop() }
+
+    /// A client of this broker, with times that suit tests.
+    public var client: KafkaClientConfiguration {
+        KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "tests", properties: properties)
+    }
+
+    /// The mock waits a session less a second at each rebalance after the first, and with an empty answer the whole
+    /// wait.
+    private var properties: [String: String] {
+        [
+            "session.timeout.ms": Self.isApache ? "6000" : "3000", "heartbeat.interval.ms": "300",
+            "fetch.wait.max.ms": "20", "reconnect.backoff.max.ms": "500",
+        ]
+    }
+}
+
+/// One kind of broker.
+protocol TestBroker: Sendable {
+    var name: String { get }
+    var bootstrapServers: String { get }
+    var pid: pid_t { get }
+    func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError)
+    func kill() throws(TestKafkaError)
+    func restart() throws(TestKafkaError)
+    func stop()
+}
+
+/// librdkafka's mock cluster in a process of its own: the executable `kafka-mock`, built beside the tests.
+final class MockBroker: TestBroker {
+    let bootstrapServers: String
+    private let process: ChildProcess
+
+    var name: String { "librdkafka's mock" }
+    var pid: pid_t { process.pid }
+
+    init() throws(TestKafkaError) {
+        process = try ChildProcess([try Self.path()])
+        guard let line = process.readLine(), line.hasPrefix("BOOTSTRAP ") else {
+            throw TestKafkaError("kafka-mock has not started")
+        }
+        bootstrapServers = String(line.dropFirst("BOOTSTRAP ".count))
+    }
+
+    func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError) {
+        try command("topic \(name) \(partitions)")
+    }
+
+    func kill() throws(TestKafkaError) { try command("down 1") }
+    func restart() throws(TestKafkaError) { try command("up 1") }
+    func stop() {
+        Glibc.kill(pid, SIGCONT)
+        process.end()
+    }
+
+    private func command(_ line: String) throws(TestKafkaError) {
+        process.say(line)
+        let answer = process.readLine() ?? "it has ended"
+        guard answer == "OK" else { throw TestKafkaError("kafka-mock: \(line): \(answer)") }
+    }
+
+    private static func path() throws(TestKafkaError) -> String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { throw TestKafkaError("/proc/self/exe cannot be read") }
+        let program = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // The test's bundle stands beside the executables of its build.
+        let folder = program.split(separator: "/").dropLast().joined(separator: "/")
+        let path = "/\(folder)/kafka-mock"
+        guard access(path, X_OK) == 0 else { throw TestKafkaError("there is no \(path): build the product kafka-mock") }
+        return path
+    }
+}

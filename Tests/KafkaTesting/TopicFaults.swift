@@ -1,0 +1,46 @@
+import CLibrdkafka
+
+/// Changes that operators and retention make to a topic. The mock knows none of them.
+extension TestKafka {
+    /// Deletes a topic and waits until the broker has done it.
+    public func deleteTopic(_ name: String) throws(TestKafkaError) {
+        try ask("delete the topic \(name)") { client, queue in
+            var topics = [rd_kafka_DeleteTopic_new(name)]
+            rd_kafka_DeleteTopics(client, &topics, 1, nil, queue)
+            rd_kafka_DeleteTopic_destroy_array(&topics, 1)
+        }
+    }
+
+    /// Deletes a partition's records before an offset, as retention does.
+    public func deleteRecords(of topic: String, partition: Int32, before offset: Int64) throws(TestKafkaError) {
+        try ask("delete records of \(topic)") { client, queue in
+            let list = rd_kafka_topic_partition_list_new(1)
+            rd_kafka_topic_partition_list_add(list, topic, partition).pointee.offset = offset
+            var requests = [rd_kafka_DeleteRecords_new(list)]
+            rd_kafka_topic_partition_list_destroy(list)
+            rd_kafka_DeleteRecords(client, &requests, 1, nil, queue)
+            rd_kafka_DeleteRecords_destroy_array(&requests, 1)
+        }
+    }
+
+    /// Asks by librdkafka's admin interface and waits for an answer without an error.
+    private func ask(
+        _ what: String, _ request: (_ client: OpaquePointer, _ queue: OpaquePointer) -> Void
+    ) throws(TestKafkaError) {
+        let configuration = rd_kafka_conf_new()
+        rd_kafka_conf_set(configuration, "bootstrap.servers", bootstrapServers, nil, 0)
+        guard let client = rd_kafka_new(RD_KAFKA_PRODUCER, configuration, nil, 0) else {
+            throw TestKafkaError("no client to \(what)")
+        }
+        defer { rd_kafka_destroy(client) }
+        guard let queue = rd_kafka_queue_new(client) else { throw TestKafkaError("no queue to \(what)") }
+        defer { rd_kafka_queue_destroy(queue) }
+        request(client, queue)
+        guard let event = rd_kafka_queue_poll(queue, 30_000) else { throw TestKafkaError("no answer to \(what)") }
+        defer { rd_kafka_event_destroy(event) }
+        let code = rd_kafka_event_error(event)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw TestKafkaError("cannot \(what): \(rd_kafka_err2str(code).map(String.init(cString:)) ?? "")")
+        }
+    }
+}

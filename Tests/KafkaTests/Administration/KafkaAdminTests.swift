@@ -1,0 +1,118 @@
+import KafkaTesting
+import Testing
+
+@testable import Kafka
+
+@Suite(.serialized)
+struct KafkaAdminTests {
+    private let kafka: TestKafka
+    private let admin: KafkaAdmin
+
+    init() throws {
+        kafka = try TestKafka.shared
+        admin = KafkaAdmin(configuration: kafka.client, logger: .silent)
+    }
+
+    @Test("A cluster tells its brokers and its topics")
+    func describe() throws {
+        let topic = try kafka.makeTopic(partitions: 3)
+        let description = try admin.describe(topics: [topic])
+        #expect(description.brokers.map(\.id) == [1])
+        #expect(description.brokers.allSatisfy { $0.host == "127.0.0.1" && $0.port > 0 })
+        #expect(
+            description.topics[topic]
+                == .present(.init(count: 3, leaderless: 0, replicas: 1, inSyncReplicas: 1)))
+        #expect(try admin.describe().topics.keys.contains(topic))
+        #expect(try admin.describe(topics: []).topics.isEmpty)
+    }
+
+    // The mock creates topics on demand, and has no configurations.
+    @Test("Topics are created with their configuration, which is told", .enabled(if: TestKafka.isApache))
+    func create() throws {
+        let (topic, missing) = (TestKafka.uniqueName("made"), TestKafka.uniqueName("missing"))
+        let new = KafkaNewTopic(
+            name: topic, partitions: 2, replicas: 1,
+            configuration: [
+                "retention.ms": "604800000", "min.insync.replicas": "1", "max.message.bytes": "2000000",
+                "cleanup.policy": "delete",
+            ])
+        #expect(try admin.createTopics([new]) == [topic: nil])
+        let again = try admin.createTopics([new])
+        #expect((again[topic] ?? nil)?.failure?.name == "TOPIC_ALREADY_EXISTS")
+        #expect((again[topic] ?? nil)?.disposition == .reject)
+
+        let configurations = try admin.topicConfigurations(of: [topic, missing])
+        let values = try #require(try configurations[topic]?.get())
+        for (name, value) in new.configuration { #expect(values[name] == value, "\(name)") }
+        #expect(values["compression.type"] == "producer")
+        #expect(throws: KafkaError.self) { try configurations[missing]?.get() }
+        #expect(try admin.describe(topics: [missing]).topics[missing] == .missing)
+    }
+
+    @Test("A topic that cannot be is refused before anybody is asked")
+    func invalidTopic() {
+        let error = #expect(throws: KafkaError.self) {
+            try admin.createTopics([KafkaNewTopic(name: "new", partitions: 0, replicas: 1)], timeout: .seconds(1))
+        }
+        #expect(error?.disposition == .reject)
+    }
+
+    @Test("Partitions tell the offsets that they hold; a topic that is not there is named")
+    func offsets() throws {
+        let topic = try kafka.makeTopic(partitions: 2)
+        try TestProducer.fill(kafka, (0..<7).map { _ in KafkaProducerRecord(topic: topic, key: [1], value: [1]) })
+        let offsets = try admin.offsets(of: [topic])
+        #expect(offsets.count == 2)
+        #expect(offsets.values.map(\.lowerBound) == [0, 0])
+        #expect(offsets.values.map(\.upperBound).sorted() == [0, 7])
+        let missing = TestKafka.uniqueName("missing")
+        let error = #expect(throws: KafkaError.self) { try admin.offsets(of: [topic, missing]) }
+        #expect(error.map { "\($0)".contains(missing) } == true)
+    }
+
+    // The mock answers no such question.
+    @Test("A group tells its state and its members", .enabled(if: TestKafka.isApache))
+    func group() throws {
+        let topic = try kafka.makeTopic()
+        let group = try TestGroup(kafka, topic: topic)
+        #expect(try admin.describe(group: group.group).state == "Dead")
+        try group.join()
+        try group.serve { $0.members[0].granted.count == 1 }
+        let description = try admin.describe(group: group.group)
+        #expect(description == KafkaGroupDescription(state: "Stable", assignor: "range", members: ["tests"]))
+    }
+
+    @Test(
+        "A failure says what librdkafka says of it in its log, and no password",
+        arguments: [
+            (["port": "1"], "Connection refused"), (["security.protocol": "SSL"], "SSL"),
+            (["security.protocol": "SASL_PLAINTEXT", "sasl.password": "canary"], "SASL"),
+        ])
+    func reason(properties: [String: String], reason: String) throws {
+        var client = kafka.client
+        client.properties = properties
+        if client.properties.removeValue(forKey: "port") != nil { client.bootstrapServers = "127.0.0.1:1" }
+        if properties["sasl.password"] != nil {
+            client.properties.merge(["sasl.mechanism": "PLAIN", "sasl.username": "user"]) { $1 }
+        }
+        let admin = KafkaAdmin(configuration: client, logger: .silent)
+        var text = ""
+        // Longer each time, for a machine on which the reason needs more than that to be known.
+        for seconds in [2, 10, 40] where !text.contains(reason) {
+            let error = #expect(throws: KafkaError.self) { try admin.describe(timeout: .seconds(seconds)) }
+            text = error?.description ?? ""
+        }
+        #expect(text.contains(reason))
+        #expect(!text.contains("[thrd:"))
+        #expect(!text.contains("canary"))
+    }
+
+    @Test("A reason in which a secret occurs is not shown")
+    func secret() {
+        let error = KafkaError.transient(KafkaFailure(code: -195, name: "_TRANSPORT", text: "failure"))
+        #expect(error.explained(by: "canary is wrong", hiding: ["canary"]) == error)
+        #expect("\(error.explained(by: "it is wrong", hiding: ["canary"]))" == "_TRANSPORT: failure: it is wrong")
+        let denied = KafkaError.denied(KafkaFailure(code: 29, name: "TOPIC_AUTHORIZATION_FAILED", text: "no"))
+        #expect(denied.explained(by: "Connection refused", hiding: []) == denied, "the broker said why")
+    }
+}

@@ -1,0 +1,90 @@
+import KafkaTesting
+import Testing
+
+@testable import Kafka
+
+@Suite(.serialized)
+struct KafkaScanTests {
+    private let kafka: TestKafka
+
+    init() throws { kafka = try TestKafka.shared }
+
+    private func read(_ stretches: [KafkaPartition: Range<Int64>]) throws -> [KafkaRecord] {
+        var records: [KafkaRecord] = []
+        try KafkaScan(configuration: kafka.client, group: "group", logger: .silent).read(stretches) { batch in
+            records += batch.records
+            return true
+        }
+        return records
+    }
+
+    @Test("Topics are read from end to end, each partition in order, and no group is joined")
+    func everything() throws {
+        let topic = try kafka.makeTopic(partitions: 4)
+        try TestProducer.fill(kafka, topic, 0..<5000)
+        let group = TestKafka.uniqueName("scan")
+        var records: [KafkaPartition: [KafkaRecord]] = [:]
+        try KafkaScan(configuration: kafka.client, group: group, logger: .silent).read(topics: [topic]) { batch in
+            records[batch.partition, default: []] += batch.records
+            return true
+        }
+        #expect(Set(records.values.joined().map(\.text)) == Set((0..<5000).map { "\($0)" }))
+        for (_, records) in records { #expect(records.map(\.offset) == Array(0..<Int64(records.count))) }
+        let admin = KafkaAdmin(configuration: kafka.client, logger: .silent)
+        #expect(try admin.committedOffsets(of: group, in: Array(records.keys)) == [:])
+    }
+
+    @Test("A stretch is read, and nothing that lies beside it; less where less is there")
+    func stretch() throws {
+        let topic = try kafka.makeTopic()
+        let partition = KafkaPartition(topic: topic, index: 0)
+        try TestProducer.fill(kafka, topic, 0..<300)
+        #expect(try read([partition: 10..<13]).map(\.offset) == [10, 11, 12])
+        #expect(try read([partition: 7..<7]).isEmpty)
+        #expect(try read([:]).isEmpty)
+        #expect(try read([partition: 290..<900]).count == 10)
+    }
+
+    @Test("A reader that has enough ends the scan")
+    func enough() throws {
+        let topic = try kafka.makeTopic(partitions: 2)
+        try TestProducer.fill(kafka, topic, 0..<100)
+        var calls = 0
+        try KafkaScan(configuration: kafka.client, group: "group", logger: .silent).read(topics: [topic]) { _ in
+            calls += 1
+            return false
+        }
+        #expect(calls == 1)
+    }
+
+    @Test("An operator's file for workers does not change what a scan is")
+    func properties() throws {
+        let topic = try kafka.makeTopic()
+        try TestProducer.fill(kafka, topic, 0..<5)
+        var client = kafka.client
+        client.properties = [
+            "enable.partition.eof": "false", "auto.offset.reset": "error", "enable.auto.commit": "true",
+        ]
+        var count = 0
+        try KafkaScan(configuration: client, group: "group", logger: .silent).read(topics: [topic]) { batch in
+            count += batch.records.count
+            return true
+        }
+        #expect(count == 5)
+    }
+
+    @Test("A partition ends with the last record of its stretch, with one behind it, and at its end")
+    func progress() {
+        let (a, b, c) = (
+            KafkaPartition(topic: "t", index: 0), KafkaPartition(topic: "t", index: 1),
+            KafkaPartition(topic: "t", index: 2)
+        )
+        var progress = ScanProgress(ends: [a: 3, b: 3, c: 3])
+        #expect([1, 2, 3].map { progress.takes($0, of: a) } == [true, true, false])
+        // Offset 2 holds no record.
+        #expect([1, 5, 6].map { progress.takes($0, of: b) } == [true, false, false])
+        #expect(!progress.isFinished)
+        progress.end(c)
+        #expect(progress.isFinished)
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Kafka
+
+struct StatisticsTests {
+    @Test("The needed members are read, the others ignored")
+    func decoding() throws {
+        let json = """
+            {"name":"x","msg_cnt":3,"brokers":{"b/1":{"nodeid":1,"state":"UP","rtt":{"avg":1500,"p99":9,"cnt":2}}},
+            "topics":{"t":{"topic":"t","partitions":
+            {"0":{"consumer_lag":7,"fetchq_cnt":1,"fetchq_size":10,"leader":1}}}},
+            "cgrp":{"rebalance_cnt":2,"state":"up"}}
+            """
+        let statistics = try #require(Statistics.decode(json))
+        #expect(statistics.brokers?["b/1"]?.rtt?.avg == 1500)
+        #expect(statistics.topics?["t"]?.partitions["0"]?.consumer_lag == 7)
+        #expect(statistics.cgrp?.rebalance_cnt == 2)
+        #expect(statistics.isConnected)
+    }
+
+    @Test(
+        "A cluster is connected if one of its own brokers is, whatever a bootstrap address does",
+        arguments: [(1, "UP", true), (1, "DOWN", false), (1, "CONNECT", false), (-1, "UP", false)])
+    func connected(id: Int, state: String, isConnected: Bool) throws {
+        let json = #"{"brokers":{"a":{"nodeid":\#(id),"state":"\#(state)"}}}"#
+        #expect(try #require(Statistics.decode(json)).isConnected == isConnected)
+    }
+
+    @Test("A text of another form is no statistics", arguments: ["", "{", "[]", #"{"brokers":3}"#])
+    func malformed(json: String) {
+        #expect(Statistics.decode(json) == nil)
+    }
+}

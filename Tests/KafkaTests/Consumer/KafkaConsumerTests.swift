@@ -1,0 +1,192 @@
+import Kafka
+import KafkaTesting
+import Testing
+
+@Suite(.serialized)
+struct KafkaConsumerTests {
+    private let kafka: TestKafka
+
+    init() throws { kafka = try TestKafka.shared }
+
+    @Test("A record arrives as it was sent: null key, null and empty values, repeated headers")
+    func roundTrip() throws {
+        let topic = try kafka.makeTopic()
+        let sent = [
+            KafkaProducerRecord(topic: topic, key: nil, value: nil, timestampMilliseconds: 1_780_000_000_000),
+            KafkaProducerRecord(
+                topic: topic, key: [], value: [],
+                headers: [
+                    .init(name: "a", value: [1, 2]), .init(name: "a", value: nil), .init(name: "", value: []),
+                ]),
+            KafkaProducerRecord(topic: topic, key: [0, 255], value: Array(repeating: 7, count: 100_000)),
+        ]
+        try TestProducer.fill(kafka, sent)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].count == 3 }
+
+        let records = try #require(group.members[0].records[KafkaPartition(topic: topic, index: 0)])
+        #expect(records.map(\.offset) == [0, 1, 2])
+        #expect(records.map(\.key) == sent.map(\.key))
+        #expect(records.map(\.value) == sent.map(\.value))
+        #expect(records.map(\.headers) == sent.map(\.headers))
+        #expect(records[0].timestampMilliseconds == 1_780_000_000_000)
+    }
+
+    @Test(
+        "Nothing is read before the take-over; then a partition is read from where its owner says, under its number"
+    )
+    func takeOver() throws {
+        let topic = try kafka.makeTopic()
+        try TestProducer.fill(kafka, topic, 0..<10)
+        let group = try TestGroup(kafka, topic: topic)
+        group.isLedgerOpen = false
+        try group.join()
+        try group.serve { !$0.members[0].granted.isEmpty }
+        let partition = KafkaPartition(topic: topic, index: 0)
+        // An answer of the broker: by then records would have come.
+        group.members[0].consumer.fetchCommitted([partition])
+        try group.serve { if case .committedOffsets = $0 { true } else { nil } }
+        #expect(group.members[0].count == 0)
+
+        group.members[0].consumer.assign([KafkaStart(partition, from: .at(6), assignmentID: 42)])
+        let batch = try group.serve { event -> KafkaBatch? in
+            if case .records(let batches) = event { batches.first } else { nil }
+        }
+        #expect(batch.assignmentID == 42)
+        #expect(batch.end == 10)
+        try group.serve { $0.members[0].count == 4 }
+        #expect(group.members[0].values == ["6", "7", "8", "9"])
+    }
+
+    @Test("A demand is a total of records: no more come, and the rest follows when it grows")
+    func demand() throws {
+        let topic = try kafka.makeTopic()
+        try TestProducer.fill(kafka, topic, 0..<1000)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join(demand: 7)
+        try group.serve { $0.members[0].count == 7 }
+        let consumer = group.members[0].consumer
+        consumer.demand(records: 7, bytes: .max)
+        consumer.demand(records: 300, bytes: .max)
+        try group.serve { $0.members[0].count == 300 }
+        consumer.fetchCommitted([KafkaPartition(topic: topic, index: 0)])
+        try group.serve { if case .committedOffsets = $0 { true } else { nil } }
+        #expect(group.members[0].count == 300)
+        consumer.demand(records: 5000, bytes: .max)
+        try group.serve { $0.members[0].count == 1000 }
+        #expect(group.members[0].values == (0..<1000).map { "\($0)" })
+    }
+
+    @Test("A demand in bytes is exceeded by its last record only")
+    func demandInBytes() throws {
+        let topic = try kafka.makeTopic()
+        let value = Array(repeating: UInt8(0), count: 10_000)
+        try TestProducer.fill(kafka, (0..<50).map { _ in KafkaProducerRecord(topic: topic, key: nil, value: value) })
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join(demand: 0)
+        group.members[0].consumer.demand(records: .max, bytes: 25_000)
+        try group.serve { $0.members[0].count == 3 }
+        group.members[0].consumer.demand(records: .max, bytes: 30_001)
+        try group.serve { $0.members[0].count == 4 }
+        group.members[0].consumer.demand(records: .max, bytes: .max)
+        try group.serve { $0.members[0].count == 50 }
+    }
+
+    @Test("A partition that is assigned again is read from there, under the new number")
+    func assignedAgain() throws {
+        let topic = try kafka.makeTopic(partitions: 2)
+        try TestProducer.fill(kafka, topic, 0..<100)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].count == 100 }
+        let partition = KafkaPartition(topic: topic, index: 1)
+        let before = group.members[0].records
+        group.members[0].consumer.assign([KafkaStart(partition, from: .at(2), assignmentID: 1000)])
+        try group.serve { $0.members[0].count == 100 + (before[partition]?.count ?? 0) - 2 }
+        #expect(group.members[0].records[partition]?.dropFirst(before[partition]?.count ?? 0).first?.offset == 2)
+        // The other one goes on behind what was handed over.
+        #expect(
+            group.members[0].records[KafkaPartition(topic: topic, index: 0)]
+                == before[KafkaPartition(topic: topic, index: 0)])
+    }
+
+    @Test("A partition that is unassigned is read no more and stays this member's")
+    func unassigned() throws {
+        let topic = try kafka.makeTopic(partitions: 2)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].read.count == 2 }
+        let (first, second) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: topic, index: 1))
+        group.members[0].consumer.unassign([first])
+        try TestProducer.fill(kafka, topic, 0..<100)
+        try group.serve { !($0.members[0].records[second] ?? []).isEmpty }
+        group.members[0].consumer.commit([first: 0, second: 1])
+        let committed = try group.serve { event -> [KafkaPartition: Int64]? in
+            if case .committed(let offsets) = event { offsets } else { nil }
+        }
+        #expect(committed == [first: 0, second: 1])
+        #expect(group.members[0].records[first] == nil)
+        group.members[0].consumer.assign([KafkaStart(first, from: .oldest, assignmentID: 9)])
+        try group.serve { $0.members[0].count == 100 }
+    }
+
+    @Test("Committed offsets are told, and none where the group has none")
+    func committedOffsets() throws {
+        let topic = try kafka.makeTopic(partitions: 2)
+        let (first, second) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: topic, index: 1))
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].granted.count == 2 }
+        group.members[0].consumer.commit([first: 17])
+        try group.serve { if case .committed = $0 { true } else { nil } }
+        group.members[0].consumer.fetchCommitted([first, second])
+        let offsets = try group.serve { event -> [KafkaPartition: Int64?]? in
+            if case .committedOffsets(let offsets) = event { offsets } else { nil }
+        }
+        #expect(offsets == [first: 17, second: nil])
+        // Also backwards: the owner decides.
+        group.members[0].consumer.commit([first: 3])
+        try group.stop(0)
+        let admin = KafkaAdmin(configuration: kafka.client, logger: .silent)
+        #expect(try admin.committedOffsets(of: group.group, in: [first, second]) == [first: 3])
+    }
+
+    @Test("An offset of a partition that is not this member's is not committed")
+    func foreignOffset() throws {
+        let topic = try kafka.makeTopic()
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].granted.count == 1 }
+        let foreign = KafkaPartition(topic: topic, index: 5)
+        group.members[0].consumer.commit([foreign: 1])
+        let failed = try group.serve { event -> [KafkaPartition: Int64]? in
+            if case .commitFailed(let offsets, _) = event { offsets } else { nil }
+        }
+        #expect(failed == [foreign: 1])
+    }
+
+    // The mock knows no static members.
+    @Test("A static member whose name another one takes ends for good, and says why", .enabled(if: TestKafka.isApache))
+    func fencing() throws {
+        let topic = try kafka.makeTopic()
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join(["group.instance.id": "one"])
+        try group.serve { $0.members[0].granted.count == 1 }
+        try group.join(["group.instance.id": "one"])
+        try group.serve { $0.members[0].errors.contains { $0.isFenced } }
+        try group.stop(0)
+    }
+
+    @Test("Signs of life come while nobody asks for anything")
+    func signs() throws {
+        let topic = try kafka.makeTopic()
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join(demand: 0)
+        try group.serve { $0.members[0].granted.count == 1 }
+        let before = group.members[0].consumer.signs
+        group.members[0].consumer.commit([KafkaPartition(topic: topic, index: 0): 0])
+        try group.serve { if case .committed = $0 { true } else { nil } }
+        #expect(group.members[0].consumer.signs.turns > before.turns)
+    }
+}

@@ -1,0 +1,119 @@
+import Testing
+
+@testable import Kafka
+
+struct PartitionAssignmentTests {
+    private let a = KafkaPartition(topic: "t", index: 0)
+    private let b = KafkaPartition(topic: "t", index: 1)
+    private let c = KafkaPartition(topic: "t", index: 2)
+
+    private func start(_ partition: KafkaPartition, _ offset: Int64, id: UInt64 = 1) -> KafkaStart {
+        KafkaStart(partition, from: .at(offset), assignmentID: id)
+    }
+
+    // MARK: Eager
+
+    @Test("Eager: the group is answered with nothing; what was taken over is assigned together")
+    func eager() {
+        var assignment = PartitionAssignment()
+        #expect(assignment.grant([a, b], isIncremental: false) == .replace([:]))
+        #expect(assignment.readings.isEmpty)
+        #expect(assignment.start([start(a, 5), start(b, 7)], isIncremental: false) == [.replace([a: 5, b: 7])])
+        #expect(assignment.revoke([a, b], isIncremental: false) == .unassign)
+        #expect(assignment.granted.isEmpty && assignment.readings.isEmpty)
+    }
+
+    @Test("Eager: a further partition, or one anew, begins the others where they are")
+    func eagerFurther() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a, b], isIncremental: false)
+        _ = assignment.start([start(a, 5)], isIncremental: false)
+        assignment.advance(a, to: 9)
+        #expect(assignment.start([start(b, 7)], isIncremental: false) == [.replace([a: 9, b: 7])])
+        #expect(assignment.start([start(a, 2, id: 4)], isIncremental: false) == [.replace([a: 2, b: 7])])
+        #expect(assignment.readings[a]?.assignmentID == 4)
+        #expect(assignment.stop([a], isIncremental: false) == [.replace([b: 7])])
+        #expect(assignment.granted == [a, b])
+    }
+
+    @Test("Eager: a new grant ends what was read before, also without a revocation")
+    func eagerAgain() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a], isIncremental: false)
+        _ = assignment.start([start(a, 5)], isIncremental: false)
+        #expect(assignment.grant([b], isIncremental: false) == .replace([:]))
+        #expect(assignment.granted == [b] && assignment.readings.isEmpty)
+    }
+
+    // MARK: Cooperative
+
+    @Test("Cooperative: only what was added is removed, even if that is nothing")
+    func cooperative() {
+        var assignment = PartitionAssignment()
+        #expect(assignment.grant([a, b], isIncremental: true) == .add([:]))
+        #expect(assignment.start([start(a, 5)], isIncremental: true) == [.add([a: 5])])
+        #expect(assignment.grant([c], isIncremental: true) == .add([:]))
+        #expect(assignment.granted == [a, b, c])
+        #expect(assignment.revoke([b], isIncremental: true) == .remove([]))
+        #expect(assignment.revoke([a, c], isIncremental: true) == .remove([a]))
+        #expect(assignment.granted.isEmpty)
+    }
+
+    @Test("Cooperative: a partition that begins anew is removed first, and no other is touched")
+    func cooperativeAgain() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a, b], isIncremental: true)
+        _ = assignment.start([start(a, 5), start(b, 5)], isIncremental: true)
+        #expect(assignment.start([start(a, 2, id: 2)], isIncremental: true) == [.remove([a]), .add([a: 2])])
+        #expect(assignment.stop([b, c], isIncremental: true) == [.remove([b])])
+        #expect(assignment.stop([b], isIncremental: true) == [])
+    }
+
+    @Test("A take-over of a partition that is not this member's any more begins nothing", arguments: [true, false])
+    func late(isIncremental: Bool) {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a, b], isIncremental: isIncremental)
+        _ = assignment.revoke([a, b], isIncremental: isIncremental)
+        _ = assignment.grant([b], isIncremental: isIncremental)
+        #expect(assignment.start([start(a, 5)], isIncremental: isIncremental) == [])
+        #expect(
+            assignment.start([start(a, 5), start(b, 5)], isIncremental: isIncremental) == [
+                isIncremental ? .add([b: 5]) : .replace([b: 5])
+            ])
+    }
+
+    @Test("The oldest record is librdkafka's own number")
+    func oldest() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a], isIncremental: true)
+        let calls = assignment.start([KafkaStart(a, from: .oldest, assignmentID: 1)], isIncremental: true)
+        #expect(calls == [.add([a: -2])])
+    }
+
+    // MARK: Arrivals
+
+    @Test("Offsets without records are passed over; records gone are told after a reset only")
+    func arrivals() throws {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a], isIncremental: true)
+        _ = assignment.start([start(a, 10)], isIncremental: true)
+        let reading = try #require(assignment.readings[a])
+        #expect(PartitionAssignment.arrival(of: 10, in: reading) == .inOrder)
+        #expect(PartitionAssignment.arrival(of: 14, in: reading) == .inOrder)
+        #expect(PartitionAssignment.arrival(of: 9, in: reading) == .wentBack(expected: 10))
+        assignment.reset(a)
+        let reset = try #require(assignment.readings[a])
+        #expect(PartitionAssignment.arrival(of: 14, in: reset) == .afterGone(10..<14))
+        #expect(PartitionAssignment.arrival(of: 10, in: reset) == .inOrder)
+        #expect(PartitionAssignment.arrival(of: 0, in: reset) == .wentBack(expected: 10))
+        assignment.advance(a, to: 15)
+        #expect(assignment.readings[a] == .init(assignmentID: 1, next: 15))
+    }
+
+    @Test("Any offset may be the oldest one")
+    func oldestArrives() {
+        let reading = PartitionAssignment.Reading(assignmentID: 1, next: -2)
+        #expect(PartitionAssignment.arrival(of: 0, in: reading) == .inOrder)
+        #expect(PartitionAssignment.arrival(of: 1000, in: reading) == .inOrder)
+    }
+}

@@ -1,0 +1,167 @@
+import KafkaTesting
+import Metrics
+import Scheduling
+import Testing
+
+@testable import Kafka
+
+@Suite(.serialized)
+struct KafkaProducerTests {
+    private func record(_ topic: String, _ number: Int) -> KafkaProducerRecord {
+        KafkaProducerRecord(topic: topic, key: nil, value: Array("\(number)".utf8))
+    }
+
+    @Test("Every record has its report under its token, with its place")
+    func acknowledged() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka)
+        for number in 0..<1000 { #expect(producer.send(record(topic, number)) == .accepted) }
+        let deliveries = producer.reports(1000)
+        #expect(deliveries == (0..<1000).map { .acknowledged(partition: 0, offset: Int64($0)) })
+        #expect(Set(producer.reports.map(\.token)) == Set(1...1000))
+        #expect(producer.producer.outstanding == 0)
+    }
+
+    @Test("A full buffer is an answer, and room comes with the reports")
+    func full() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka) { $0.client.properties["queue.buffering.max.messages"] = "10" }
+        var accepted: UInt64 = 0
+        while producer.producer.produce(record(topic, 0), token: accepted) == .accepted { accepted += 1 }
+        #expect(accepted == 10)
+        #expect(producer.reports(10).allSatisfy { $0.isAcknowledged })
+        #expect(producer.producer.produce(record(topic, 0), token: 10) == .accepted)
+        #expect(producer.reports(11).count == 11)
+    }
+
+    @Test("A record that is too large for the client, or for the topic, is refused as such; its neighbours are not")
+    func tooLarge() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic(configuration: ["max.message.bytes": "5000"])
+        let producer = try TestProducer(kafka)
+        // More than librdkafka's own limit of a megabyte: refused at once.
+        let huge = KafkaProducerRecord(topic: topic, key: nil, value: Array(repeating: 0, count: 2_000_000))
+        #expect(producer.send(huge) == .refused(.tooLarge))
+        #expect(producer.metrics.render().contains(#"kafka_producer_failed_records_total{reason="too_large"} 1"#))
+        #expect(producer.send(record(topic, 1)) == .accepted)
+        #expect(producer.reports(1).allSatisfy { $0.isAcknowledged })
+        // The topic's limit is the broker's to say. The bytes do not compress.
+        guard TestKafka.isApache else { return }
+        var random = SplitMix64(seed: 1)
+        let large = KafkaProducerRecord(
+            topic: topic, key: nil, value: (0..<20_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+        #expect(producer.send(large) == .accepted)
+        #expect(producer.reports(2).last == .failed(.tooLarge))
+        #expect(producer.send(record(topic, 2)) == .accepted)
+        #expect(producer.reports(3).last?.isAcknowledged == true)
+    }
+
+    @Test(
+        "A topic that does not exist is named as such within the time for publishing", .enabled(if: TestKafka.isApache))
+    func unknownTopic() throws {
+        let producer = try TestProducer(try TestKafka.shared) { $0.messageTimeout = .seconds(4) }
+        #expect(producer.send(record(TestKafka.uniqueName("missing"), 1)) == .accepted)
+        #expect(producer.reports(1) == [.failed(.topicUnknown)])
+    }
+
+    @Test("A record that no broker takes in time fails as such; one that a broker takes in time does not")
+    func brokerAway() throws {
+        let kafka = try TestKafka()
+        defer { kafka.stop() }
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka) { $0.messageTimeout = .seconds(3) }
+        #expect(producer.send(record(topic, 0)) == .accepted)
+        #expect(producer.reports(1).allSatisfy { $0.isAcknowledged })
+        try kafka.kill()
+        #expect(producer.send(record(topic, 1)) == .accepted)
+        #expect(producer.reports(2).last == .failed(.timedOut))
+        try kafka.restart()
+        #expect(producer.send(record(topic, 2)) == .accepted)
+        #expect(producer.reports(3).last?.isAcknowledged == true)
+    }
+
+    @Test("After a fatal error every record has its report, and another client takes over")
+    func fatalError() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka) { $0.linger = .seconds(2) }
+        for number in 0..<100 { #expect(producer.send(record(topic, number)) == .accepted) }
+        producer.producer.failFatally()
+        let deliveries = producer.reports(100)
+        #expect(deliveries.count == 100)
+        #expect(deliveries.allSatisfy { $0 == .failed(.clientReplaced) || $0.isAcknowledged })
+        #expect(producer.send(record(topic, 100)) == .accepted)
+        #expect(producer.reports(101).last?.isAcknowledged == true)
+        #expect(producer.metrics.render().contains("kafka_producer_recreations_total 1"))
+    }
+
+    @Test("When clients fail too often, records are refused at once instead of waiting")
+    func fatalTooOften() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka)
+        for _ in 0..<KafkaProducer.recreationsPerMinute {
+            producer.producer.failFatally()
+            #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
+            #expect(producer.send(record(topic, 0)) == .accepted)
+        }
+        producer.producer.failFatally()
+        #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
+        #expect(producer.send(record(topic, 0)) == .refused(.clientReplaced))
+        #expect(producer.producer.isReplacing)
+    }
+
+    @Test("A close waits for acknowledgements, and fails what has none when its time is over")
+    func close() throws {
+        let kafka = try TestKafka()
+        defer { kafka.stop() }
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka) { $0.linger = .milliseconds(500) }
+        for number in 0..<10 { #expect(producer.send(record(topic, number)) == .accepted) }
+        producer.close()
+        #expect(producer.reports.count == 10)
+        #expect(producer.reports.allSatisfy { $0.result.isAcknowledged })
+        #expect(producer.send(record(topic, 10)) == .refused(.clientReplaced))
+
+        try kafka.kill()
+        let other = try TestProducer(kafka)
+        for number in 0..<10 { #expect(other.send(record(topic, number)) == .accepted) }
+        other.close(within: .seconds(2))
+        #expect(other.reports.map(\.result) == Array(repeating: .failed(.closed), count: 10))
+    }
+
+    @Test(
+        "The first record of a topic that was named at the start does not wait for a second",
+        .enabled(if: TestKafka.isApache))
+    func warmTopics() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        let producer = try TestProducer(kafka) { $0.topics = [topic] }
+        #expect(producer.send(record(topic, 0)) == .accepted)
+        #expect(producer.reports(1).allSatisfy { $0.isAcknowledged })
+    }
+
+    @Test(
+        "Properties that the guarantees rest on are refused, by name",
+        arguments: [
+            ("enable.idempotence", "false"), ("acks", "1"), ("request.required.acks", "0"), ("transactional.id", "a"),
+            ("delivery.report.only.error", "true"), ("bootstrap.servers", "a:1"), ("log.queue", "false"),
+        ])
+    func refusals(key: String, value: String) {
+        let client = KafkaClientConfiguration(bootstrapServers: "127.0.0.1:1", properties: [key: value])
+        let error = #expect(throws: KafkaError.self) { try KafkaProducerConfiguration(client: client).check() }
+        #expect(error?.property == key)
+        #expect(error?.disposition == .configuration)
+    }
+
+    @Test(
+        "What an operator may set passes; a time limit under either of its names",
+        arguments: ["message.timeout.ms", "delivery.timeout.ms"])
+    func passes(name: String) throws {
+        let client = KafkaClientConfiguration(
+            bootstrapServers: "127.0.0.1:1", properties: [name: "5000", "linger.ms": "1"])
+        try KafkaProducerConfiguration(client: client).check()
+    }
+}

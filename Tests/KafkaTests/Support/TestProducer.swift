@@ -1,0 +1,67 @@
+import Kafka
+import KafkaTesting
+import Metrics
+import Scheduling
+import Threading
+
+/// A producer and its owner's side.
+final class TestProducer {
+    let producer: KafkaProducer
+    let metrics = PrometheusRegistry()
+    let wake: WakeDescriptor
+    private(set) var reports: [KafkaDeliveryReport] = []
+    private var lastToken: UInt64 = 0
+
+    init(_ kafka: TestKafka, _ change: (inout KafkaProducerConfiguration) -> Void = { _ in }) throws {
+        wake = try WakeDescriptor()
+        var configuration = KafkaProducerConfiguration(client: kafka.client)
+        change(&configuration)
+        producer = try KafkaProducer(configuration: configuration, wake: wake, metrics: metrics, logger: .silent)
+    }
+
+    deinit { close() }
+
+    /// Offers a record; waits while there is no room.
+    func send(_ record: KafkaProducerRecord) -> KafkaAcceptance {
+        lastToken += 1
+        while true {
+            let acceptance = producer.produce(record, token: lastToken)
+            guard acceptance == .full else { return acceptance }
+            wake.wait(until: .now + .milliseconds(100))
+            producer.drainReports(into: &reports)
+        }
+    }
+
+    /// Takes reports until there are as many, or it takes too long.
+    func reports(_ count: Int) -> [KafkaDelivery] {
+        let deadline = Instant.now + TestGroup.patience
+        while reports.count < count, Instant.now < deadline {
+            wake.wait(until: .now + .milliseconds(100))
+            producer.drainReports(into: &reports)
+        }
+        return reports.sorted { $0.token < $1.token }.map(\.result)
+    }
+
+    func close(within limit: Duration = .seconds(10)) { producer.close(until: .now + limit, into: &reports) }
+
+    /// Writes records, all of which have to be acknowledged.
+    static func fill(_ kafka: TestKafka, _ records: [KafkaProducerRecord]) throws {
+        let producer = try TestProducer(kafka) { $0.messageTimeout = .seconds(60) }
+        for record in records { _ = producer.send(record) }
+        let failed = producer.reports(records.count).first { if case .failed = $0 { true } else { false } }
+        if let failed { throw TestProducerError.notAcknowledged(failed) }
+    }
+
+    /// Writes the numbers of a range, each record to a partition by its key.
+    static func fill(_ kafka: TestKafka, _ topic: String, _ numbers: Range<Int>) throws {
+        try fill(
+            kafka,
+            numbers.map { KafkaProducerRecord(topic: topic, key: Array("\($0)".utf8), value: Array("\($0)".utf8)) })
+    }
+}
+
+enum TestProducerError: Error { case notAcknowledged(KafkaDelivery) }
+
+extension KafkaDelivery {
+    var isAcknowledged: Bool { if case .acknowledged = self { true } else { false } }
+}
