@@ -54,12 +54,6 @@ public struct AppReceipt: Hashable, Sendable {
     /// The in-app purchases, in the receipt's order, which means nothing. Read anew at every call; sets that cannot be
     /// read at all are left out.
     public var purchases: [ReceiptPurchase] { purchaseSets.compactMap(ReceiptPurchase.init) }
-
-    /// The transaction of the first in-app purchase, without reading the rest of it.
-    var firstTransactionID: TransactionID? {
-        purchaseSets.first.flatMap(ReceiptAttributes.init(set:))?.text(ReceiptPurchase.transactionIDType)
-            .map { TransactionID($0) }
-    }
 }
 
 /// The maker of a receipt, by its attribute 0.

@@ -101,7 +101,8 @@ extension Purchase {
 
     /// Nothing of it can lose a purchase: what is in another form is left out.
     private static func payment(_ payload: TransactionPayload) -> Payment? {
-        let price = payload.text("price").flatMap(milliunits)
+        // Of a purchase of several seats the price is the average of a seat, and ours is the whole quantity's.
+        let price = payload.has("multiSeatInfo") ? nil : payload.text("price").flatMap(milliunits)
         let currency = payload.text("currency").flatMap(threeLetters)
         let storefront = payload.text("storefront").flatMap(threeLetters)
         guard price != nil || currency != nil || storefront != nil else { return nil }

@@ -28,6 +28,14 @@ struct TransactionPayload: Sendable {
         }
     }
 
+    /// Whether a member is there, in whatever form.
+    func has(_ name: String) -> Bool {
+        switch members[name] {
+        case nil, .null: false
+        default: true
+        }
+    }
+
     /// A moment; nil if it is absent. One that cannot be read must not count as absent: the purchase may be over or
     /// refunded.
     func moment(_ name: String) throws(UnreadablePurchase) -> Timestamp? {

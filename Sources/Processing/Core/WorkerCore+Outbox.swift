@@ -4,9 +4,12 @@ import Scheduling
 
 /// Rows of the outbox: leased when due, called or published, reported.
 extension WorkerCore {
+    var mayTakeOutbox: Bool {
+        stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeOutbox)
+    }
+
     mutating func takeOutbox(into actions: inout Actions) {
-        guard stopping == .running, !ledgerCalls.isUnderWay(.takeOutbox), !partitions.isEmpty else { return }
-        guard outboxWork.takePoll(at: now) else { return }
+        guard mayTakeOutbox, outboxWork.takePoll(at: now) else { return }
         var room = limit.outboxRoom
         guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
         var requests: [OutboxRequest] = []

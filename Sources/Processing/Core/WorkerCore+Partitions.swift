@@ -148,13 +148,15 @@ extension WorkerCore {
 
     // MARK: Notes
 
+    var mayNote: Bool { !ledgerCalls.isUnderWay(.note) }
+
     mutating func scheduleNote() {
         if noteAt == nil { noteAt = now + Self.noteInterval }
     }
 
     /// Notes how far each partition is complete, where that has changed.
     mutating func note(into actions: inout Actions) {
-        guard !ledgerCalls.isUnderWay(.note) else { return }
+        guard mayNote else { return }
         noteAt = nil
         var notes: [OffsetNote] = []
         var noted: [(place: Int, AssignmentID)] = []

@@ -138,7 +138,7 @@ extension WorkerCore {
         }
         switch (flights[token].state, checked.result) {
         case (.checking, .unreadable(let event, let stub)): quarantine(token, event, stub, into: &actions)
-        case (.checking, .known): redelivered(token, into: &actions)
+        case (.checking, .known(let repeats)): redelivered(token, repeats, into: &actions)
         case (.checking, .malformed(let malformed)): self.malformed(token, malformed)
         case (.checking, .submission(let submission, let rules, let check)):
             flights[token].subject = .submission(submission)
@@ -165,8 +165,13 @@ extension WorkerCore {
     }
 
     /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it waits.
-    private mutating func redelivered(_ token: SubmissionToken, into actions: inout Actions) {
-        tell(token, flights[token].known?.publish ?? [], into: &actions)
+    private mutating func redelivered(
+        _ token: SubmissionToken, _ repeats: RepeatPolicy, into actions: inout Actions
+    ) {
+        let known = flights[token].known
+        flights[token].known = nil
+        let isUnwanted = known?.kind == .repeated && repeats == .ignore
+        tell(token, isUnwanted ? [] : known?.publish ?? [], into: &actions)
     }
 
     private mutating func malformed(_ token: SubmissionToken, _ malformed: MalformedSubmission) {

@@ -6,10 +6,15 @@ import Scheduling
 extension WorkerCore {
     private static let renewInterval: Duration = .seconds(20)
 
+    var mayTakeDue: Bool {
+        rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
+    }
+    var mayRenew: Bool { !ledgerCalls.isUnderWay(.renew) }
+    var mayMeasure: Bool { stopping == .running && !ledgerCalls.isUnderWay(.measure) }
+
     /// Asks for due rows: per endpoint as many as its gate may start, of one that is away only probes.
     mutating func takeDue(into actions: inout Actions) {
-        guard rules != nil, stopping == .running, !ledgerCalls.isUnderWay(.takeDue), !partitions.isEmpty else { return }
-        guard dueWork.takePoll(at: now) else { return }
+        guard mayTakeDue, dueWork.takePoll(at: now) else { return }
         var room = limit.dueRoom
         let bytes = limit.dueBytesRoom
         guard room > 0, bytes > 0 else { return dueWork.poll(at: now + DueWork.roomPause) }
@@ -71,7 +76,7 @@ extension WorkerCore {
 
     /// Renews all leases together, so that a history of many pages can finish.
     mutating func renewLeases(into actions: inout Actions) {
-        guard let moment = renewAt, moment <= now, !ledgerCalls.isUnderWay(.renew) else { return }
+        guard mayRenew, let moment = renewAt, moment <= now else { return }
         var tokens: [SubmissionToken] = []
         var leases: [RetryLease] = []
         for token in flights.tokens {
@@ -93,8 +98,7 @@ extension WorkerCore {
 
     mutating func measure(into actions: inout Actions) {
         if retryBytes.isExhausted, let last = lastMeasure { schedule(at: last + .seconds(1)) }
-        guard let moment = measureAt, moment <= now, stopping == .running, !ledgerCalls.isUnderWay(.measure)
-        else { return }
+        guard mayMeasure, let moment = measureAt, moment <= now else { return }
         measureAt = nil
         ledgerCalls.make(.measure, for: .measure, into: &actions)
     }

@@ -144,11 +144,11 @@ public struct WorkerCore: ~Copyable {
         consider(republishing.nextDue)
         consider(ledgerCalls.retryAt)
         consider(fetchAt)
-        consider(noteAt)
-        consider(renewAt)
-        consider(measureAt)
-        consider(dueWork.pollAt)
-        consider(outboxWork.pollAt)
+        if mayNote { consider(noteAt) }
+        if mayRenew { consider(renewAt) }
+        if mayMeasure { consider(measureAt) }
+        if mayTakeDue { consider(dueWork.pollAt) }
+        if mayTakeOutbox { consider(outboxWork.pollAt) }
         consider(nextPartitionMoment)
         consider(stopMoment)
         return earliest

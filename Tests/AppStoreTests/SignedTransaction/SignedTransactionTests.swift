@@ -147,6 +147,18 @@ struct SignedTransactionTests {
         #expect(purchase.offer == offer)
     }
 
+    @Test("a purchase of several seats has their number, and no price, which would be one seat's")
+    func seats() throws {
+        let transaction = try read([
+            "type": "\"Auto-Renewable Subscription\"", "expiresDate": SignedToken.moment(86_400), "quantity": "25",
+            "multiSeatInfo": "{\"seatQuantity\":25}",
+        ])
+        let purchase = try transaction.purchase.get()
+        #expect(purchase.quantity == 25)
+        #expect(purchase.payment == Payment(price: nil, currency: "USD", storefront: "USA"))
+        #expect(try read(["multiSeatInfo": "null"]).purchase.get().payment?.price == 990)
+    }
+
     @Test("payment that is absent or odd is left out")
     func payment() throws {
         let none: [String: String?] = ["price": nil, "currency": "\"dollars\"", "storefront": "143441"]

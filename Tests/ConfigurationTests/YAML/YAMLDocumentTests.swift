@@ -86,4 +86,26 @@ struct YAMLDocumentTests {
         #expect(refusal(String(repeating: "[", count: 500_000)) == "f.yaml:1: more than 32 levels are nested")
         #expect(refusal(String(repeating: "{a: ", count: 200_000)) == "f.yaml:1: more than 32 levels are nested")
     }
+
+    @Test("Any text is read or refused by a line of the file", .timeLimit(.minutes(1)))
+    func anyText() {
+        let pieces = [
+            "a", "b: ", ": ", "- ", "? ", "[", "]", "{", "}", ",", "&x ", "*x", "!t ", "|\n", ">\n", "'", "\"", "\\",
+            "#",
+            "%YAML 1.2\n", "---\n", "...\n", "\n", "  ", "\t", "~", "<<", "\u{1}", "\u{FEFF}", "é", "\0",
+        ]
+        // A linear congruential generator (Knuth, MMIX), so that every run tries the same texts.
+        var state: UInt64 = 42
+        func draw(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        for _ in 0..<20_000 {
+            let text = (0..<draw(30)).map { _ in pieces[draw(pieces.count)] }.joined()
+            let lines = text.count { $0.isNewline } + 2
+            guard let refusal = refusal(text), refusal.hasPrefix("f.yaml:") else { continue }
+            let line = Int(refusal.dropFirst("f.yaml:".count).prefix { $0.isNumber })
+            #expect(line.map { (1...lines).contains($0) } == true, "\(text.debugDescription): \(refusal)")
+        }
+    }
 }

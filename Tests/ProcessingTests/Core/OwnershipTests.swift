@@ -1,0 +1,202 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+@Suite("Partitions of the group")
+struct OwnershipTests {
+    private let bench = CoreBench()
+
+    private func assign() {
+        bench.send(.assigned([Fixture.partition]))
+    }
+
+    private func takeOverRequest() throws -> (id: RequestID, takeOver: TakeOver) {
+        let (id, list) = try #require(bench.takeRequest { if case .takeOver(let list) = $0 { list } else { nil } })
+        return (id, try #require(list.first))
+    }
+
+    @Test(
+        "are read from the smaller of the ledger's offset and the group's; no committed one counts as the oldest record"
+    )
+    func start() {
+        #expect(WorkerCore.start(next: 5, committed: 9) == .offset(5))
+        #expect(WorkerCore.start(next: 9, committed: 5) == .offset(5))
+        #expect(WorkerCore.start(next: 9, committed: nil) == .oldest)
+        #expect(WorkerCore.start(next: nil, committed: nil) == .oldest)
+        #expect(WorkerCore.start(next: nil, committed: 7) == .offset(7), "an operator has accepted the ledger as it is")
+    }
+
+    @Test("are taken over in the ledger before they are read, and the group's offsets are known before that")
+    func order() throws {
+        assign()
+        #expect(bench.requests.isEmpty, "the committed offset is not known yet")
+        let assignment = try bench.takeOver(next: 5, committed: 9)
+        #expect(assignment.start == .offset(5))
+    }
+
+    @Test("wait for the group's offsets as long as the broker does not tell them")
+    func committedUnknown() throws {
+        assign()
+        bench.send(.committed(nil))
+        #expect(bench.fetches.count == 1)
+        bench.wait(.seconds(1))
+        #expect(bench.fetches.count == 2)
+        #expect(bench.assigned.isEmpty)
+    }
+
+    @Test("end the worker where the ledger knows nothing of a partition that the group has offsets for")
+    func forgotten() throws {
+        assign()
+        bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 7)]))
+        let (id, takeOver) = try takeOverRequest()
+        #expect(takeOver.committed == 7)
+        bench.send(.ledger(id, .success(.takenOver([.forgotten(ledger: "L1")]))))
+        #expect(bench.stop == .forgotten(ledger: "L1"))
+        #expect(bench.assigned.isEmpty)
+    }
+
+    @Test("are taken over under another generation each time")
+    func generations() throws {
+        var seen: Set<Generation> = []
+        for _ in 0..<50 {
+            assign()
+            bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 0)]))
+            let (id, takeOver) = try takeOverRequest()
+            #expect(seen.insert(takeOver.ownership.generation).inserted)
+            let start = PartitionStart(next: 0, highestOrigin: nil, starts: 1, marked: nil)
+            bench.send(.ledger(id, .success(.takenOver([.taken(start)]))))
+            bench.send(.revoked([Fixture.partition]))
+        }
+    }
+
+    @Test("keep asking for a take-over that the ledger did not answer, and read nothing meanwhile")
+    func takeOverUnanswered() throws {
+        assign()
+        bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 0)]))
+        let (id, first) = try takeOverRequest()
+        bench.send(.ledger(id, .failure(.unavailable(detail: "away"))))
+        bench.wait(.seconds(1))
+        let (again, second) = try takeOverRequest()
+        #expect(first == second)
+        #expect(again == id)
+        #expect(bench.assigned.isEmpty)
+    }
+
+    @Test("that are revoked are noted and committed no more")
+    func revoked() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        let publish = try #require(bench.takePublishes().first)
+        bench.send(.revoked([Fixture.partition]))
+        bench.published(publish)
+        bench.wait(.seconds(3))
+        #expect(bench.requests.isEmpty)
+        #expect(bench.takeCommits().isEmpty)
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("that are revoked while a batch is at the ledger are told all the same: it was written")
+    func toldAfterRevoke() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        bench.wait(.milliseconds(5))
+        let batch = try #require(bench.takeWrites().first)
+        bench.send(.revoked([Fixture.partition]))
+        bench.send(
+            .written(batch.id, .success([.written(.granted(created: 1), publish: [Fixture.stored("t1")])])))
+        let publish = try #require(bench.takePublishes().first)
+        bench.published(publish, .failed)
+        let (id, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
+        #expect(entries.count == 1)
+        bench.send(.ledger(id, .success(.owed([false]))))
+        #expect(bench.core.inFlight == 0, "the new owner reads it again")
+    }
+
+    @Test("that are assigned again do not pass offsets for what was read before")
+    func assignedAgain() throws {
+        let old = try #require(bench.read(0, in: try bench.own()).first)
+        bench.send(.revoked([Fixture.partition]))
+        bench.send(.assigned([Fixture.partition]))
+        let assignment = try bench.takeOver()
+        let new = try #require(bench.read(0, in: assignment).first)
+        bench.conclude(old, .rejected(Rejection(.unknownApp, "No such app.")))
+        bench.wait(.seconds(3))
+        #expect(bench.writes.isEmpty, "its submission was dropped")
+        bench.conclude(new, .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        #expect(try bench.noted().map(\.next) == [1])
+    }
+
+    @Test("drop records of an assignment that has ended")
+    func staleRecords() throws {
+        let old = try bench.own()
+        bench.send(.revoked([Fixture.partition]))
+        bench.send(.assigned([Fixture.partition]))
+        try bench.takeOver()
+        #expect(bench.read(0, in: old).isEmpty)
+    }
+
+    @Test("that another worker writes for are let go, and taken over anew after a pause")
+    func lost() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.notOwned)
+        #expect(bench.takeAlerts() == [.ownershipLost(Fixture.partition)])
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+        #expect(bench.core.inFlight == 0)
+        #expect(bench.fetches.isEmpty)
+        bench.wait(.seconds(5))
+        try bench.takeOver(next: 0, committed: 0)
+    }
+
+    @Test("are all taken over anew with a new connection: the ledger may have lost its last writes")
+    func disconnected() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        bench.wait(.milliseconds(5))
+        let batch = try #require(bench.takeWrites().first)
+        bench.send(.written(batch.id, .failure(.disconnected(detail: "closed"))))
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+        #expect(bench.core.inFlight == 0, "what was under way is read again")
+        let assignment = try bench.takeOver(next: 0, committed: 0, highestOrigin: 0)
+        #expect(assignment.start == .offset(0))
+    }
+
+    @Test("tell of a ledger that was set back, and are read from where it stands")
+    func setBack() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        try bench.noted()
+        bench.send(.revoked([Fixture.partition]))
+        bench.send(.assigned([Fixture.partition]))
+        let assignment = try bench.takeOver(next: 0, committed: 1)
+        #expect(assignment.start == .offset(0))
+        #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 1, found: 0)])
+    }
+
+    @Test("whose offsets go back are taken over anew: the topic is another one")
+    func offsetsGoBack() throws {
+        let assignment = try bench.own(next: 100, committed: 100)
+        bench.read(100, 101, in: assignment)
+        bench.read(3, in: assignment)
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+        #expect(bench.core.inFlight == 0)
+        let next = try bench.takeOver(next: 100, committed: 100)
+        #expect(bench.read(3, 4, in: next).count == 2)
+        #expect(try bench.noted().map(\.next) == [3], "the ledger hears of it at once")
+    }
+
+    @Test("commit nothing to the group where the ledger says that a note came too late")
+    func noteTooLate() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        try bench.noted(false)
+        #expect(bench.takeCommits().isEmpty)
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+    }
+}

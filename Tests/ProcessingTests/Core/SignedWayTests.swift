@@ -1,0 +1,175 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+@Suite("A submission that is decided where it is read")
+struct SignedWayTests {
+    private let bench = CoreBench()
+
+    @Test("is checked, written, told, and then its offset is noted and committed")
+    func whole() throws {
+        let assignment = try bench.own()
+        let check = try #require(bench.read(0, in: assignment).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        let batch = try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        #expect(batch.decisions.map(\.content) == [.grant([Fixture.purchase("t1")], by: .signedTransaction)])
+        #expect(batch.decisions.map(\.attempts) == [1])
+
+        let publish = try #require(bench.takePublishes().first)
+        #expect(publish.event == Fixture.stored("t1").event)
+        bench.wait(.seconds(3))
+        #expect(bench.requests.isEmpty, "nothing is noted before the broker has the event")
+        bench.published(publish)
+        #expect(bench.core.inFlight == 0)
+        #expect(try bench.noted().map(\.next) == [1])
+        #expect(bench.takeCommits() == [CommittedOffset(partition: Fixture.partition, offset: 1)])
+    }
+
+    @Test("fails where it is rejected, with an event")
+    func rejected() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        let rejection = Rejection(.signatureInvalid, "The signature does not verify.")
+        bench.conclude(check, .rejected(rejection))
+        let batch = try bench.written(.written(.failed(reason: "signature_invalid"), publish: [Fixture.stored("f")]))
+        #expect(batch.decisions.map(\.content) == [.fail(rejection)])
+        #expect(bench.takePublishes().count == 1)
+    }
+
+    @Test("fails where it is malformed")
+    func malformed() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        let record = InputRecord(
+            origin: Fixture.origin(0), key: nil,
+            value: Array(#"{"submissionId":"s","userId":"u","bundleId":7}"#.utf8), timestamp: nil)
+        guard case .malformed(let malformed) = SubmissionReading(record, now: bench.wall) else {
+            Issue.record("a bundle id that is a number is malformed")
+            return
+        }
+        bench.send(.checked([Checked(token: check.token, result: .malformed(malformed))]))
+        let batch = try bench.written(.written(.failed(reason: "malformed_submission"), publish: []))
+        #expect(batch.decisions.map(\.content) == [.fail(malformed.rejection)])
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("goes to the quarantine topic where nothing can be read, without the ledger")
+    func unreadable() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        let record = Fixture.record(0)
+        let event = QuarantinedEvent.event(of: record, reason: "no JSON")
+        let stub = QuarantineStub(of: record, reason: "no JSON")
+        bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub))]))
+        bench.wait(.milliseconds(10))
+        #expect(bench.writes.isEmpty)
+        let publish = try #require(bench.takePublishes().first)
+        #expect(publish.event == event)
+        bench.published(publish)
+        #expect(try bench.noted().map(\.next) == [1])
+    }
+
+    @Test("owes its quarantined record as a stub where the topic does not take it")
+    func stub() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        let stub = QuarantineStub(of: Fixture.record(0), reason: "no JSON")
+        let event = QuarantinedEvent.event(of: Fixture.record(0), reason: "no JSON")
+        bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub))]))
+        bench.published(try #require(bench.takePublishes().first), .failed)
+        let (_, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
+        #expect(entries.map(\.key) == [.quarantined(Fixture.origin(0))])
+        #expect(entries.map(\.stub) == [stub])
+    }
+
+    @Test("is complete at once where nothing is to be told: its fulfilment call is owed in the outbox")
+    func owesCall() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.isNothingDue = false
+        bench.conclude(check, Fixture.verified("t1"), rules: SubmissionRules(owesCall: true))
+        let batch = try bench.written(.written(.granted(created: 1), publish: []))
+        #expect(batch.decisions.map(\.owesCall) == [true])
+        #expect(bench.core.inFlight == 0)
+        let taken = bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } }
+        #expect(taken?.content.map(\.target).contains(.service(Fixture.app)) == true)
+    }
+
+    @Test("is complete when the last of its events is acknowledged, and not before")
+    func severalEvents() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .verified([Fixture.purchase("a"), Fixture.purchase("b")], by: .signedTransaction))
+        try bench.written(
+            .written(.granted(created: 2), publish: [Fixture.stored("a"), Fixture.stored("b")]))
+        let publishes = bench.takePublishes()
+        try #require(publishes.count == 2)
+        bench.published(publishes[1])
+        bench.wait(.seconds(3))
+        #expect(bench.requests.isEmpty)
+        bench.published(publishes[0])
+        #expect(try bench.noted().map(\.next) == [1])
+    }
+
+    @Test("does not let the offset pass a record before it that is not complete")
+    func contiguous() throws {
+        let checks = bench.read(0, 1, 2, in: try bench.own())
+        for check in checks.dropFirst() {
+            bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
+            try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        }
+        bench.wait(.seconds(3))
+        #expect(bench.takeCommits().isEmpty)
+        bench.conclude(checks[0], .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        #expect(try bench.noted().map(\.next) == [3])
+    }
+
+    @Test("is written again, with the same time, where it is not known whether it was written")
+    func unknownCommit() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        bench.wait(.milliseconds(5))
+        let first = try #require(bench.takeWrites().first)
+        bench.send(.written(first.id, .failure(.unavailable(detail: "gone"))))
+        #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "gone")])
+        bench.wait(.seconds(10))
+        let second = try #require(bench.takeWrites().first)
+        #expect(second.id != first.id)
+        #expect(second.decisions == first.decisions)
+    }
+
+    @Test("is written again where a key was refused and nobody holds it visibly")
+    func undecided() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        let first = try bench.written(.undecided)
+        let second = try bench.written(.written(.redelivery, publish: []))
+        #expect(second.decisions == first.decisions)
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("is held where the ledger refuses its data")
+    func refused() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.refused(detail: "a date out of range"))
+        #expect(bench.takeAlerts() == [.decisionRefused(Fixture.origin(0), detail: "a date out of range")])
+        let batch = try bench.written(.written(.held(.decisionRefused), publish: []))
+        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+            Issue.record("it is held")
+            return
+        }
+        #expect(entry.cause == .held(.decisionRefused))
+        #expect((60_000...300_000).contains(entry.delay))
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("is quarantined as a stub where the ledger cannot even hold it")
+    func refusedTwice() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.refused(detail: "bad"))
+        try bench.written(.refused(detail: "bad"))
+        let publish = try #require(bench.takePublishes().first)
+        #expect(publish.event.topic == .quarantined)
+        bench.published(publish)
+        #expect(bench.core.inFlight == 0)
+    }
+}

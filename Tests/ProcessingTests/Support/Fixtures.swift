@@ -1,0 +1,65 @@
+import Contract
+import Ledger
+import Processing
+
+/// What the tests of the core are about: one app, one input topic, gems.
+enum Fixture {
+    static let topic = "receipts.submitted"
+    static let partition = TopicPartition(topic: topic, partition: 0)
+    static let app: BundleID = "com.example.game"
+    static let verifyReceipt = Endpoint(.verifyReceipt, .production)
+    static let sandbox = Endpoint(.verifyReceipt, .sandbox)
+    static let serverAPI = Endpoint(.serverAPI, .production, key: app.rawValue)
+    static let rules = Rules(
+        version: 1,
+        endpoints: [verifyReceipt, sandbox, serverAPI].map { EndpointRules(endpoint: $0) },
+        services: [app], content: 0)
+
+    static func origin(_ offset: Int64, partition: Int32 = 0) -> Origin {
+        Origin(topic: topic, partition: partition, offset: offset)
+    }
+
+    static func record(_ offset: Int64, partition: Int32 = 0, bytes: Int = 100) -> InputRecord {
+        InputRecord(
+            origin: origin(offset, partition: partition), key: nil, value: [UInt8](repeating: 0, count: bytes),
+            timestamp: Timestamp(milliseconds: 1000))
+    }
+
+    /// The submission of a record: one for each offset, unless an id says otherwise.
+    static func submission(_ offset: Int64, id: String? = nil, user: UserID = "u1", partition: Int32 = 0) -> Submission
+    {
+        Submission(
+            claimant: Claimant(submissionID: SubmissionID(id ?? "s\(offset)"), userID: user, bundleID: app),
+            evidence: .receipt(base64: "UkVDRUlQVA=="), origin: origin(offset, partition: partition),
+            receivedAt: Timestamp(milliseconds: 1000))
+    }
+
+    static func purchase(_ id: String, original: String? = nil) -> GrantablePurchase {
+        let purchase = Purchase(
+            transactionID: TransactionID(id), originalTransactionID: TransactionID(original ?? id), productID: "gems",
+            environment: .production, purchasedAt: Timestamp(milliseconds: 500))
+        let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 100)])
+        guard let granted = GrantablePurchase(purchase, of: product) else { fatalError("One times a hundred fits.") }
+        return granted
+    }
+
+    static func verified(_ id: String) -> Verdict { .verified([purchase(id)], by: .signedTransaction) }
+
+    static func stored(_ id: String) -> StoredEvent {
+        StoredEvent(
+            key: .granted(GrantReference(environment: .production, transactionID: TransactionID(id)), repeatOf: nil),
+            event: Event(id: EventID("e" + id), topic: .granted, key: nil, headers: [], value: nil))
+    }
+
+    static func question(_ endpoint: Endpoint = verifyReceipt) -> Question { Question(endpoint: endpoint, content: 0) }
+
+    static func due(
+        _ offset: Int64, number: Int64 = 1, cause: WaitCause = .retrying(.endpointUnavailable, verifyReceipt),
+        attempts: Int = 0, doubt: Doubt? = nil
+    ) -> DueRetry {
+        let submission = submission(offset)
+        return DueRetry(
+            lease: RetryLease(key: ClaimDigest(of: submission), number: number), submission: submission,
+            attempts: attempts, cause: cause, history: AttemptHistory(), doubt: doubt)
+    }
+}
