@@ -55,8 +55,8 @@ let modules: [Target] = [
     .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Ledger", "Logging", "Metrics",
-            "Processing",
+            "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerSQLite",
+            "Logging", "Threading",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
@@ -123,7 +123,9 @@ let suites: [Target] = [
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),
     tests("Worker", "Contract", "Kafka", "Ledger", "Processing"),
-    tests("Commands", "CommandParser", "Configuration", "Contract", "Ledger"),
+    tests(
+        "Commands", "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Logging"
+    ),
 ]
 
 // A target enters the build when its folder is there.

@@ -1,11 +1,11 @@
-/// What a command takes: an ``Option``, a ``Flag`` or an ``Argument``.
+/// A parameter of a command: an ``Option``, a ``Flag`` or an ``Argument``.
 public protocol Parameter: Sendable {
     var form: ParameterForm { get }
-    /// What a text has to be, if it is not; nil for a text that can be read.
+    /// The requirement that a text does not meet; nil for a text that can be read.
     func requirement(unmetBy text: String) -> String?
 }
 
-/// What parser and help need of a parameter, whatever its values are.
+/// The part of a parameter that parser and help need, whatever its values are.
 public struct ParameterForm: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case option

@@ -1,4 +1,4 @@
-/// What a command line asks for.
+/// A command line's wish.
 enum Invocation<Context> {
     case help(CommandPath<Context>)
     case version

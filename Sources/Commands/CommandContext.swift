@@ -11,4 +11,8 @@ struct CommandContext: Sendable {
     /// Writes an answer.
     let output: @Sendable (String) throws(CommandFailure) -> Void
     let ledgers: LedgerOpener
+    let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
+    /// Makes the clients that a worker would make, and throws them away: what these accept, a worker's accept.
+    let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
+    let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
 }

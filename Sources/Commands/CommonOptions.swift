@@ -13,7 +13,7 @@ enum CommonOptions {
         "limit", .integer(1...maxLimit), default: 50, shown: "50", help: "Most rows, 1 to \(maxLimit).")
     static let before = Option<Int64?>.optional(
         "before", .integer(Int64.min...Int64.max), help: "Continue a list: the number that the page before ended with.")
-    static let actor = Option.required("actor", .text, help: "Who does this: a person's name or address.")
+    static let actor = Option.required("actor", .text, help: "The name or address of the person who does this.")
     static let reason = Option.required("reason", .text, help: "Why, in one sentence.")
 
     /// `--config` and `--json`, for commands that answer questions.

@@ -1,4 +1,5 @@
 import CommandParser
+import Glibc
 
 /// The program `grantor`.
 public enum GrantorProgram {
@@ -7,7 +8,19 @@ public enum GrantorProgram {
             "grantor", "Turns App Store payments into granted purchases.",
             discussion: "Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.",
             subcommands: [
-                MigrateCommand.command, SubmissionsCommand.command, GrantsCommand.command, LedgerCommand.command,
+                CheckCommand.command, VerifyCommand.command, TopicsCommand.command, MigrateCommand.command,
+                LedgerCommand.command, SubmissionsCommand.command, GrantsCommand.command,
             ]),
         version: "0.2.0")
+
+    /// Carries a command line out, and ends the process with its exit code.
+    ///
+    /// - Parameter arguments: without the program's own name.
+    public static func main(_ arguments: [String]) -> Never {
+        // A reader that closes a pipe early is no reason to die by a signal: the write fails, and the exit code says so.
+        signal(SIGPIPE, SIG_IGN)
+        let status = program.run(
+            arguments, context: .process(), output: StandardOutput.write, errors: StandardOutput.writeError)
+        exit(status.rawValue)
+    }
 }

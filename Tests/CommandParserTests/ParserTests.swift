@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Command lines")
 struct ParserTests {
-    @Test("What is not given has its default")
+    @Test("A parameter that is not given has its default")
     func defaults() {
         let result = SampleProgram.run("list")
         #expect(result.status == .done)

@@ -61,7 +61,7 @@ struct SampleProgram {
                 ]),
         ])
 
-    /// What a call gave back.
+    /// The end of a call.
     struct Result: Equatable {
         let status: ExitStatus
         let output: String

@@ -8,7 +8,7 @@ import Synchronization
 
 /// A call of the program with a ledger and an apps file of its own.
 struct SampleRun {
-    /// What a call gave back.
+    /// The end of a call.
     struct Result: Equatable {
         let status: ExitStatus
         let output: String
@@ -16,6 +16,8 @@ struct SampleRun {
     }
 
     let ledger = FixedLedger()
+    var cluster = FixedCluster()
+    var apple = FixedApple()
     let folder: String
     var environment: [String: String]
     var open: @Sendable () throws(LedgerError) -> Void = {}
@@ -43,10 +45,10 @@ struct SampleRun {
                     try open()
                     return ledger
                 },
-                migrate: { [open] _ throws(LedgerError) in
+                migrate: { [ledger, open] _ throws(LedgerError) in
                     try open()
-                    return .migrated(from: 0, to: 1)
-                }))
+                    return ledger.migrate()
+                }), cluster: { [cluster] _ in cluster }, checkClients: { _ in }, apple: { [apple] _ in apple })
         let status = GrantorProgram.program.run(
             arguments, context: context,
             output: { text throws(CommandFailure) in output.withLock { $0 += text } }, errors: { errors += $0 })

@@ -85,7 +85,8 @@ struct WorkerConfigurationTests {
         let error = #expect(throws: ConfigurationError.self) { try sample.load([name: bad]) }
         #expect(
             error?.description
-                == "\(name) (apple.rootCertificates in the file): \(bad): the file cannot be used: It holds no certificate.")
+                == "\(name) (apple.rootCertificates in the file): \(bad): the file cannot be used: It holds no certificate."
+        )
     }
 
     @Test("Every setting is shown with its value and its source, in the order of the table")

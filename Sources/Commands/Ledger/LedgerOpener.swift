@@ -1,19 +1,29 @@
 import CommandParser
 import Configuration
 import Ledger
+import LedgerSQLite
 
 /// The way commands get at the ledger.
 struct LedgerOpener: Sendable {
-    /// The result of `migrate`.
-    enum Migration: Hashable, Sendable {
-        case alreadyCurrent
-        case migrated(from: Int, to: Int)
-    }
-
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
     /// Makes a ledger, or brings its schema up to date.
-    let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> Migration
+    ///
+    /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
+    let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
+
+    /// The ledger of the configuration.
+    static let configured = LedgerOpener(
+        open: { settings throws(LedgerError) in
+            switch settings {
+            case .sqlite(let path): try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
+            }
+        },
+        migrate: { settings throws(LedgerError) in
+            switch settings {
+            case .sqlite(let path): try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
+            }
+        })
 }
 
 extension LedgerError {

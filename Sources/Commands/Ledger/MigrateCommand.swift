@@ -11,34 +11,28 @@ enum MigrateCommand {
         let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
             try LedgerSettings(values)
         }
-        let migration: LedgerOpener.Migration
+        let versions: (from: Int, to: Int)
         do throws(LedgerError) {
-            migration = try context.ledgers.migrate(settings)
+            versions = try context.ledgers.migrate(settings)
         } catch {
             throw error.failure
         }
-        try context.output(
-            arguments.format(context).render(json: MigrationJSON(migration)) { _ in text(migration, of: settings) })
+        let answer = Migration(
+            ledger: "\(settings)", migrated: versions.from != versions.to, from: versions.from, to: versions.to)
+        try context.output(arguments.format(context).render(json: answer) { _ in answer.text })
     }
 
-    /// Names the ledger: an operator who forgot to say which one has made a new one at the working directory.
-    private static func text(_ migration: LedgerOpener.Migration, of ledger: LedgerSettings) -> String {
-        switch migration {
-        case .alreadyCurrent: "The schema of \(ledger) is up to date.\n"
-        case .migrated(let from, let to): "The schema of \(ledger) went from version \(from) to version \(to).\n"
-        }
-    }
-
-    /// The versions only if something was done.
-    private struct MigrationJSON: Encodable {
+    private struct Migration: Encodable {
+        let ledger: String
         let migrated: Bool
-        let from, to: Int?
+        /// Versions of the schema; 0 where there was no ledger.
+        let from, to: Int
 
-        init(_ migration: LedgerOpener.Migration) {
-            switch migration {
-            case .alreadyCurrent: (migrated, from, to) = (false, nil, nil)
-            case .migrated(let old, let new): (migrated, from, to) = (true, old, new)
-            }
+        /// Names the ledger: an operator who forgot to say which one has made a new one at the working directory.
+        var text: String {
+            migrated
+                ? "The schema of \(ledger) went from version \(from) to version \(to).\n"
+                : "The schema of \(ledger) is up to date.\n"
         }
     }
 }

@@ -7,9 +7,8 @@ struct SubmissionListing: Sendable {
     /// Where the next page begins; nil after the last.
     let next: Int64?
 
-    /// Empty without a submission.
     func text(width: Int?) -> String {
-        guard !rows.isEmpty else { return "" }
+        guard !rows.isEmpty else { return "No submissions.\n" }
         let table = TextTable(
             header: ["SUBMISSION", "APP", "STATE", "CAUSE", "USER", "ORDER", "ATTEMPTS", "AT", "DUE"],
             rows: rows.map { row in

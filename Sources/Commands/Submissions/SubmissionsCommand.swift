@@ -44,7 +44,6 @@ enum SubmissionsCommand {
         let listing = SubmissionListing(
             rows: rows, next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit))
         try context.output(arguments.format(context).render(json: listing.json) { listing.text(width: $0) })
-        if rows.isEmpty { throw CommandFailure(.failed, "no submissions found") }
     }
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {

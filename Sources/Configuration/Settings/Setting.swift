@@ -1,6 +1,6 @@
 /// The two names of a setting.
 public struct SettingName: Hashable, Sendable, CustomStringConvertible {
-    /// What every variable of this program begins with.
+    /// Every variable of this program begins so.
     static let environmentPrefix = "GRANTOR_"
 
     /// In a file; dots are levels of nesting.
@@ -29,7 +29,7 @@ protocol SettingRow: Sendable {
     var name: SettingName { get }
     /// The default, in Markdown.
     var documentedDefault: String { get }
-    /// What the setting does and which values it takes, in Markdown.
+    /// The effect of the setting and the values it takes, in Markdown.
     var help: String { get }
     /// The value in force, without secrets.
     func shown(_ values: SettingValues) throws(ConfigurationError) -> String

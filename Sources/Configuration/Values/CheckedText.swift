@@ -1,4 +1,4 @@
-/// What holds for every value, wherever it stands.
+/// Rules for every value, wherever it stands.
 enum CheckedText {
     /// The text as it is, unless it is empty, holds a control character, or is what is left of bytes that are not UTF-8.
     static func check(_ text: String, _ place: ConfigurationError.Place) throws(ConfigurationError) -> String {

@@ -12,7 +12,7 @@ struct TerminalTests {
         #expect(Terminal.width(isTerminal: false, columns: "100", reported: 120) == nil)
     }
 
-    @Test("What is no width is passed over", arguments: ["", "wide", "0", "-3", "99999999999999999999"])
+    @Test("A text that is no width is passed over", arguments: ["", "wide", "0", "-3", "99999999999999999999"])
     func invalid(columns: String) {
         #expect(Terminal.width(isTerminal: true, columns: columns, reported: 120) == 120)
         #expect(Terminal.width(isTerminal: true, columns: columns, reported: 0) == nil)

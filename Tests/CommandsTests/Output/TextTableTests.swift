@@ -18,7 +18,7 @@ struct TextTableTests {
         #expect(table.text(maxWidth: 27) == table.text())
     }
 
-    @Test("What names a row stays whole where that is asked for, to be copied into the next command")
+    @Test("The first column stays whole where that is asked for, to be copied into the next command")
     func keepsFirst() {
         let table = TextTable(
             header: ["ID", "REASON"], rows: [["0b7d9a52-0000-5000", "receipt_not_authentic"]], keepsFirst: true)

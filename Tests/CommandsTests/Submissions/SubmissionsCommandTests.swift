@@ -35,6 +35,14 @@ struct SubmissionsCommandTests {
         #expect(!grantor("submissions list --state held --json").output.contains("next"))
     }
 
+    @Test("A list may be empty")
+    func emptyList() {
+        #expect(grantor("submissions list --state held --user nobody").output == "No submissions.\n")
+        #expect(
+            grantor("submissions list --state held --user nobody --json").output
+                == "{\n  \"submissions\" : [\n\n  ]\n}\n")
+    }
+
     @Test("Without an app every app of the file is asked, and that of malformed submissions")
     func everyApp() {
         #expect(grantor("submissions show failed").status == .done)

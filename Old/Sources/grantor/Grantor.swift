@@ -1,9 +1,0 @@
-import ArgumentParser
-import Worker
-
-@main
-struct Grantor {
-    static func main() async {
-        await GrantorCommand.main()
-    }
-}

@@ -1,0 +1,3 @@
+import Commands
+
+GrantorProgram.main(Array(CommandLine.arguments.dropFirst()))
