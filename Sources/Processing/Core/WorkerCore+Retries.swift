@@ -125,9 +125,3 @@ extension WorkerCore {
         if dueWork.hasRows { dueWork.poll(at: now + .seconds(1)) }
     }
 }
-
-extension WaitCause {
-    var endpoint: Endpoint? {
-        if case .retrying(_, let endpoint) = self { endpoint } else { nil }
-    }
-}

@@ -1,0 +1,146 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+extension CoreBench {
+    /// Answers the next request for due rows, and gives the checks that follow.
+    func takeDue(_ rows: [DueRetry]) throws -> [CheckTask] {
+        measure = LedgerMeasure(
+            retries: [], waiting: [.init(endpoint: Fixture.verifyReceipt, rows: rows.count)], outboxRows: 0,
+            outboxAge: 0)
+        let endpoint = rows.first.flatMap { $0.cause.endpoint }
+        for _ in 0..<30 {
+            let request = takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } }
+            guard let (id, requests) = request else {
+                wait(.seconds(1))
+                continue
+            }
+            let isAsked = requests.contains { $0.endpoint == endpoint }
+            send(.ledger(id, .success(.due(isAsked ? rows : []))))
+            if isAsked { return takeChecks() }
+        }
+        return []
+    }
+}
+
+@Suite("Rows of retries")
+struct DueRowsTests {
+    private let bench = CoreBench()
+
+    init() { bench.isNothingDue = false }
+
+    @Test("are checked again from the start, asked about, and written under their lease")
+    func whole() throws {
+        try bench.own()
+        let row = Fixture.due(0, number: 7, attempts: 3)
+        let check = try #require(try bench.takeDue([row]).first)
+        guard case .submission(let submission) = check.work else {
+            Issue.record("the submission is checked")
+            return
+        }
+        #expect(submission == row.submission)
+        bench.ask(check)
+        let attempt = try #require(bench.takeAttempts().first)
+        #expect(attempt.attempts == 3)
+        bench.answered(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
+        let batch = try bench.written(.written(.granted(created: 1), publish: []))
+        #expect(batch.decisions.map(\.source) == [.retry(row.lease)])
+        #expect(batch.decisions.map(\.attempts) == [4])
+        #expect(bench.core.inFlight == 0)
+        let outbox = bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } }
+        #expect(outbox != nil, "its event is owed from the start")
+    }
+
+    @Test("go back to retries, with what was learnt, where nothing is decided")
+    func undecided() throws {
+        try bench.own()
+        let check = try #require(try bench.takeDue([Fixture.due(0, attempts: 3)]).first)
+        bench.ask(check)
+        for _ in 0..<5 {
+            for attempt in bench.takeAttempts() {
+                bench.answered(attempt, .concluded(.retry(.noAnswer, notBefore: nil)), .failed)
+            }
+            bench.wait(.seconds(3))
+        }
+        let batch = try bench.written(.written(.retrying(.noAnswer), publish: []))
+        #expect(try #require(batch.decisions.first).attempts > 3)
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("are dropped where another has the lease by now")
+    func notOwned() throws {
+        try bench.own()
+        let check = try #require(try bench.takeDue([Fixture.due(0)]).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.notOwned)
+        #expect(bench.core.inFlight == 0)
+        #expect(bench.takeUnassigned().isEmpty)
+    }
+
+    @Test("keep their leases while they are under way, and are dropped where that fails")
+    func renewed() throws {
+        try bench.own()
+        let row = Fixture.due(0)
+        let check = try #require(try bench.takeDue([row]).first)
+        bench.ask(check)
+        #expect(bench.takeAttempts().count == 1)
+        bench.wait(.seconds(20))
+        let (id, leases) = try #require(bench.takeRequest { if case .renew(let list) = $0 { list } else { nil } })
+        #expect(leases == [row.lease])
+        bench.send(.ledger(id, .success(.renewed([true]))))
+        bench.wait(.seconds(20))
+        let (second, _) = try #require(bench.takeRequest { if case .renew(let list) = $0 { list } else { nil } })
+        bench.send(.ledger(second, .success(.renewed([false]))))
+        bench.wait(.seconds(60))
+        #expect(bench.takeRequest { if case .renew = $0 { true } else { nil } } == nil)
+    }
+
+    @Test("outlive the partitions: a lease is not an ownership")
+    func revoked() throws {
+        try bench.own()
+        let check = try #require(try bench.takeDue([Fixture.due(0)]).first)
+        bench.send(.revoked([Fixture.partition]))
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: []))
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("fail where a doubt has lasted for six hours and five answers")
+    func doubtEnds() throws {
+        try bench.own()
+        let since = bench.wall.advanced(by: .seconds(-60))
+        let doubt = Doubt(answers: 4, elapsed: 6 * 3_600_000 - 60_000, runningSince: since)
+        let row = Fixture.due(0, cause: .retrying(.notFoundYet, Fixture.verifyReceipt), attempts: 4, doubt: doubt)
+        let check = try #require(try bench.takeDue([row]).first)
+        bench.ask(check)
+        let rejection = Rejection(.transactionNotFound, "Apple does not know it.")
+        bench.answered(
+            try #require(bench.takeAttempts().first), .concluded(.doubt(.notFoundYet, becomes: rejection)))
+        let batch = try bench.written(.written(.failed(reason: "transaction_not_found"), publish: []))
+        #expect(batch.decisions.map(\.content) == [.fail(rejection)])
+    }
+
+    @Test("that are held are taken when the apps file changes, whatever their due time")
+    func rulesChange() throws {
+        bench.isNothingDue = true
+        try bench.own()
+        bench.wait(.seconds(30))
+        bench.isNothingDue = false
+        bench.send(.rules(Fixture.rules))
+        let (_, requests) = try #require(
+            bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } })
+        #expect(requests.contains { $0.endpoint == nil && $0.beforeDue })
+    }
+
+    @Test("are not asked for while none wait, however long that is")
+    func idle() throws {
+        bench.isNothingDue = true
+        try bench.own()
+        bench.wait(.seconds(60))
+        bench.isNothingDue = false
+        bench.wait(.seconds(600))
+        #expect(bench.requests.isEmpty)
+    }
+}

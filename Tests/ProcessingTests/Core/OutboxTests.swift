@@ -1,0 +1,143 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+@Suite("Events that the broker does not take, and rows of the outbox")
+struct OutboxTests {
+    private let bench = CoreBench()
+    private let grant = Grant(
+        key: GrantKey(environment: .production, name: "t:t1"), transactionID: "t1", originalTransactionID: "t1",
+        webOrderLineItemID: nil, product: Product(id: "gems", type: .consumable, items: []), quantity: 1,
+        purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
+        verifiedBy: "signedTransaction", claimant: Claimant(submissionID: "s0", userID: "u1", bundleID: Fixture.app),
+        origin: Fixture.origin(0), receivedAt: Timestamp(milliseconds: 1000), grantedAt: Timestamp(milliseconds: 2000),
+        attempts: 1, format: .v1)
+
+    private func publishing() throws -> PublishTask {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        return try #require(bench.takePublishes().first)
+    }
+
+    private func owe() throws -> (id: RequestID, content: [OutboxEntry]) {
+        try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
+    }
+
+    /// Has rows taken from the outbox.
+    private func take(_ items: OutboxItem...) throws {
+        try bench.own()
+        bench.isNothingDue = false
+        bench.measure = LedgerMeasure(retries: [], waiting: [], outboxRows: items.count, outboxAge: 0)
+        bench.wait(.seconds(11))
+        let (id, _) = try #require(bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } })
+        bench.send(.ledger(id, .success(.outbox(items))))
+    }
+
+    private func item(_ work: OutboxItem.Work, _ step: OutboxStep) -> OutboxItem {
+        OutboxItem(lease: OutboxLease(key: Fixture.stored("t1").key, step: step, number: 4), attempts: 0, work: work)
+    }
+
+    private func reports() throws -> [OutboxReport] {
+        let (id, list) = try #require(bench.takeRequest { if case .report(let list) = $0 { list } else { nil } })
+        bench.send(.ledger(id, .success(.done)))
+        return list
+    }
+
+    @Test("an event that was not taken is owed under its ownership, and then its offset may be passed")
+    func owed() throws {
+        bench.published(try publishing(), .failed)
+        let (id, entries) = try owe()
+        #expect(entries.map(\.key) == [Fixture.stored("t1").key])
+        bench.wait(.seconds(3))
+        #expect(bench.takeRequest { if case .note = $0 { true } else { nil } } == nil)
+        bench.send(.ledger(id, .success(.owed([true]))))
+        #expect(bench.core.inFlight == 0)
+        #expect(try bench.noted().map(\.next) == [1])
+    }
+
+    @Test("an event that cannot be owed either is owed until the ledger answers")
+    func oweUnanswered() throws {
+        bench.published(try publishing(), .failed)
+        let (id, first) = try owe()
+        bench.send(.ledger(id, .failure(.unavailable(detail: "away"))))
+        #expect(bench.core.inFlight == 1)
+        bench.wait(.seconds(6))
+        let (again, second) = try owe()
+        #expect(first == second)
+        bench.send(.ledger(again, .success(.owed([true]))))
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("at its bound the outbox takes no more: the event is produced again until the broker takes it")
+    func full() throws {
+        bench.measure = LedgerMeasure(retries: [], waiting: [], outboxRows: 100_000, outboxAge: 0)
+        let publish = try publishing()
+        #expect(bench.takeAlerts() == [.outboxFull])
+        bench.published(publish, .failed)
+        bench.wait(.seconds(1))
+        let again = try #require(bench.takePublishes().first)
+        #expect(again.event == publish.event)
+        #expect(bench.takeRequest { if case .owe = $0 { true } else { nil } } == nil)
+        bench.published(again)
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("a row's event is published, and the row goes when it is acknowledged")
+    func published() throws {
+        let event = Fixture.stored("t1").event
+        try take(item(.publish(event), .publish))
+        let publish = try #require(bench.takePublishes().first)
+        #expect(publish.event == event)
+        #expect(bench.takeRequest { if case .report = $0 { true } else { nil } } == nil)
+        bench.published(publish)
+        #expect(try reports() == [.published(item(.publish(event), .publish).lease)])
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("a row whose event is not taken is due later")
+    func postponed() throws {
+        try take(item(.publish(Fixture.stored("t1").event), .publish))
+        bench.published(try #require(bench.takePublishes().first), .failed)
+        guard case .postponed(_, let delay) = try #require(try reports().first) else {
+            Issue.record("it is due later")
+            return
+        }
+        #expect((1000...2000).contains(delay))
+    }
+
+    @Test("a call comes before the event: with a yes the row's event is due at once")
+    func called() throws {
+        try take(item(.call(grant), .call))
+        let call = try #require(bench.takeCalls().first)
+        #expect(call.grant == grant)
+        #expect(bench.takePublishes().isEmpty)
+        bench.send(.called([Called(token: call.token, result: .accepted, outcome: .answered, took: .milliseconds(9))]))
+        #expect(try reports() == [.called(item(.call(grant), .call).lease)])
+        let next = bench.takeRequest { if case .takeOutbox = $0 { true } else { nil } }
+        #expect(next != nil)
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("a call without a yes is made again later, for ever")
+    func callFailed() throws {
+        try take(item(.call(grant), .call))
+        let call = try #require(bench.takeCalls().first)
+        bench.send(.called([Called(token: call.token, result: .failed, outcome: .failed, took: .milliseconds(9))]))
+        guard case .postponed = try #require(try reports().first) else {
+            Issue.record("it is due later")
+            return
+        }
+    }
+
+    @Test("is asked nothing while nothing is owed")
+    func idle() throws {
+        try bench.own()
+        bench.wait(.seconds(2))
+        bench.isNothingDue = false
+        bench.wait(.seconds(600))
+        #expect(bench.requests.isEmpty)
+    }
+}

@@ -1,0 +1,109 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+@Suite("A stop")
+struct StopTests {
+    private let bench = CoreBench()
+
+    @Test("of an idle worker is at once")
+    func idle() {
+        bench.send(.stop)
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("reads no more, writes and tells what is decided, notes and commits, and is clean then")
+    func whole() throws {
+        let checks = bench.read(0, 1, in: try bench.own())
+        bench.conclude(checks[0], Fixture.verified("t1"))
+        bench.conclude(checks[1], Fixture.verified("t2"))
+        bench.send(.stop)
+        #expect(bench.demand?.records == 2)
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t2")]))
+        let publishes = bench.takePublishes()
+        #expect(publishes.count == 2)
+        for publish in publishes { bench.published(publish) }
+        #expect(bench.stop == nil)
+        #expect(try bench.noted().map(\.next) == [2])
+        #expect(bench.takeCommits() == [CommittedOffset(partition: Fixture.partition, offset: 2)])
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("owes what the broker does not acknowledge in five seconds")
+    func untold() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        bench.send(.stop)
+        bench.wait(.seconds(6))
+        let (id, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
+        #expect(entries.map(\.key) == [Fixture.stored("t1").key])
+        bench.send(.ledger(id, .success(.owed([true]))))
+        #expect(try bench.noted().map(\.next) == [1])
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("waits for calls under way for three fifths of its limit, and no longer")
+    func calls() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.ask(check)
+        #expect(bench.takeAttempts().count == 1)
+        bench.send(.stop)
+        bench.wait(.seconds(14))
+        #expect(bench.stop == nil)
+        bench.wait(.seconds(2))
+        #expect(bench.stop == .clean)
+        #expect(bench.takeCommits().isEmpty, "the record is read again")
+    }
+
+    @Test("takes the verdict of a call that ends in time")
+    func callEnds() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.ask(check)
+        let attempt = try #require(bench.takeAttempts().first)
+        bench.send(.stop)
+        bench.answered(attempt, .concluded(Fixture.verified("t1")))
+        try bench.written(.written(.granted(created: 1), publish: []))
+        #expect(try bench.noted().map(\.next) == [1])
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("gives the leases of due rows back")
+    func leases() throws {
+        bench.isNothingDue = false
+        try bench.own()
+        let row = Fixture.due(0)
+        #expect(try bench.takeDue([row]).count == 1)
+        bench.send(.stop)
+        bench.wait(.seconds(16))
+        let (id, leases) = try #require(
+            bench.takeRequest { if case .giveBack(let retries, _) = $0 { retries } else { nil } })
+        #expect(leases == [row.lease])
+        bench.send(.ledger(id, .success(.done)))
+        bench.wait(.seconds(6))
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("ends within its limit, whatever does not answer")
+    func limit() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        bench.wait(.milliseconds(5))
+        bench.send(.stop)
+        bench.wait(.seconds(25))
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("is not clean where the ledger cannot be used")
+    func unusable() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        bench.wait(.milliseconds(5))
+        let batch = try #require(bench.takeWrites().first)
+        bench.send(.written(batch.id, .failure(.unusable(detail: "no such table"))))
+        #expect(bench.stop == .unusable(detail: "no such table"))
+    }
+}
