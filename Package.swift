@@ -84,6 +84,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-simulator",
         dependencies: ["AppStoreSimulator", "CommandParser", "Logging"], path: "Tools/Simulator"),
+    .executableTarget(
+        name: "ledger-bench", dependencies: ["Contract", "Ledger", "LedgerSQLite"], path: "Tools/Benchmarks/Ledger"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 
