@@ -26,7 +26,7 @@ struct SQLiteOpening {
             throw .unusable(detail: "there is no ledger at \(configuration.path); grantor migrate makes one")
         }
         do throws(StoreError) {
-            let database = try connected(.existing)
+            let database = try connected(creating: false)
             try checkVersion(database)
             database.files = try FileGuard(database: configuration.path)
             return database
@@ -40,7 +40,7 @@ struct SQLiteOpening {
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
         do throws(StoreError) {
-            let database = try connected(.creating)
+            let database = try connected(creating: true)
             guard try database.text("PRAGMA quick_check(1)") == "ok" else {
                 throw .contradiction("the file is damaged")
             }
@@ -64,8 +64,9 @@ struct SQLiteOpening {
     }
 
     /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes anything.
-    private func connected(_ mode: Database.Mode) throws(StoreError) -> Database {
-        let database = try Database(path: configuration.path, mode, busyTimeout: configuration.busyTimeout)
+    private func connected(creating: Bool) throws(StoreError) -> Database {
+        let database = try Database(
+            path: configuration.path, creating: creating, busyTimeout: configuration.busyTimeout)
         try checkOwner(database)
         try turnOnWriteAheadLog(database)
         try database.run("PRAGMA synchronous = FULL")

@@ -60,7 +60,8 @@ func expect(_ holds: Bool, _ what: String, line: Int = #line) throws(Violation) 
 extension ConformanceSubject {
     /// Takes the sample partition over, under a generation.
     @discardableResult
-    func own(_ generation: Int64 = 1, _ partition: TopicPartition = Samples.partition) throws -> TakeOverResult? {
+    public func own(_ generation: Int64 = 1, _ partition: TopicPartition = Samples.partition) throws -> TakeOverResult?
+    {
         let ownership = PartitionOwnership(partition: partition, generation: Generation(rawValue: generation))
         return try ledger.takeOver([TakeOver(ownership: ownership, owner: "worker", committed: nil)]).first
     }

@@ -2,31 +2,21 @@ import CSQLite
 
 /// One connection to a SQLite file: the only owner of its handle, which it closes once. For one thread at a time.
 final class Database {
-    enum Mode {
-        /// The file must be there.
-        case existing
-        case creating
-        /// Never writes.
-        case readOnly
-    }
-
     let path: String
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     /// Set once the database is a ledger: from then on every transaction ends with a look for its files.
     var files: FileGuard?
 
-    /// - Parameter busyTimeout: Milliseconds that a statement waits for another process's write.
-    init(path: String, _ mode: Mode, busyTimeout: Int) throws(StoreError) {
+    /// - Parameters:
+    ///   - creating: Whether a file is made where there is none.
+    ///   - busyTimeout: Milliseconds that a statement waits for another process's write.
+    init(path: String, creating: Bool, busyTimeout: Int) throws(StoreError) {
         Self.settings
         self.path = path
         // No mutex: a connection has one thread.
-        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        switch mode {
-        case .existing: flags |= SQLITE_OPEN_READWRITE
-        case .creating: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        case .readOnly: flags |= SQLITE_OPEN_READWRITE
-        }
+        let flags =
+            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (creating ? SQLITE_OPEN_CREATE : 0)
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
@@ -37,8 +27,6 @@ final class Database {
         }
         handle = opened
         sqlite3_busy_timeout(handle, CInt(clamping: busyTimeout))
-        // Write-ahead logs have an index in shared memory, which a file opened for reading alone may not create.
-        if mode == .readOnly { try run("PRAGMA query_only = 1") }
     }
 
     deinit {
@@ -75,6 +63,20 @@ final class Database {
 
     func text(_ sql: String) throws(StoreError) -> String? {
         try statement(sql).first({ _ in }) { $0.text(0) }
+    }
+
+    /// Has SQLite call back at each statement (sqlite3_trace_v2).
+    ///
+    /// - Parameter context: Given to the callback; it must live until the trace ends.
+    func trace(
+        _ events: UInt32, context: UnsafeMutableRawPointer?,
+        _ callback: (
+            @convention(c) (
+                UInt32, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+            ) -> CInt
+        )?
+    ) {
+        sqlite3_trace_v2(handle, events, callback, context)
     }
 
     /// Runs a block in one transaction that has the write lock from its start, and is on stable storage when this returns.

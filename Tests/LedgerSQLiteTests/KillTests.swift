@@ -1,0 +1,65 @@
+import CSQLite
+import Contract
+import FoundationEssentials
+import Ledger
+import LedgerConformance
+import LedgerModel
+import Testing
+
+@testable import LedgerSQLite
+
+@Suite struct KillTests {
+    /// Copies a ledger's files before each statement: what a process leaves that is killed there.
+    private final class Copies {
+        let file: TemporaryLedger
+        private(set) var folders: [URL] = []
+
+        init(of file: TemporaryLedger) { self.file = file }
+
+        func add() {
+            let folder = file.folder.appending(path: "killed-\(folders.count)")
+            try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            for name in ["ledger.db", "ledger.db-wal"] {
+                try? FileManager.default.copyItem(
+                    at: file.folder.appending(path: name), to: folder.appending(path: name))
+            }
+            folders.append(folder)
+        }
+    }
+
+    @Test("A process that is killed between any two statements leaves whole calls", arguments: UInt64(100)..<104)
+    func killed(seed: UInt64) throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let ledger = try SQLiteLedger(file.configuration)
+        let copies = Copies(of: file)
+        let reader = LedgerModel(now: Samples.noon)
+        let model = ConformanceSubject(
+            ledger: reader.connection(), other: reader.connection(), setClock: { reader.now = $0 })
+        let subject = ConformanceSubject(ledger: ledger, other: ledger, setClock: { file.clock.set($0) })
+        try model.own()
+        try subject.own()
+        // The model goes through the same calls and says how the ledger looks after each.
+        var wanted = Set([try LedgerConformance.content(of: model.ledger)])
+        // `copies` outlives the trace, which ends with the connection.
+        ledger.database.trace(UInt32(SQLITE_TRACE_STMT), context: Unmanaged.passUnretained(copies).toOpaque()) {
+            _, context, _, _ in
+            if let context { Unmanaged<Copies>.fromOpaque(context).takeUnretainedValue().add() }
+            return 0
+        }
+        var plays = [RandomPlay(seed: seed), RandomPlay(seed: seed)]
+        for _ in 0..<25 {
+            _ = try plays[0].step(subject)
+            _ = try plays[1].step(model)
+            wanted.insert(try LedgerConformance.content(of: model.ledger))
+        }
+        ledger.database.trace(0, context: nil, nil)
+        #expect(copies.folders.count > 100)
+        for folder in copies.folders {
+            let left = SQLiteLedgerConfiguration(path: folder.appending(path: "ledger.db").path)
+            let content = try LedgerConformance.content(of: try SQLiteLedger(left))
+            try #require(wanted.contains(content), "\(folder.lastPathComponent) of seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import CSQLite
+import Contract
+import FoundationEssentials
+import Ledger
+import LedgerConformance
+import Testing
+
+@testable import LedgerSQLite
+
+@Suite struct SQLiteOpeningTests {
+    private func unusable(_ body: () throws(LedgerError) -> Void) -> String? {
+        do throws(LedgerError) {
+            try body()
+            return nil
+        } catch {
+            guard case .unusable(let detail) = error else { return nil }
+            return detail
+        }
+    }
+
+    @Test("A ledger that is not there is not made by opening it")
+    func missing() throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        let detail = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
+        #expect(detail?.contains("grantor migrate") == true)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("A migration makes a ledger once; its id stays")
+    func migrated() throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        #expect(try SQLiteLedger.migrate(file.configuration) == (0, 1))
+        let id = try SQLiteLedger(file.configuration).identity()
+        #expect(id.utf8.count == 32)
+        #expect(try SQLiteLedger.migrate(file.configuration) == (1, 1))
+        #expect(try SQLiteLedger(file.configuration).identity() == id)
+        let other = TemporaryLedger()
+        defer { other.remove() }
+        try SQLiteLedger.migrate(other.configuration)
+        #expect(try SQLiteLedger(other.configuration).identity() != id)
+    }
+
+    @Test("A file of somebody else's is neither opened nor changed", arguments: ["text", "database"])
+    func foreign(kind: String) throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        if kind == "text" {
+            try Data("Shopping list, and long enough to be told from an empty file.".utf8).write(
+                to: URL(filePath: file.path))
+        } else {
+            let database = try Database(path: file.path, creating: true, busyTimeout: 0)
+            try database.run("CREATE TABLE shopping (item TEXT)")
+        }
+        let before = try Data(contentsOf: URL(filePath: file.path))
+        #expect(unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) } != nil)
+        #expect(unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) } != nil)
+        #expect(try Data(contentsOf: URL(filePath: file.path)) == before)
+    }
+
+    @Test("A newer ledger and an unfinished one are refused")
+    func versions() throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let database = try Database(path: file.path, creating: false, busyTimeout: 0)
+        try database.run("PRAGMA user_version = 99")
+        let newer = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
+        #expect(newer?.contains("newer") == true)
+        #expect(unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) } != nil)
+        try database.run("PRAGMA user_version = 0")
+        let older = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
+        #expect(older?.contains("older") == true)
+    }
+
+    @Test("Every commit is synced, in write-ahead mode")
+    func settings() throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let database = try SQLiteLedger(file.configuration).database
+        #expect(try database.text("PRAGMA journal_mode") == "wal")
+        #expect(try database.number("PRAGMA synchronous") == 2)
+    }
+
+    @Test("A folder that is not there cannot have a ledger")
+    func noFolder() throws {
+        let file = TemporaryLedger()
+        file.remove()
+        let detail = unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) }
+        #expect(detail?.contains(file.path) == true)
+    }
+
+    @Test("A file that was deleted or replaced is a lost connection", arguments: [false, true])
+    func replaced(isReplaced: Bool) throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let ledger = try SQLiteLedger(file.configuration)
+        let name = URL(filePath: file.path)
+        let moved = file.folder.appending(path: "moved.db")
+        try FileManager.default.moveItem(at: name, to: moved)
+        if isReplaced { try FileManager.default.copyItem(at: moved, to: name) }
+        #expect(throws: LedgerError.self) { try ledger.measure() }
+        do throws(LedgerError) {
+            _ = try ledger.takeOver([])
+        } catch {
+            if case .disconnected = error { return }
+            Issue.record("it is \(error)")
+        }
+    }
+
+    @Test("Another process's write lock makes a call unavailable once the busy timeout is over")
+    func locked() throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        var configuration = file.configuration
+        configuration.busyTimeout = 1
+        let ledger = try SQLiteLedger(configuration)
+        let other = try Database(path: file.path, creating: false, busyTimeout: 0)
+        try other.run("BEGIN IMMEDIATE")
+        do throws(LedgerError) {
+            _ = try ledger.takeOver([])
+            Issue.record("it did not wait")
+        } catch {
+            var isUnavailable = false
+            if case .unavailable = error { isUnavailable = true }
+            #expect(isUnavailable, "\(error)")
+        }
+        _ = try ledger.measure()
+        try other.run("ROLLBACK")
+        #expect(try ledger.takeOver([]) == [])
+    }
+
+    @Test("Queries that workers make often go by their indexes")
+    func plans() throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let database = try SQLiteLedger(file.configuration).database
+        let queries = [
+            "\(GrantTable.selection) WHERE grants.transaction_id = ?1 AND grants.environment = ?2",
+            "\(GrantTable.selection) WHERE coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2",
+            "\(GrantTable.selection) WHERE grants.submission_id = ? AND products.app = ?",
+            "\(GrantTable.selection) WHERE \(OriginRange.condition)",
+            "SELECT 1 FROM retries WHERE endpoint IS ?1 AND due_at <= ?2 ORDER BY due_at",
+            "SELECT 1 FROM outbox WHERE target = ? AND due_at <= ? ORDER BY due_at",
+            "SELECT max(origin_offset) FROM grants WHERE origin_partition = ?",
+            "SELECT app, count(*), sum(bytes) FROM retries GROUP BY app ORDER BY app",
+        ]
+        for query in queries {
+            let plan = try database.statement("EXPLAIN QUERY PLAN \(query)").rows({ _ in }) { $0.text(3) }
+            for line in plan {
+                let isScan = line.hasPrefix("SCAN") && !line.contains("USING COVERING INDEX")
+                #expect(!isScan && !line.contains("TEMP B-TREE"), "\(query): \(line)")
+            }
+        }
+    }
+}
