@@ -139,8 +139,8 @@ public struct OutboxLease: Hashable, Sendable {
 }
 
 /// A due row of the outbox, with what its step needs, rendered from the row that it refers to.
-public struct OutboxItem: Sendable {
-    public enum Work: Sendable {
+public struct OutboxItem: Hashable, Sendable {
+    public enum Work: Hashable, Sendable {
         case publish(Event)
         case call(Grant)
     }

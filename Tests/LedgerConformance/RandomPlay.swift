@@ -35,8 +35,8 @@ public struct RandomPlay {
 
     /// Makes one call.
     ///
-    /// - Returns: What was called and answered, in words, to be compared with another ledger's.
-    public mutating func step(_ subject: ConformanceSubject) throws -> String {
+    /// - Returns: What was answered, to be compared with another ledger's.
+    public mutating func step(_ subject: ConformanceSubject) throws -> AnyHashable {
         let ledger = chance(50) ? subject.ledger : subject.other
         clock += Int64.random(in: 0..<20_000, using: &random)
         subject.setClock(Samples.later(clock))
@@ -47,35 +47,34 @@ public struct RandomPlay {
         case 70..<76: return try report(ledger)
         case 76..<82:
             let origins = (0..<10).map { Samples.origin(Int64($0)) }
-            return "known \(try ledger.knownOutcomes(of: origins))"
-        case 82..<87: return "look up \(try ledger.lookUp([lookup(), lookup()]))"
+            return try ledger.knownOutcomes(of: origins)
+        case 82..<87: return try ledger.lookUp([lookup(), lookup()])
         case 87..<91:
             let ownership = Samples.ownership(chance(80) ? generation : 0)
             let key = pick([OutboxKey.granted(reference(), repeatOf: nil), .failed(Samples.app, submission().id)])
-            return "owe \(try ledger.owe([OutboxEntry(ownership: ownership, key: key, delay: 5_000)]))"
+            return try ledger.owe([OutboxEntry(ownership: ownership, key: key, delay: 5_000)])
         case 91..<94:
-            let renewed = try ledger.renew(leases.map(\.lease))
-            return "renew \(renewed)"
+            return try ledger.renew(leases.map(\.lease))
         case 94..<96:
             let note = OperatorNote(actor: "kim", reason: "Random.", at: Samples.later(clock))
             let key = submission().claimant.submissionKey
             return chance(50)
-                ? "abandon \(try ledger.abandon(key, note))" : "retry now \(try ledger.retryNow(key, note))"
+                ? AnyHashable(try ledger.abandon(key, note)) : AnyHashable(try ledger.retryNow(key, note))
         case 96..<98:
             generation += 1
-            let taken = try ledger.takeOver([
+            return try ledger.takeOver([
                 TakeOver(ownership: Samples.ownership(generation), owner: "worker", committed: nil)
             ])
-            return "take over \(taken)"
         default:
             let notes = [OffsetNote(ownership: Samples.ownership(generation), next: clock % 10)]
-            return "note \(try ledger.note(notes)), \(try ledger.measure())"
+            _ = try ledger.note(notes)
+            return try ledger.measure()
         }
     }
 
     // MARK: Calls
 
-    private mutating func write(_ ledger: AnyLedger) throws -> String {
+    private mutating func write(_ ledger: AnyLedger) throws -> AnyHashable {
         var batch: [Decision] = []
         var names: Set<SubmissionKey> = []
         var taken: Set<String> = []
@@ -88,8 +87,7 @@ public struct RandomPlay {
             taken.formUnion(decision.uniqueTexts)
             batch.append(decision)
         }
-        let results = try ledger.write(batch)
-        return "write \(results)"
+        return try ledger.write(batch)
     }
 
     private mutating func decision() -> Decision {
@@ -115,29 +113,29 @@ public struct RandomPlay {
             owesCall: chance(20), repeats: chance(80) ? .publish : .ignore, doubts: chance(30))
     }
 
-    private mutating func takeDue(_ ledger: AnyLedger) throws -> String {
+    private mutating func takeDue(_ ledger: AnyLedger) throws -> AnyHashable {
         let request = DueRequest(endpoint: chance(70) ? Samples.endpoint : nil, limit: 3, beforeDue: chance(30))
         let due = try ledger.takeDue([request], bytes: 300)
         leases += due.map { ($0.submission, $0.lease) }
-        return "due \(due.map { ($0.lease, $0.submission.id, $0.attempts, $0.cause, $0.history, $0.doubt) })"
+        return due
     }
 
-    private mutating func takeOutbox(_ ledger: AnyLedger) throws -> String {
+    private mutating func takeOutbox(_ ledger: AnyLedger) throws -> AnyHashable {
         let target = pick([OutboxTarget.topic(.granted), .topic(.failed), .service(Samples.app)])
         let items = try ledger.takeOutbox([OutboxRequest(target: target, limit: 3)])
         owed += items.map(\.lease)
-        return "outbox \(items.map { ($0.lease, $0.attempts, $0.called, $0.published) })"
+        return items
     }
 
-    private mutating func report(_ ledger: AnyLedger) throws -> String {
-        guard !owed.isEmpty else { return "nothing to report" }
+    private mutating func report(_ ledger: AnyLedger) throws -> AnyHashable {
+        guard !owed.isEmpty else { return 0 }
         let lease = owed.remove(at: Int.random(in: 0..<owed.count, using: &random))
         switch (lease.step, chance(70)) {
         case (_, false): try ledger.report([.postponed(lease, delay: 10_000)])
         case (.call, true): try ledger.report([.called(lease)])
         case (.publish, true): try ledger.report([.published(lease)])
         }
-        return "report"
+        return 1
     }
 
     // MARK: Values
@@ -181,25 +179,33 @@ extension Decision {
     fileprivate func uses(_ text: String) -> Bool { uniqueTexts.contains(text) }
 }
 
-extension LedgerConformance {
-    /// All that people see of a ledger, in words, to be compared with another one's.
-    public static func content(of ledger: AnyLedger) throws -> [String] {
-        var lines = try ledger.grants(GrantQuery(limit: 10_000)).map { "grant \($0.grant.described)" }
-        for state in SubmissionState.allCases where state != .granted {
-            for row in try ledger.submissions(SubmissionQuery(state: state, limit: 10_000)) {
-                lines.append("\(state) \(row.claimant) \(row.origin) \(row.at) \(row.cause ?? "") \(row.attempts)")
-                let record = try ledger.submission(row.claimant.submissionKey)
-                lines += record.waiting.map { "\($0.key) \($0.dueAt) \($0.isLeased) \($0.entry)" }
-            }
-        }
-        lines += try ledger.outbox(limit: 10_000).map { "owed \($0)" }
-        return lines.sorted()
-    }
-}
+/// All that people see of a ledger, to be compared with another one's.
+public struct LedgerContent: Hashable {
+    private let grants: Set<Grant>
+    private let submissions: Set<SubmissionRow>
+    private let records: Set<SubmissionRecord>
+    private let owed: Set<OutboxRow>
 
-extension Grant {
-    /// Everything but its place in memory.
-    fileprivate var described: String {
-        "\(key) \(reference) \(originalTransactionID) \(product) \(quantity) \(claimant) \(origin) \(grantedAt) \(attempts)"
+    public init(of ledger: AnyLedger) throws {
+        grants = Set(try ledger.grants(GrantQuery(limit: 10_000)).map(\.grant))
+        owed = Set(try ledger.outbox(limit: 10_000))
+        var rows: [SubmissionRow] = []
+        for state in SubmissionState.allCases {
+            rows += try ledger.submissions(SubmissionQuery(state: state, limit: 10_000))
+        }
+        // Places in a ledger are its own: what was rolled back leaves gaps in one and none in another.
+        submissions = Set(
+            rows.map {
+                SubmissionRow(
+                    sequence: 0, state: $0.state, claimant: $0.claimant, origin: $0.origin, at: $0.at, cause: $0.cause,
+                    transactionID: $0.transactionID, attempts: $0.attempts, dueAt: $0.dueAt)
+            })
+        records = Set(
+            try Set(rows.map(\.claimant.submissionKey)).map { key in
+                let record = try ledger.submission(key)
+                return SubmissionRecord(
+                    grants: record.grants.map { GrantRow(sequence: 0, grant: $0.grant) }, answer: record.answer,
+                    waiting: record.waiting, owed: record.owed)
+            })
     }
 }

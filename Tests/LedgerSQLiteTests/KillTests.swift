@@ -41,7 +41,7 @@ import Testing
         try model.own()
         try subject.own()
         // The model goes through the same calls and says how the ledger looks after each.
-        var wanted = Set([try LedgerConformance.content(of: model.ledger)])
+        var wanted = Set([try LedgerContent(of: model.ledger)])
         // `copies` outlives the trace, which ends with the connection.
         ledger.database.trace(UInt32(SQLITE_TRACE_STMT), context: Unmanaged.passUnretained(copies).toOpaque()) {
             _, context, _, _ in
@@ -52,13 +52,13 @@ import Testing
         for _ in 0..<25 {
             _ = try plays[0].step(subject)
             _ = try plays[1].step(model)
-            wanted.insert(try LedgerConformance.content(of: model.ledger))
+            wanted.insert(try LedgerContent(of: model.ledger))
         }
         ledger.database.trace(0, context: nil, nil)
         #expect(copies.folders.count > 100)
         for folder in copies.folders {
             let left = SQLiteLedgerConfiguration(path: folder.appending(path: "ledger.db").path)
-            let content = try LedgerConformance.content(of: try SQLiteLedger(left))
+            let content = try LedgerContent(of: try SQLiteLedger(left))
             try #require(wanted.contains(content), "\(folder.lastPathComponent) of seed \(seed)")
         }
     }

@@ -26,8 +26,6 @@ import Testing
             let wanted = try plays[1].step(ledgers[1])
             try #require(found == wanted, "seed \(seed), step \(step)")
         }
-        #expect(
-            try LedgerConformance.content(of: ledgers[0].ledger)
-                == LedgerConformance.content(of: ledgers[1].ledger))
+        #expect(try LedgerContent(of: ledgers[0].ledger) == LedgerContent(of: ledgers[1].ledger))
     }
 }

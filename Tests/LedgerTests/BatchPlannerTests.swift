@@ -1,0 +1,104 @@
+import Contract
+import Ledger
+import Testing
+
+@Suite struct BatchPlannerTests {
+    private static let ownership = PartitionOwnership(
+        partition: TopicPartition(topic: "in", partition: 0), generation: Generation(rawValue: 1))
+    private static let noon = Timestamp(milliseconds: 1_795_953_600_000)
+
+    private func decision(
+        _ id: SubmissionID, _ transactions: [TransactionID], source: DecisionSource = .record(ownership),
+        owesCall: Bool = false
+    ) -> Decision {
+        let product = Product(id: "gems", type: .consumable, items: [])
+        let purchases = transactions.compactMap { id in
+            GrantablePurchase(
+                Purchase(
+                    transactionID: id, originalTransactionID: id, productID: "gems", environment: .production,
+                    purchasedAt: Self.noon), of: product)
+        }
+        return Decision(
+            submission: Submission(
+                claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
+                evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1),
+                receivedAt: Self.noon),
+            source: source, content: .grant(purchases, by: .serverAPI), attempts: 1, decidedAt: Self.noon,
+            owesCall: owesCall)
+    }
+
+    @Test("The plain form is for a record's one purchase that owes no call")
+    func plain() {
+        let lease = RetryLease(key: ClaimDigest(of: submission("s")), number: 1)
+        #expect(BatchPlanner.isPlain(decision("s", ["1"])))
+        #expect(!BatchPlanner.isPlain(decision("s", ["1", "2"])))
+        #expect(!BatchPlanner.isPlain(decision("s", ["1"], owesCall: true)))
+        #expect(!BatchPlanner.isPlain(decision("s", ["1"], source: .retry(lease))))
+    }
+
+    private func submission(_ id: SubmissionID) -> Submission {
+        Submission(
+            claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
+            evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1), receivedAt: Self.noon)
+    }
+
+    @Test("Grants are tried in the order of their keys, whatever the batch's is")
+    func order() {
+        var planner = BatchPlanner([decision("a", ["9", "3"]), decision("b", ["5", "1"])])
+        planner.admit([true, true])
+        #expect(planner.readAnswers([:]).map(\.grant.transactionID) == ["1", "3", "5", "9"])
+    }
+
+    @Test("Of decisions that do not count nothing is read or tried")
+    func notOwned() {
+        var planner = BatchPlanner([decision("a", ["1"]), decision("b", ["2", "3"])])
+        planner.admit([false, false])
+        #expect(planner.plain.isEmpty)
+        #expect(planner.isComplete)
+        #expect(planner.submissions.isEmpty)
+        #expect(planner.readAnswers([:]).isEmpty)
+        #expect(planner.questions.isEmpty)
+        #expect(planner.results() == [.notOwned, .notOwned])
+    }
+
+    @Test("A refused purchase without a visible holder takes the submission's other grants back")
+    func withdrawn() {
+        var planner = BatchPlanner([decision("a", ["1", "2"], owesCall: true)])
+        planner.admit([true])
+        _ = planner.readAnswers([:])
+        planner.inserted([true, false])
+        let writes = planner.conclude(held: [], own: [])
+        #expect(writes.withdrawn == [GrantReference(environment: .production, transactionID: "1")])
+        #expect(writes.outbox.isEmpty)
+        #expect(planner.results() == [.undecided])
+    }
+
+    @Test("A batch in plain form that is written whole reads nothing more")
+    func wholePlain() {
+        var planner = BatchPlanner([decision("a", ["1"]), decision("b", ["2"])])
+        planner.admit([true, true])
+        let plain = planner.plain
+        planner.inserted(plain: plain, [true, true])
+        #expect(planner.isComplete)
+        #expect(
+            planner.results()
+                == plain.map { new in
+                    .written(
+                        .granted(created: 1),
+                        publish: [
+                            StoredEvent(
+                                key: .granted(new.grant.reference, repeatOf: nil),
+                                event: GrantedEvent.event(of: new.grant))
+                        ])
+                })
+    }
+
+    @Test("A grant of no purchases is undecided")
+    func nothing() {
+        var planner = BatchPlanner([decision("a", [])])
+        planner.admit([true])
+        _ = planner.readAnswers([:])
+        #expect(planner.conclude(held: [], own: []).answers.isEmpty)
+        #expect(planner.results() == [.undecided])
+    }
+}

@@ -1,0 +1,101 @@
+import Contract
+import Ledger
+import Testing
+
+@Suite struct ColumnTests {
+    static let keys: [OutboxKey] = [
+        .granted(GrantReference(environment: .sandbox, transactionID: "20"), repeatOf: nil),
+        .granted(GrantReference(environment: .production, transactionID: "20"), repeatOf: "a:b"),
+        .granted(GrantReference(environment: .production, transactionID: "20"), repeatOf: ""),
+        .failed("com.example:game", "s:1"), .failed("", "s1"), .failed("日本", "s"),
+        .quarantined(Origin(topic: "receipts:submitted", partition: 3, offset: 77)),
+    ]
+
+    @Test("A key's text is the key again", arguments: keys)
+    func outboxKeys(key: OutboxKey) {
+        #expect(OutboxKey(text: key.text) == key)
+    }
+
+    @Test("No two keys have one text")
+    func distinct() {
+        #expect(Set(Self.keys.map(\.text)).count == Self.keys.count)
+        #expect(OutboxKey.failed("a", "b:c").text != OutboxKey.failed("a:b", "c").text)
+    }
+
+    @Test(
+        "A text of another form is no key",
+        arguments: [
+            "", "granted", "granted:elsewhere:1", "failed:9:a:b", "failed:x:a:b", "quarantined:1:x:t", "later:1",
+        ])
+    func noKey(text: String) {
+        #expect(OutboxKey(text: text) == nil)
+    }
+
+    @Test("A target's text is the target again")
+    func targets() {
+        let targets = Topic.allCases.map { OutboxTarget.topic($0) } + [.service("com.example.game")]
+        for target in targets { #expect(OutboxTarget(text: target.text) == target) }
+        #expect(OutboxTarget(text: "topic:later") == nil)
+    }
+
+    @Test("A product's items survive their column, whatever their names are")
+    func items() {
+        for items in [
+            [], [Item(item: "gems", quantity: 1)], [Item(item: "a:1,b", quantity: 2), Item(item: "", quantity: .max)],
+        ] {
+            let product = StoredProduct(
+                bundleID: "com.example.game", product: Product(id: "p", type: .consumable, items: items))
+            #expect(StoredProduct.items(text: product.itemsText) == items)
+        }
+        for text in ["1", "1:9:gems", "x:4:gems", "1:4:gems1:4:gems", "1:-1:gems"] {
+            #expect(StoredProduct.items(text: text) == nil, "\(text)")
+        }
+    }
+
+    @Test("A product's number is that of its content")
+    func numbers() {
+        func number(_ app: BundleID, _ id: ProductID, _ type: ProductType, _ quantity: Int) -> Int64 {
+            StoredProduct(
+                bundleID: app, product: Product(id: id, type: type, items: [Item(item: "gems", quantity: quantity)])
+            ).number
+        }
+        let numbers = [
+            number("a", "bc", .consumable, 1), number("ab", "c", .consumable, 1), number("a", "bc", .nonConsumable, 1),
+            number("a", "bc", .consumable, 2),
+        ]
+        #expect(Set(numbers).count == 4)
+        #expect(numbers.allSatisfy { $0 >= 0 })
+        #expect(number("a", "bc", .consumable, 1) == numbers[0])
+    }
+
+    @Test("A history survives its column, without line breaks")
+    func histories() {
+        var history = AttemptHistory()
+        #expect(history.text == nil)
+        history.add(Attempt(at: Timestamp(milliseconds: 5), cause: "no_answer", detail: "HTTP 500: a  b"))
+        history.add(Attempt(at: Timestamp(milliseconds: 6), cause: "unreachable", detail: ""))
+        #expect(AttemptHistory(text: history.text) == history)
+        history.add(Attempt(at: Timestamp(milliseconds: 7), cause: "x", detail: "one\r\ntwo"))
+        #expect(AttemptHistory(text: history.text).attempts.last?.detail == "one two")
+    }
+
+    @Test("A grant key's column is null where it follows from the transaction")
+    func grantKeys() {
+        for (name, column) in [("t:7", nil), ("t:6", "6"), ("w:6", "w:6"), ("p:6:1", "p:6:1")] as [(String, String?)] {
+            let key = GrantKey(environment: .sandbox, name: name)
+            #expect(key.column(of: "7") == column)
+            #expect(GrantKey(environment: .sandbox, column: column, of: "7") == key)
+        }
+    }
+
+    @Test("A word of a later version counts as the least that it can mean")
+    func causes() {
+        let endpoint = Endpoint(.serverAPI, .production)
+        #expect(WaitCause(word: "later", endpoint: endpoint) == .retrying(.noAnswer, endpoint))
+        #expect(WaitCause(word: "later", endpoint: nil) == .held(.unknownAnswer))
+        for cause in RetryCause.allCases {
+            let waiting = WaitCause.retrying(cause, endpoint)
+            #expect(WaitCause(word: waiting.word, endpoint: waiting.endpoint) == waiting)
+        }
+    }
+}
