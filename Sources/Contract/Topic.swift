@@ -2,7 +2,7 @@
 public enum Topic: String, Hashable, Sendable, CaseIterable {
     /// The input: submissions.
     case submitted
-    /// What was given to whom.
+    /// Grants: items and the user they were given to.
     case granted
     /// Which submission will not be granted, and why.
     case failed

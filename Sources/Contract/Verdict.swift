@@ -88,7 +88,7 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case decisionRefused = "decision_refused"
 }
 
-/// What an attempt concluded about a submission.
+/// The conclusion of an attempt about a submission.
 public enum Verdict: Hashable, Sendable {
     /// Authentic, and these purchases passed every check. Never empty.
     case verified([GrantablePurchase], by: VerifiedBy)

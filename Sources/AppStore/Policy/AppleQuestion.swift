@@ -59,7 +59,7 @@ public struct AppleQuestion: Sendable {
         }
     }
 
-    /// Reads the end of a call.
+    /// Reads the end of a call. If Apple refused the call's token, the app's next one is new.
     ///
     /// - Parameters:
     ///   - call: The call that was made.
@@ -94,7 +94,7 @@ struct QuestionSubject: Sendable {
     let rules: AppRules
 }
 
-/// What comes after a call, or after a check of signatures.
+/// The step after a call, or after a check of signatures.
 public enum QuestionStep: Sendable {
     case verdict(Verdict)
     /// Another call is needed: over a fresh connection, with another secret, to the other environment, for the next
@@ -104,7 +104,7 @@ public enum QuestionStep: Sendable {
     case check(AppleQuestion)
 }
 
-/// What comes before a call.
+/// The step before a call.
 public enum AppleCallStep: Sendable {
     case send(AppleCall)
     case concluded(Verdict)

@@ -7,7 +7,7 @@ struct ClaimPolicy: Sendable {
     let app: App
     let submission: Submission
 
-    /// What the purchases that one piece of evidence attests lead to.
+    /// The result of holding attested purchases against a claim.
     enum Conclusion: Hashable, Sendable {
         case verdict(Verdict)
         /// The rules need account tokens, which this kind of evidence cannot say. The App Store Server API can; the
@@ -102,8 +102,8 @@ struct ClaimPolicy: Sendable {
 
 /// Purchases that Apple attests without all that a grant needs, in a form that is known: only names are left of them.
 ///
-/// The claimed purchase may be one of them, and that is never the player's fault, so a person must look. Those that
-/// nobody claims stand in nobody's way.
+/// The claimed purchase may be one of them, and that is never the player's fault, so a person must look. Others
+/// that nobody claims stand in nobody's way.
 struct UnreadablePurchases: Sendable {
     private var names: [(transactionID: TransactionID?, productID: ProductID?)] = []
 

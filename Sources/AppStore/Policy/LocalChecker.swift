@@ -3,7 +3,7 @@ public import Contract
 /// The local check: the part of verification that asks nobody. Decides about evidence by its form, Apple's signatures
 /// and the app's rules, and names the question to Apple where one is needed.
 public struct LocalChecker: Sendable {
-    /// What can be said of evidence without asking Apple.
+    /// The result of a local check.
     public enum Outcome: Sendable {
         /// Verified, rejected, signed ahead of our clock, or held because the app lacks a key.
         case concluded(Verdict)
@@ -116,7 +116,7 @@ public struct LocalChecker: Sendable {
         return .concluded(verdict)
     }
 
-    /// What a receipt leads to whose signature held: every word of it is taken for Apple's.
+    /// The conclusion on a receipt whose signature held: every word of it is taken for Apple's.
     private static func conclusion(
         on receipt: AppReceipt, of submission: Submission, app: App
     ) -> ClaimPolicy.Conclusion {
@@ -172,8 +172,8 @@ public struct LocalChecker: Sendable {
 
     /// The verdict on a transaction whose signature held.
     ///
-    /// What it lacks holds the submission, because Apple signed it and a person must look. Unlike a receipt it is about
-    /// one purchase: if that is not the claimed one, no waiting makes it so.
+    /// A part that it lacks holds the submission, because Apple signed it and a person must look. Unlike a receipt it
+    /// is about one purchase: if that is not the claimed one, no waiting makes it so.
     static func verdict(
         on transaction: SignedTransaction, of submission: Submission, app: App, by verifiedBy: VerifiedBy
     ) -> Verdict {

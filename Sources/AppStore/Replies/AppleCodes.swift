@@ -5,7 +5,7 @@ import Contract
 /// verifyReceipt: [status](https://developer.apple.com/documentation/appstorereceipts/status). App Store Server API:
 /// [Error codes](https://developer.apple.com/documentation/appstoreserverapi/error-codes).
 enum AppleCodes {
-    /// What follows from a status of verifyReceipt.
+    /// The consequence of a status of verifyReceipt.
     enum StatusMeaning: Hashable {
         /// The receipt is Apple's; the answer says what it holds.
         case authentic
@@ -48,12 +48,12 @@ enum AppleCodes {
         (21100...21199, .byRetryableFlag),
     ]
 
-    /// What a status of verifyReceipt means; `unknown` for one that is not in the table.
+    /// The meaning of a status of verifyReceipt; `unknown` for one that is not in the table.
     static func meaning(ofStatus status: Int) -> StatusMeaning {
         statuses.first { $0.codes.contains(status) }?.meaning ?? .unknown
     }
 
-    /// What follows from an error of the App Store Server API for a look-up.
+    /// The consequence of an error of the App Store Server API for a look-up.
     enum ErrorMeaning: Hashable {
         /// Not here: ask the other environment, or later, because a fresh transaction is found late.
         case notFound
@@ -111,7 +111,7 @@ enum AppleCodes {
         4_040_019...4_040_019,
     ]
 
-    /// What follows from an answer of the App Store Server API other than HTTP 200.
+    /// The consequence of an answer of the App Store Server API other than HTTP 200.
     ///
     /// The first three digits of a code are its HTTP status. Where they are not, somebody else than Apple put the
     /// answer together, and its code counts no more than one that is absent or not in the tables: the status decides.

@@ -71,7 +71,7 @@ public enum ServerAPICredentialsError: Error, Hashable, Sendable, CaseIterable {
     /// A private key, and not one on P-256; or it is damaged, cut off, or locked with a password.
     case notP256
 
-    /// What is wrong, in one sentence for people.
+    /// The fault, in one sentence for people.
     public var detail: String {
         switch self {
         case .wrongIssuerID: "The issuer id is empty, too long, or has a character that no id has."

@@ -28,7 +28,7 @@ struct ReceiptQuestion: Sendable {
 
     private enum Pending: Sendable {
         case refusal(AppleCodes.StatusMeaning, status: Int)
-        /// What the answer led to, unless the customer's history says better.
+        /// The verdict by the answer, unless the customer's history says better.
         case lookUp(otherwise: Verdict)
     }
 

@@ -71,7 +71,7 @@ private struct AnswerMembers {
 
     private static let names = MemberNames<Member>()
 
-    /// Those that are scalars.
+    /// The members that are scalars.
     private(set) var texts = MemberTexts<Member>()
     private(set) var receipt = ReceiptMembers()
     private(set) var latest: [AttestedRecord] = []

@@ -6,7 +6,7 @@ public final class Grant: Sendable, Hashable {
     public let transactionID: TransactionID
     public let originalTransactionID: TransactionID
     public let webOrderLineItemID: String?
-    /// What one unit is and gives, as the catalogue had it.
+    /// One unit and its items, as the catalogue had it.
     public let product: Product
     /// Units, as Apple attests them.
     public let quantity: Int
@@ -77,7 +77,7 @@ public final class Grant: Sendable, Hashable {
     public var bundleID: BundleID { claimant.bundleID }
     public var orderID: OrderID? { claimant.orderID }
 
-    /// What the player gets in all. Falls back on what one unit gives where a number grows beyond `Int`, which no row
+    /// All that the player gets. Falls back on the items of one unit where a number grows beyond `Int`, which no row
     /// that was checked before it was written has.
     public var items: [Item] { product.items(times: quantity) ?? product.items }
 

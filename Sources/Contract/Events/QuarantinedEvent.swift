@@ -20,7 +20,7 @@ public struct QuarantineStub: Hashable, Sendable {
         self.size = size
     }
 
-    /// What is kept of a record.
+    /// The stub of a record.
     public init(of record: InputRecord, reason: String) {
         self.init(
             origin: record.origin, reason: reason, timestamp: record.timestamp ?? Timestamp(milliseconds: 0),

@@ -4,7 +4,7 @@
 /// machine and in every version. It escapes what must be escaped and nothing else. Not copyable, so that no call ever
 /// copies what was written.
 public struct JSONObjectWriter: ~Copyable {
-    /// What was written so far; complete after ``finished()``.
+    /// The bytes written so far; complete after ``finished()``.
     private var bytes: [UInt8] = []
 
     /// An object to which nothing was written yet.

@@ -22,7 +22,7 @@ enum JSONToken: Sendable {
 enum JSONString: Sendable {
     /// One without escapes: where it stands, its quotes aside.
     case plain(Range<Int>)
-    /// What the escapes of another make of it, in UTF-8.
+    /// One with escapes, which are resolved here, in UTF-8.
     case resolved([UInt8])
 
     func string(in text: [UInt8]) -> String {

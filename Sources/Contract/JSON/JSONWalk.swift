@@ -12,7 +12,7 @@ public struct JSONWalk {
         fileprivate let text: JSONString
     }
 
-    /// What kind of value comes next.
+    /// The kind of the value that comes next.
     public enum Kind: Hashable, Sendable {
         /// A string, a number, a boolean or null.
         case scalar
@@ -39,7 +39,7 @@ public struct JSONWalk {
         }
     }
 
-    /// Walks through an object. What the visitor does not take of a member is passed over.
+    /// Walks through an object. The visitor takes what it wants of a member; the rest is passed over.
     ///
     /// - Throws: if the next value is no object, or is damaged; and what the visitor throws.
     public mutating func members(
@@ -63,7 +63,7 @@ public struct JSONWalk {
         name.text.withBytes(in: cursor.bytes) { names.index(of: $0) }
     }
 
-    /// Walks through an array. What the visitor does not take of an element is passed over.
+    /// Walks through an array. The visitor takes what it wants of an element; the rest is passed over.
     ///
     /// - Throws: if the next value is no array, or is damaged; and what the visitor throws.
     public mutating func elements(

@@ -21,7 +21,7 @@ public struct StrictJSON: Sendable {
 
     /// The text is not one JSON object in UTF-8: nothing in it can be trusted.
     public struct Unreadable: Error, Hashable {
-        /// What is wrong, in a few constant words.
+        /// The fault, in a few constant words.
         public let reason: String
 
         /// For readers of what a walk visits, to refuse it.

@@ -48,7 +48,7 @@ public enum VerifyReceiptOutagePolicy: String, Hashable, Sendable, CaseIterable 
 
 /// An app and the rules that its purchases are granted by. Its credentials are kept elsewhere.
 public struct App: Hashable, Sendable {
-    /// What may be granted.
+    /// The products that may be granted.
     public enum Products: Hashable, Sendable {
         /// Every attested product, as one unit of an item of its own name.
         case any

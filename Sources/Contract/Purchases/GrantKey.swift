@@ -1,4 +1,4 @@
-/// What makes a purchase the same purchase when it is seen again: at most one grant exists per key, for ever.
+/// The identity of a purchase, the same whenever it is seen again: at most one grant exists per key, for ever.
 ///
 /// The names are `t:<id>` for what is bought once or used up, `w:<id>` for a paid period of a subscription, and
 /// `p:<id>:<milliseconds>` for a period that Apple gave no line item. Consumables and durable products share `t` on

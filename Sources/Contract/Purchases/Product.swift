@@ -22,13 +22,13 @@ public struct Item: Hashable, Sendable {
     }
 }
 
-/// What one unit of a product is and gives.
+/// One unit of a product, with its items.
 public struct Product: Hashable, Sendable {
     /// The product's identifier in App Store Connect.
     public let id: ProductID
     /// Its kind; Apple's receipts do not say it, so the catalogue does.
     public let type: ProductType
-    /// What one unit gives.
+    /// The items that one unit gives.
     public let items: [Item]
 
     /// A product of an app's catalogue.
@@ -38,7 +38,7 @@ public struct Product: Hashable, Sendable {
         self.items = items
     }
 
-    /// What so many units give; nil if a number grows beyond `Int`.
+    /// The items that so many units give; nil if a number grows beyond `Int`.
     public func items(times quantity: Int) -> [Item]? {
         if quantity == 1 { return items }
         var all: [Item] = []

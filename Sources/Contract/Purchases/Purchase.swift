@@ -6,7 +6,7 @@ public enum Environment: String, Hashable, Sendable, CaseIterable {
     case sandbox
 }
 
-/// Who a purchase belongs to, in Apple's terms (`in_app_ownership_type`).
+/// The kind of owner that a purchase has, in Apple's terms (`in_app_ownership_type`).
 public enum Ownership: String, Hashable, Sendable, CaseIterable {
     case purchased
     case familyShared
@@ -24,7 +24,7 @@ public enum VerifiedBy: String, Hashable, Sendable, CaseIterable {
     case local
 }
 
-/// What a customer paid, as Apple attests it. For analysis only: no grant depends on it.
+/// A customer's payment, as Apple attests it. For analysis only: no grant depends on it.
 public struct Payment: Hashable, Sendable {
     /// Thousandths of the currency's unit, for the whole quantity, after discounts; never negative. Nil where Apple has
     /// none.
@@ -34,7 +34,7 @@ public struct Payment: Hashable, Sendable {
     /// ISO 3166-1 alpha-3, such as `DEU`.
     public let storefront: String?
 
-    /// What of it Apple attests.
+    /// The parts of it that Apple attests.
     public init(price: Int64?, currency: String?, storefront: String?) {
         self.price = price
         self.currency = currency
@@ -67,7 +67,7 @@ public struct Offer: Hashable, Sendable {
     /// Nil where Apple does not say it.
     public let discountType: DiscountType?
 
-    /// What of it Apple attests.
+    /// The parts of it that Apple attests.
     public init(kind: Kind, discountType: DiscountType? = nil) {
         self.kind = kind
         self.discountType = discountType
@@ -97,7 +97,7 @@ public struct Purchase: Hashable, Sendable {
     public let appAccountToken: String?
     /// Its kind; nil where the evidence does not say it, as receipts do not.
     public let type: ProductType?
-    /// What was paid and where; nil where the evidence does not say it.
+    /// The price and where it was paid; nil where the evidence does not say it.
     public let payment: Payment?
     /// Nil for a purchase at the usual price.
     public let offer: Offer?
@@ -128,12 +128,12 @@ public struct Purchase: Hashable, Sendable {
     }
 }
 
-/// A purchase that passed every check, with what it gives: ready to be granted.
+/// A purchase that passed every check, with its items: ready to be granted.
 public struct GrantablePurchase: Hashable, Sendable {
     public let purchase: Purchase
-    /// What one unit is and gives; its type is the attested one where Apple attests one, else the catalogue's.
+    /// One unit and its items; its type is the attested one where Apple attests one, else the catalogue's.
     public let product: Product
-    /// What the player gets in all: the product's items times the purchase's quantity.
+    /// All that the player gets: the product's items times the purchase's quantity.
     public let items: [Item]
 
     /// Joins an attested purchase with what its product gives; nil if a number of items grows beyond `Int`.
@@ -146,6 +146,6 @@ public struct GrantablePurchase: Hashable, Sendable {
 
     public var type: ProductType { product.type }
 
-    /// What may exist once.
+    /// The key under which it may be granted once.
     public var grantKey: GrantKey { GrantKey(of: purchase, type: product.type) }
 }

@@ -1,4 +1,4 @@
-/// What each member of a submission may hold.
+/// The values that each member of a submission may hold.
 enum MemberRules {
     /// Longest id of a submission, user or order, in characters.
     static let maxIDLength = 128

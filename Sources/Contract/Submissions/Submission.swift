@@ -49,7 +49,7 @@ public struct EvidenceText: Hashable, Sendable, ExpressibleByStringLiteral, Cust
     public var description: String { "\(bytes.count) bytes" }
 }
 
-/// Who claims a purchase with which submission: what an answer needs of the submission.
+/// The user, app and order of a submission: the part of it that its answer repeats.
 public struct Claimant: Hashable, Sendable {
     public let submissionID: SubmissionID
     public let userID: UserID
@@ -72,13 +72,13 @@ public struct Claimant: Hashable, Sendable {
     }
 }
 
-/// What a submission says about the purchase that it claims, beside its evidence.
+/// A submission's words about the purchase that it claims, beside its evidence.
 ///
 /// Everything in it is said by the client or the platform; what is granted comes from Apple alone.
 public struct Claim: Hashable, Sendable {
-    /// Which purchase of the evidence is meant.
+    /// The purchase of the evidence that is meant.
     public let transactionID: TransactionID?
-    /// What the client says it bought.
+    /// The product that the client says it bought.
     public let productID: ProductID?
     /// Lower-case UUID.
     public let appAccountToken: String?

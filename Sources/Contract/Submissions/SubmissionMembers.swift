@@ -1,6 +1,6 @@
 /// The members of a submission as they stand in the message, not yet checked.
 struct SubmissionMembers {
-    /// What is wrong with a submission, in one sentence that names the member and never its value.
+    /// The fault of a submission, in one sentence that names the member and never its value.
     struct Malformed: Error, Hashable {
         let detail: String
     }

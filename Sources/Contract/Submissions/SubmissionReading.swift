@@ -1,4 +1,4 @@
-/// What a record of the input topic turned out to be.
+/// The content of a record of the input topic.
 public enum SubmissionReading: Hashable, Sendable {
     /// A claim to verify.
     case submission(Submission)
@@ -73,7 +73,7 @@ public struct MalformedSubmission: Hashable, Sendable {
     public let origin: Origin
     public let receivedAt: Timestamp
 
-    /// What its failure needs.
+    /// All that its failure needs.
     public init(
         claimant: Claimant, rejection: Rejection, digest: ClaimDigest, origin: Origin, receivedAt: Timestamp
     ) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStore
 
-@Suite("Transaction lookup by history")
+@Suite("Question for a history")
 struct LookupHistoryTests {
     private typealias Script = LookupScript
 

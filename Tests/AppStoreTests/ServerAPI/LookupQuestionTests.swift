@@ -4,7 +4,7 @@ import Testing
 @testable import AppStore
 
 @Suite("Question of the App Store Server API")
-struct LookupTests {
+struct LookupQuestionTests {
     private typealias Script = LookupScript
 
     @Test("asks production, verifies the answer and grants what is in it")

@@ -4,7 +4,7 @@ import Testing
 @testable import AppStore
 
 @Suite("Answers of the App Store Server API")
-struct ServerAPIAnswerTests {
+struct ServerAPIAnswersTests {
     @Test("a page is read with all that Apple puts into it, whatever else is there")
     func page() throws {
         let json = #"""

@@ -20,7 +20,7 @@ struct QuestionScript {
         _ question: AppleQuestion, _ replies: [AppStoreReply], roots: TrustedRoots? = nil, taking seconds: Int64 = 0
     ) throws {
         var now = Fixture.now
-        let verifiers = SignatureVerifiers(roots: try roots ?? SignedToken.chain.roots())
+        let verifiers = try roots.map { SignatureVerifiers(roots: $0) } ?? Self.verifiers.get()
         var rest = replies[...]
         var step = QuestionStep.ask(question)
         while true {
@@ -59,6 +59,8 @@ struct QuestionScript {
     }
 
     static func reply(_ body: [UInt8]) -> AppStoreReply { .response(httpStatus: 200, retryAfter: nil, body: body) }
+
+    private static let verifiers = Result { SignatureVerifiers(roots: try SignedToken.chain.roots()) }
 
     /// A key of the App Store Server API.
     static let credentials = Result { () throws in
