@@ -18,6 +18,7 @@ struct SampleRun {
     let ledger = FixedLedger()
     var cluster = FixedCluster()
     var apple = FixedApple()
+    var hasLedger = true
     let folder: String
     var environment: [String: String]
     var open: @Sendable () throws(LedgerError) -> Void = {}
@@ -41,6 +42,7 @@ struct SampleRun {
             environment: environment, width: nil, now: { FixedLedger.time },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
             ledgers: LedgerOpener(
+                exists: { [hasLedger] _ in hasLedger },
                 open: { [ledger, open] _ throws(LedgerError) in
                     try open()
                     return ledger

@@ -33,6 +33,9 @@ enum CheckCommand {
     }
 
     private static func ledger(_ settings: LedgerSettings, _ context: CommandContext) -> CheckResult {
+        guard context.ledgers.exists(settings) else {
+            return CheckResult("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it")
+        }
         do throws(LedgerError) {
             let ledger = try context.ledgers.open(settings)
             return CheckResult(

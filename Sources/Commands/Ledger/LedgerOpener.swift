@@ -1,10 +1,13 @@
 import CommandParser
 import Configuration
+import Glibc
 import Ledger
 import LedgerSQLite
 
 /// The way commands get at the ledger.
 struct LedgerOpener: Sendable {
+    /// Whether there is anything where the ledger should be; true where only a connection can tell.
+    let exists: @Sendable (LedgerSettings) -> Bool
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
     /// Makes a ledger, or brings its schema up to date.
@@ -14,6 +17,11 @@ struct LedgerOpener: Sendable {
 
     /// The ledger of the configuration.
     static let configured = LedgerOpener(
+        exists: { settings in
+            switch settings {
+            case .sqlite(let path): access(path, F_OK) == 0
+            }
+        },
         open: { settings throws(LedgerError) in
             switch settings {
             case .sqlite(let path): try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
