@@ -1,0 +1,94 @@
+import Contract
+import Kafka
+import Logging
+import Processing
+import Threading
+
+/// The Kafka consumer in the core's words.
+struct KafkaConsumerDriver: ConsumerPort {
+    let consumer: KafkaConsumer
+
+    func fetchCommitted(_ partitions: [TopicPartition]) { consumer.fetchCommitted(partitions.map(KafkaPartition.init)) }
+
+    func assign(_ assignments: [Assignment]) {
+        consumer.assign(
+            assignments.map { assignment in
+                let start: KafkaStart.Offset =
+                    switch assignment.start {
+                    case .oldest: .oldest
+                    case .offset(let offset): .at(offset)
+                    }
+                return KafkaStart(
+                    KafkaPartition(assignment.partition), from: start, assignmentID: assignment.id.rawValue)
+            })
+    }
+
+    func unassign(_ partitions: [TopicPartition]) { consumer.unassign(partitions.map(KafkaPartition.init)) }
+
+    func commit(_ offsets: [CommittedOffset]) {
+        var all: [KafkaPartition: Int64] = [:]
+        for offset in offsets { all[KafkaPartition(offset.partition)] = offset.offset }
+        consumer.commit(all)
+    }
+
+    func demand(_ demand: Demand) { consumer.demand(records: demand.records, bytes: demand.bytes) }
+
+    /// An event of the consumer's, on its thread: for the core, for the process, or for the log.
+    static func received(
+        _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
+        logger: Logger
+    ) {
+        switch event {
+        case .assigned(let partitions): core.post(.input(.assigned(partitions.map(TopicPartition.init))))
+        case .revoked(let partitions), .lost(let partitions):
+            core.post(.input(.revoked(partitions.map(TopicPartition.init))))
+        case .records(let batches):
+            metrics.read.increment(by: batches.reduce(0) { $0 + $1.records.count })
+            core.post(contentsOf: batches.map { .input(.records(batch($0))) })
+        case .committedOffsets(let offsets):
+            let all = offsets.sorted { $0.key < $1.key }
+                .map { CommittedOffset(partition: TopicPartition($0.key), offset: $0.value) }
+            core.post(.input(.committed(all)))
+        case .committedOffsetsFailed: core.post(.input(.committed(nil)))
+        case .recordsGone(let partition, _, let offsets):
+            logger.error(
+                "Records were deleted before they were read: the topic's retention is shorter than the backlog",
+                metadata: ["partition": "\(partition)", "offsets": "\(offsets)"])
+        case .offsetsWentBack(let partition, _, let expected, let found):
+            logger.error(
+                "A partition's offsets went back: its topic was made anew; it is read from its beginning",
+                metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
+            // A take-over finds out where it is read from.
+            core.post(
+                contentsOf: [
+                    .input(.revoked([TopicPartition(partition)])), .input(.assigned([TopicPartition(partition)])),
+                ])
+        case .failed(let error):
+            guard case .fatal = error else { return }
+            events.post(.kafkaFailed("Kafka: \(error)"))
+        // The ledger's offsets are the ones that count.
+        case .committed, .commitFailed, .stopped: break
+        }
+    }
+
+    private static func batch(_ batch: KafkaBatch) -> RecordBatch {
+        RecordBatch(
+            assignment: AssignmentID(rawValue: batch.assignmentID),
+            records: batch.records.map { record in
+                InputRecord(
+                    origin: Origin(
+                        topic: batch.partition.topic, partition: batch.partition.index, offset: record.offset),
+                    key: record.key, value: record.value,
+                    headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) },
+                    timestamp: record.timestampMilliseconds.map(Timestamp.init(milliseconds:)))
+            })
+    }
+}
+
+extension KafkaPartition {
+    init(_ partition: TopicPartition) { self.init(topic: partition.topic, index: partition.partition) }
+}
+
+extension TopicPartition {
+    init(_ partition: KafkaPartition) { self.init(topic: partition.topic, partition: partition.index) }
+}

@@ -1,0 +1,166 @@
+import Contract
+import Ledger
+import Logging
+import Processing
+import Scheduling
+import Threading
+
+/// One of the ledger's two connections, on a thread of its own.
+///
+/// A connection that is lost is made anew with the next call. The core hears of the loss as the end of the call that met it,
+/// and takes every partition over anew. Calls that it made before it heard were meant for the old connection, and the ledger
+/// behind the new one may have been set back: each call carries the number of losses that the core knew of, and one with an old
+/// number ends as lost, too, without being carried out.
+final class LedgerThread: Sendable {
+    /// Calls that wait: one batch for the connection that writes; for the other one a handful of each kind.
+    static let maxCalls = 20_000
+
+    enum Work: Sendable {
+        case write(WriteBatch)
+        case request(LedgerRequest)
+    }
+
+    struct Call: Sendable {
+        let work: Work
+        let losses: Int
+    }
+
+    private let calls: Mailbox<Call>
+    private let thread: OwnerThread
+
+    /// - Parameter open: Makes a connection, on this thread.
+    init(
+        _ role: LedgerRole, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
+        open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
+    ) throws(ThreadingError) {
+        let calls = try Mailbox<Call>(bound: Self.maxCalls)
+        self.calls = calls
+        thread = try OwnerThread(name: "ledger-\(role.rawValue)") {
+            Loop(role: role, calls: calls, core: core, metrics: metrics, logger: logger, open: open).run()
+        }
+    }
+
+    func post(_ work: [Work], losses: Int) {
+        calls.post(contentsOf: work.map { Call(work: $0, losses: losses) })
+    }
+
+    /// Ends the thread once the call under way is done, and waits for it.
+    func stop() {
+        calls.close()
+        calls.wake.signal()
+        thread.join()
+    }
+
+    /// The thread's own state.
+    private final class Loop {
+        private let role: LedgerRole
+        private let calls: Mailbox<Call>
+        private let core: Mailbox<CoreMail>
+        private let metrics: WorkerMetrics
+        private let logger: Logger
+        private let open: @Sendable () throws(LedgerError) -> any LedgerConnection
+        private var connection: (any LedgerConnection)?
+        private var losses = 0
+
+        init(
+            role: LedgerRole, calls: Mailbox<Call>, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
+            open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
+        ) {
+            self.role = role
+            self.calls = calls
+            self.core = core
+            self.metrics = metrics
+            self.logger = logger
+            self.open = open
+        }
+
+        func run() {
+            var taken: [Call] = []
+            while true {
+                calls.wake.wait()
+                calls.takeAll(into: &taken)
+                for call in taken { carryOut(call) }
+                taken.removeAll(keepingCapacity: true)
+                if calls.isClosed { return }
+            }
+        }
+
+        private func carryOut(_ call: Call) {
+            guard call.losses == losses else {
+                return reply(call.work, .failure(.disconnected(detail: "The connection was lost before.")), isLoss: true)
+            }
+            let start = Instant.now
+            let result = perform(call.work)
+            observe(call.work, result, took: .now - start)
+            guard case .failure(.disconnected(let detail)) = result else { return reply(call.work, result, isLoss: false) }
+            logger.warning(
+                "The connection to the ledger is lost", metadata: ["connection": "\(role.rawValue)", "detail": "\(detail)"])
+            connection = nil
+            losses += 1
+            reply(call.work, result, isLoss: true)
+        }
+
+        private func perform(_ work: Work) -> Result<Answer, LedgerError> {
+            do throws(LedgerError) {
+                let connection = try self.connection ?? open()
+                self.connection = connection
+                switch work {
+                case .write(let batch): return .success(.results(try connection.write(batch.decisions)))
+                case .request(let request): return .success(.answer(try request.call.perform(on: connection)))
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        private func observe(_ work: Work, _ result: Result<Answer, LedgerError>, took: Duration) {
+            switch (work, result) {
+            case (_, .failure): metrics.unavailable(role)
+            case (.write(let batch), .success(.results(let results))):
+                metrics.wrote(batch.decisions, results, took: took, now: .now)
+            case (_, .success(.answer(.measured(let measure)))): metrics.measured(measure)
+            case (_, .success): break
+            }
+        }
+
+        private enum Answer {
+            case results([DecisionResult])
+            case answer(LedgerAnswer)
+        }
+
+        private func reply(_ work: Work, _ result: Result<Answer, LedgerError>, isLoss: Bool) {
+            let input: Input =
+                switch work {
+                case .write(let batch):
+                    .written(batch.id, result.map { if case .results(let results) = $0 { results } else { [] } })
+                case .request(let request):
+                    .ledger(request.id, result.map { if case .answer(let answer) = $0 { answer } else { .done } })
+                }
+            core.post(isLoss ? .lost(role, losses: losses, input) : .input(input))
+        }
+    }
+}
+
+extension LedgerRequest.Call {
+    /// Calls the ledger.
+    func perform(on connection: any LedgerConnection) throws(LedgerError) -> LedgerAnswer {
+        switch self {
+        case .takeOver(let requests): return .takenOver(try connection.takeOver(requests))
+        case .knownOutcomes(let origins): return .knownOutcomes(try connection.knownOutcomes(of: origins))
+        case .note(let notes): return .noted(try connection.note(notes))
+        case .mark(let marks): return .marked(try connection.mark(marks))
+        case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
+        case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))
+        case .renew(let leases): return .renewed(try connection.renew(leases))
+        case .giveBack(let retries, let outbox):
+            try connection.giveBack(retries: retries, outbox: outbox)
+            return .done
+        case .owe(let entries): return .owed(try connection.owe(entries))
+        case .takeOutbox(let requests): return .outbox(try connection.takeOutbox(requests))
+        case .report(let reports):
+            try connection.report(reports)
+            return .done
+        case .measure: return .measured(try connection.measure())
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Configuration
+import HTTPServer
+import Metrics
+import Scheduling
+import Synchronization
+
+/// Serves `/livez`, `/readyz` and `/metrics` over plain HTTP/1.1.
+///
+/// A worker is alive while its core takes turns: one that is not is restarted. It is ready once its ledger has answered
+/// and its group has let it in. Apple's outage makes it neither: a restart or a halted rollout would mend nothing.
+final class WorkerHealth: Sendable {
+    private let server: Server
+    private let drivers: Watched
+
+    private final class Watched: Sendable {
+        let activity = Mutex<CoreActivity?>(nil)
+    }
+
+    /// Serves from now on; the worker is alive, and not ready before ``watch(_:)``.
+    init(_ bind: HostAndPort, registry: PrometheusRegistry) throws(WorkerFailure) {
+        let drivers = Watched()
+        self.drivers = drivers
+        var configuration = ServerConfiguration()
+        configuration.host = bind.host
+        configuration.port = bind.port
+        configuration.threadName = "server"
+        configuration.bodyLimit = { _ in 0 }
+        do throws(ServerError) {
+            server = try Server(configuration) { request, _ in
+                .reply(Self.reply(to: request.head, drivers.activity.withLock { $0 }, registry))
+            }
+        } catch {
+            throw .configuration(
+                "health and metrics cannot be served on \(bind): \(error); GRANTOR_HTTP_BIND (http.bind in the file) says "
+                    + "where, and each worker of a host needs a place of its own")
+        }
+    }
+
+    func watch(_ activity: CoreActivity) { drivers.activity.withLock { $0 = activity } }
+
+    func stop() { server.stop() }
+
+    private static func reply(to head: RequestHead, _ activity: CoreActivity?, _ registry: PrometheusRegistry) -> Reply {
+        guard head.method == "GET" || head.method == "HEAD" else {
+            return Reply(status: 405, fields: [HeaderField("allow", "GET, HEAD")])
+        }
+        switch head.path {
+        case "/livez":
+            let isAlive = activity?.isAlive(at: .now) ?? true
+            return report(isAlive, isAlive ? "The core takes turns." : "The core takes no turns.")
+        case "/readyz":
+            let isReady = activity?.isReady ?? false
+            return report(
+                isReady, isReady ? "The worker takes part in its group." : "The ledger or the group has not answered yet.")
+        case "/metrics":
+            return Reply(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", text: registry.render())
+        default: return Reply(status: 404, contentType: "text/plain", text: "There are /livez, /readyz and /metrics.\n")
+        }
+    }
+
+    private static func report(_ isGood: Bool, _ detail: String) -> Reply {
+        Reply(
+            status: isGood ? 200 : 503, contentType: "application/json",
+            text: #"{"status":"\#(isGood ? "ok" : "failing")","detail":"\#(detail)"}"# + "\n")
+    }
+}

@@ -1,0 +1,143 @@
+import Contract
+import Ledger
+import Metrics
+import Processing
+import Scheduling
+
+/// What a worker counts. Each is counted once per batch, beside what is counted.
+struct WorkerMetrics: Sendable {
+    static let read = CounterDeclaration(
+        "grantor_records_read_total", help: "Records read from the input topic.")
+    static let outcomes = CounterDeclaration(
+        "grantor_submissions_total", help: "Submissions with an outcome in the ledger, by outcome.", labels: ["outcome"])
+    static let created = CounterDeclaration(
+        "grantor_grants_created_total", help: "Purchases granted for the first time.")
+    static let failures = CounterDeclaration(
+        "grantor_submissions_failed_total", help: "Submissions that failed, by reason.", labels: ["reason"])
+    static let waits = CounterDeclaration(
+        "grantor_submissions_waiting_total", help: "Times that a submission began or went on to wait in the ledger, by cause.",
+        labels: ["outcome", "cause"])
+    static let writeSeconds = TimerDeclaration(
+        "grantor_ledger_write_seconds", help: "Time of one batch of decisions at the ledger.")
+    static let batchSize = RecorderDeclaration(
+        "grantor_ledger_batch_size", help: "Submissions in one batch at the ledger.")
+    static let written = TimerDeclaration(
+        "grantor_received_to_written_seconds",
+        help: "Time from a record's own timestamp until its outcome stood in the ledger.")
+    static let unavailable = CounterDeclaration(
+        "grantor_ledger_unavailable_total", help: "Ledger calls that must be tried again, by connection.",
+        labels: ["connection"])
+    static let published = CounterDeclaration(
+        "grantor_events_published_total", help: "Event copies that Kafka acknowledged.")
+    static let notTaken = CounterDeclaration(
+        "grantor_events_not_taken_total", help: "Event copies that Kafka refused, or did not acknowledge in ten seconds.")
+    static let callSeconds = TimerDeclaration(
+        "grantor_apple_call_seconds", help: "Time until Apple answered or could not, by service and environment.",
+        labels: ["service", "environment"])
+    static let unanswered = CounterDeclaration(
+        "grantor_apple_calls_unanswered_total", help: "Calls to Apple without an answer, by service and environment.",
+        labels: ["service", "environment"])
+    static let inFlight = GaugeDeclaration(
+        "grantor_in_flight", help: "Submissions, rows and events that are under way.")
+    static let alerts = CounterDeclaration(
+        "grantor_alerts_total", help: "News that a person should look at, by kind.", labels: ["kind"])
+    static let retryRows = GaugeDeclaration(
+        "grantor_retry_rows", help: "Submissions that wait in the ledger, of all workers.")
+    static let retryBytes = GaugeDeclaration(
+        "grantor_retry_bytes", help: "Bytes of the submissions that wait in the ledger, of all workers. Bounded by GRANTOR_MAX_RETRY_BYTES.")
+    static let outboxRows = GaugeDeclaration(
+        "grantor_outbox_rows", help: "Events and fulfilment calls that are owed, of all workers.")
+    static let outboxAge = GaugeDeclaration(
+        "grantor_outbox_overdue_seconds", help: "How long the oldest row of the outbox has been due. Alert if it grows.")
+
+    private let registry: PrometheusRegistry
+    let read: Counter
+    let created: Counter
+    let published: Counter
+    let notTaken: Counter
+    let writeSeconds: Timer
+    let batchSize: Recorder
+    let written: Timer
+    let inFlight: Gauge
+    private let retryRows: Gauge
+    private let retryBytes: Gauge
+    private let outboxRows: Gauge
+    private let outboxAge: Gauge
+
+    init(_ registry: PrometheusRegistry) {
+        self.registry = registry
+        read = registry.counter(Self.read)
+        created = registry.counter(Self.created)
+        published = registry.counter(Self.published)
+        notTaken = registry.counter(Self.notTaken)
+        writeSeconds = registry.timer(Self.writeSeconds)
+        batchSize = registry.recorder(Self.batchSize)
+        written = registry.timer(Self.written)
+        inFlight = registry.gauge(Self.inFlight)
+        retryRows = registry.gauge(Self.retryRows)
+        retryBytes = registry.gauge(Self.retryBytes)
+        outboxRows = registry.gauge(Self.outboxRows)
+        outboxAge = registry.gauge(Self.outboxAge)
+    }
+
+    func unavailable(_ role: LedgerRole) { registry.counter(Self.unavailable, role.rawValue).increment() }
+
+    func published(_ reports: [PublishReport]) {
+        let taken = reports.count { $0.result == .acknowledged }
+        published.increment(by: taken)
+        if taken < reports.count { notTaken.increment(by: reports.count - taken) }
+    }
+
+    func alert(_ kind: String) { registry.counter(Self.alerts, kind).increment() }
+
+    /// The end of a call to Apple.
+    func called(_ endpoint: Endpoint, took: Duration, isAnswered: Bool) {
+        let labels = (endpoint.service.rawValue, endpoint.environment.rawValue)
+        registry.timer(Self.callSeconds, labels.0, labels.1).record(took)
+        if !isAnswered { registry.counter(Self.unanswered, labels.0, labels.1).increment() }
+    }
+
+    /// A batch that the ledger has written.
+    func wrote(_ decisions: [Decision], _ results: [DecisionResult], took: Duration, now: Timestamp) {
+        writeSeconds.record(took)
+        batchSize.record(decisions.count)
+        var counts: [String: Int] = [:]
+        for (decision, result) in zip(decisions, results) {
+            guard case .written(let outcome, _) = result else { continue }
+            counts[outcome.word, default: 0] += 1
+            switch outcome {
+            case .granted(let number): if number > 0 { created.increment(by: number) }
+            case .failed(let reason): registry.counter(Self.failures, reason).increment()
+            case .retrying(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
+            case .held(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
+            case .redelivery, .repeated: break
+            }
+            if case .submission(let submission) = decision.subject {
+                written.record(max(.zero, now.since(submission.receivedAt)))
+            }
+        }
+        for (word, count) in counts { registry.counter(Self.outcomes, word).increment(by: count) }
+    }
+
+    /// The ledger's own sample of what waits in it.
+    func measured(_ measure: LedgerMeasure) {
+        retryRows.set(measure.retries.reduce(0) { $0 + $1.rows })
+        retryBytes.set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
+        outboxRows.set(measure.outboxRows)
+        outboxAge.set(Double(measure.outboxAge) / 1000)
+    }
+}
+
+extension Outcome {
+    /// Its word in metrics and logs.
+    var word: String {
+        switch self {
+        case .granted: "granted"
+        case .redelivery: "redelivery"
+        case .repeated: "repeated"
+        case .failed: "failed"
+        case .retrying: "retrying"
+        case .held: "held"
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import AppStore
+import Configuration
+import Contract
+import Glibc
+import HTTPClient
+import Kafka
+import Ledger
+import Logging
+import Metrics
+import Processing
+import Scheduling
+import Threading
+
+/// The threads of a worker, made from its configuration.
+final class WorkerDrivers: Sendable {
+    /// Every driver has limits of its own that keep the core's mailbox far below it.
+    static let maxMail = 200_000
+    /// Time for leaving the group, after the core has stopped.
+    static let leavingLimit = Duration.seconds(3)
+
+    let core: Mailbox<CoreMail>
+    let rules: RulesLoading
+    let consumer: KafkaConsumer
+    let activity: CoreActivity
+    private let checkers: CheckerPool
+    private let apple: AppleDriver
+    private let writer: LedgerThread
+    private let side: LedgerThread
+    private let thread: OwnerThread
+
+    init(
+        _ configuration: WorkerConfiguration, ledger: LedgerOpening, events: Mailbox<ProcessEvent>, logger: Logger,
+        registry: PrometheusRegistry
+    ) throws(WorkerFailure) {
+        let metrics = WorkerMetrics(registry)
+        rules = RulesLoading(verifiers: try Self.verifiers(configuration.apple))
+        activity = CoreActivity()
+        do throws(ThreadingError) {
+            let core = try Mailbox<CoreMail>(bound: Self.maxMail)
+            self.core = core
+            checkers = try CheckerPool(count: Self.processors, core: core)
+            let open: @Sendable () throws(LedgerError) -> any LedgerConnection = { () throws(LedgerError) in
+                try ledger.open()
+            }
+            writer = try LedgerThread(.write, core: core, metrics: metrics, logger: logger, open: open)
+            side = try LedgerThread(.side, core: core, metrics: metrics, logger: logger, open: open)
+        } catch {
+            throw .failed(error.description)
+        }
+        apple = try Self.apple(configuration, core: core, metrics: metrics, logger: logger, registry: registry)
+        consumer = try Self.consumer(configuration.kafka, core, events, metrics, logger, registry)
+        let ports = CorePorts(
+            mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
+            writer: writer, side: side, metrics: metrics, activity: activity,
+            alerts: AlertLog(logger: logger, metrics: metrics),
+            stopped: { events.post(.stopped($0)) })
+        let producing = Producing(configuration.kafka, logger: logger, registry: registry)
+        do throws(KafkaError) { try producing.configuration.check() } catch { throw WorkerFailure(error) }
+        do throws(ThreadingError) {
+            thread = try CoreThread.start(
+                settings: Self.settings(configuration), rules: rules.rules(configuration.apps, version: 1),
+                ports: ports, producing: producing, failed: { events.post(.kafkaFailed($0)) })
+        } catch {
+            throw .failed(error.description)
+        }
+    }
+
+    /// Ends every thread, in the order in which they need each other.
+    func stop() {
+        consumer.stop(within: Self.leavingLimit)
+        consumer.join()
+        apple.stop()
+        checkers.stop()
+        writer.stop()
+        side.stop()
+        // Only a core that has said its last word, or whose producer failed at the start, is waited for.
+        core.close()
+        core.wake.signal()
+        thread.join()
+    }
+
+    private static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+
+    private static func settings(_ configuration: WorkerConfiguration) -> CoreSettings {
+        var settings = CoreSettings()
+        settings.inFlightBytes = Int64(configuration.processing.maxInFlightBytes)
+        settings.callsPerEndpoint = configuration.processing.maxCalls
+        settings.retryBytes = Int64(configuration.processing.maxRetryBytes)
+        settings.doubtLimit = configuration.processing.doubtLimit
+        settings.stopLimit = configuration.processing.shutdownTimeout
+        settings.workerName = Self.name
+        return settings
+    }
+
+    /// Host and process, for people who look into `partitions`.
+    private static var name: String {
+        var host = [CChar](repeating: 0, count: 256)
+        let isKnown = gethostname(&host, host.count - 1) == 0
+        let text = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return "\(isKnown ? text : "worker")/\(getpid())"
+    }
+
+    private static func verifiers(_ apple: AppleSettings) throws(WorkerFailure) -> SignatureVerifiers {
+        do throws(TrustError) {
+            guard let file = apple.rootCertificates else { return SignatureVerifiers(roots: try .apple()) }
+            guard let pem = file.contents() else { throw WorkerFailure.configuration("\(file.path) cannot be read any more") }
+            return SignatureVerifiers(roots: try TrustedRoots(pem: pem))
+        } catch {
+            throw .configuration("the root certificates cannot be used: \(error.detail)")
+        }
+    }
+
+    private static func apple(
+        _ configuration: WorkerConfiguration, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
+        registry: PrometheusRegistry
+    ) throws(WorkerFailure) -> AppleDriver {
+        let apple = configuration.apple
+        var http = HTTPClientConfiguration()
+        http.maxInFlight = configuration.processing.maxCalls
+        http.maxResponseBytes = AppStoreReply.maxBytes
+        http.connectTimeout = apple.connectTimeout
+        http.totalTimeout = apple.timeout
+        http.caFile = apple.caFile?.path
+        do throws(HTTPClientError) {
+            return try AppleDriver(
+                http, AppleAddresses(apple), core: core, metrics: metrics, logger: logger, registry: registry)
+        } catch {
+            throw .configuration("HTTPS: \(error)")
+        }
+    }
+
+    private static func consumer(
+        _ kafka: KafkaSettings, _ core: Mailbox<CoreMail>, _ events: Mailbox<ProcessEvent>, _ metrics: WorkerMetrics,
+        _ logger: Logger, _ registry: PrometheusRegistry
+    ) throws(WorkerFailure) -> KafkaConsumer {
+        let configuration = KafkaConsumerConfiguration(
+            client: kafka.client, groupID: kafka.groupID, topics: [kafka.topics[.submitted]],
+            groupInstanceID: kafka.groupInstanceID)
+        do throws(KafkaError) {
+            return try KafkaConsumer(configuration: configuration, metrics: registry, logger: logger) { event in
+                KafkaConsumerDriver.received(event, core: core, events: events, metrics: metrics, logger: logger)
+            }
+        } catch {
+            throw WorkerFailure(error)
+        }
+    }
+}
+
+/// Makes the producer, on the core's thread.
+struct Producing: Sendable {
+    let configuration: KafkaProducerConfiguration
+    let names: [Topic: String]
+    let logger: Logger
+    let registry: PrometheusRegistry
+
+    init(_ kafka: KafkaSettings, logger: Logger, registry: PrometheusRegistry) {
+        var names: [Topic: String] = [:]
+        for topic in Topic.outputs { names[topic] = kafka.topics[topic] }
+        self.names = names
+        configuration = KafkaProducerConfiguration(client: kafka.client, topics: Topic.outputs.map { kafka.topics[$0] })
+        self.logger = logger
+        self.registry = registry
+    }
+
+    func producer(wake: WakeDescriptor) throws(KafkaError) -> EventProducer {
+        EventProducer(
+            producer: try KafkaProducer(configuration: configuration, wake: wake, metrics: registry, logger: logger),
+            names: names)
+    }
+}
+
+extension KafkaSettings {
+    /// The settings as Kafka's clients take them.
+    public var client: KafkaClientConfiguration {
+        KafkaClientConfiguration(bootstrapServers: bootstrapServers, properties: revealedProperties)
+    }
+}
+
+extension AppleAddresses {
+    init(_ apple: AppleSettings) throws(HTTPClientError) {
+        let proxy: HTTPProxy? = if let url = apple.proxy { try HTTPProxy(url: url.revealed()) } else { nil }
+        func endpoint(_ url: String) throws(HTTPClientError) -> HTTPEndpoint {
+            try HTTPEndpoint(baseURL: url, proxy: proxy, allowsPlainLoopback: true)
+        }
+        self.init(
+            verifyReceipt: [
+                .production: try endpoint(apple.verifyReceiptProductionURL),
+                .sandbox: try endpoint(apple.verifyReceiptSandboxURL),
+            ],
+            serverAPI: [
+                .production: try endpoint(apple.serverAPIProductionURL),
+                .sandbox: try endpoint(apple.serverAPISandboxURL),
+            ])
+    }
+}
+
+extension WorkerFailure {
+    init(_ error: KafkaError) {
+        self =
+            switch error.disposition {
+            case .configuration: .configuration("Kafka: \(error)")
+            default: .failed("Kafka: \(error)")
+            }
+    }
+}

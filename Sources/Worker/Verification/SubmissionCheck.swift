@@ -1,0 +1,97 @@
+import AppStore
+import Contract
+import Ledger
+import Processing
+
+/// The content of ``Processing/Rules``: what checkers and HTTP need of the apps file.
+struct VerificationRules: Sendable {
+    let checker: LocalChecker
+    let verifiers: SignatureVerifiers
+    /// Apps with a fulfilment service.
+    let services: Set<BundleID>
+}
+
+/// The work of a checker thread, one task at a time.
+enum SubmissionCheck {
+    /// - Parameter now: Wall-clock time.
+    static func perform(_ task: CheckTask, at now: Timestamp) -> CheckResult {
+        guard let rules = task.rules.content as? VerificationRules else {
+            return .answer(.concluded(.hold(.appNotConfigured, detail: "No rules are loaded.")))
+        }
+        switch task.work {
+        case .record(let record, let known): return check(record, known, rules, at: now)
+        case .quarantine(let record, let reason): return quarantine(record, reason)
+        case .submission(let submission):
+            return result(of: submission, rules.checker.check(submission, isRetry: true, at: now), rules)
+        case .signature(let submission):
+            return result(of: submission, rules.checker.checkBySignature(submission, at: now), rules)
+        case .answer(_, let question):
+            guard let apple = question.content as? AppleQuestion else { return .answer(Self.foreign) }
+            return .answer(AttemptResult(apple.checked(with: rules.verifiers, at: now)))
+        }
+    }
+
+    private static func check(
+        _ record: InputRecord, _ known: KnownOutcome?, _ rules: VerificationRules, at now: Timestamp
+    ) -> CheckResult {
+        switch SubmissionReading(record, now: now) {
+        case .unreadable(let reason): return quarantine(record, reason)
+        case .malformed(let malformed):
+            return known.isOf(malformed.claimant) ? .known : .malformed(malformed)
+        case .submission(let submission):
+            if known.isOf(submission.claimant) { return .known }
+            return result(of: submission, rules.checker.check(submission, at: now), rules)
+        }
+    }
+
+    private static func quarantine(_ record: InputRecord, _ reason: String) -> CheckResult {
+        .unreadable(QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
+    }
+
+    private static func result(
+        of submission: Submission, _ outcome: LocalChecker.Outcome, _ rules: VerificationRules
+    ) -> CheckResult {
+        let app = rules.checker.rules(of: submission.bundleID)
+        let further = SubmissionRules(
+            owesCall: rules.services.contains(submission.bundleID), repeats: app?.app.repeats ?? .publish,
+            whenVerifyReceiptUnavailable: app?.app.whenVerifyReceiptUnavailable ?? .wait,
+            doubtsNothingNew: app?.answersMayLag(for: submission) ?? false)
+        let check: LocalCheck =
+            switch outcome {
+            case .concluded(let verdict): .concluded(verdict)
+            case .ask(let question):
+                .ask(
+                    Question(endpoint: question.endpoint, content: question),
+                    lookUp: question.lookedUpTransaction.map { transaction in
+                        GrantLookup(
+                            bundleID: submission.bundleID, userID: submission.userID, transactionID: transaction,
+                            environment: submission.claim.environment, orderID: submission.orderID,
+                            productID: submission.claim.productID)
+                    })
+            }
+        return .submission(submission, further, check)
+    }
+
+    /// A question that this version did not make.
+    static let foreign = AttemptResult.concluded(
+        .hold(.unknownAnswer, detail: "The question is of a form that is not known."))
+}
+
+extension KnownOutcome? {
+    /// Whether it is the outcome of this claimant's submission: a topic that was made anew has other records at old offsets.
+    fileprivate func isOf(_ claimant: Claimant) -> Bool {
+        guard let self else { return false }
+        return self.bundleID == claimant.bundleID && self.submissionID == claimant.submissionID
+            && self.userID == claimant.userID
+    }
+}
+
+extension AttemptResult {
+    init(_ step: QuestionStep) {
+        switch step {
+        case .verdict(let verdict): self = .concluded(verdict)
+        case .ask(let question): self = .next(Question(endpoint: question.endpoint, content: question))
+        case .check(let question): self = .check(Question(endpoint: question.endpoint, content: question))
+        }
+    }
+}
