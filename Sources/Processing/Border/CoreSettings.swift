@@ -10,6 +10,8 @@ public struct CoreSettings: Hashable, Sendable {
     public var callsPerEndpoint = 1000
     /// Most bytes that may wait in `retries`, over all workers.
     public var retryBytes: Int64 = 4 << 30
+    /// How long a refusal of Apple's that may not be its last word is asked about again.
+    public var doubtLimit: Duration = .seconds(6 * 3600)
     /// How long a stop may take.
     public var stopLimit: Duration = .seconds(25)
     /// The worker's name in `partitions`, for people.

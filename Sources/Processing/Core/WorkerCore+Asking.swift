@@ -169,8 +169,8 @@ extension WorkerCore {
         let endpoint = flights[token].question?.endpoint ?? Self.localEndpoint(flights[token].submission)
         let isTroubled = place >= 0 && gates[place].isTroubled
         let step = RetryPolicy.step(
-            after: verdict, &flights[token].attempts, endpoint: endpoint, isTroubled: isTroubled, at: now, wall: wall,
-            using: &generator)
+            after: verdict, &flights[token].attempts, endpoint: endpoint, isTroubled: isTroubled,
+            doubtLimit: settings.doubtLimit, at: now, wall: wall, using: &generator)
         switch step {
         case .decide(let content): decide(token, content)
         case .again(let pause): delay(token, until: now + pause)

@@ -139,7 +139,7 @@ extension WorkerCore {
         flights[token].decision = nil
         guard !flights[token].isOrphan else { return leave(token) }
         guard let endpoint = flights[token].question?.endpoint,
-            RetryPolicy.doubted(.nothingNew, &flights[token].attempts, wall: wall)
+            RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: settings.doubtLimit, wall: wall)
         else {
             flights[token].rules.doubtsNothingNew = false
             return writeAgain(token)

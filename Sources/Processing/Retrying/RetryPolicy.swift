@@ -50,9 +50,10 @@ struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - endpoint: the endpoint that it waits for if it has to; where nobody was asked, that of a later question.
     ///   - isTroubled: whether the endpoint is in trouble with everybody's calls.
+    ///   - doubtLimit: how long a doubt lasts.
     static func step(
-        after verdict: Verdict, _ state: inout AttemptState, endpoint: Endpoint, isTroubled: Bool, at now: Instant,
-        wall: Timestamp, using generator: inout SplitMix64
+        after verdict: Verdict, _ state: inout AttemptState, endpoint: Endpoint, isTroubled: Bool,
+        doubtLimit: Duration = doubtTime, at now: Instant, wall: Timestamp, using generator: inout SplitMix64
     ) -> RetryStep {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
@@ -62,7 +63,7 @@ struct RetryPolicy: Sendable {
             state.attempts += 1
             return .decide(.fail(rejection))
         case .doubt(let cause, let rejection):
-            guard doubted(cause, &state, wall: wall) else { return .decide(.fail(rejection)) }
+            guard doubted(cause, &state, limit: doubtLimit, wall: wall) else { return .decide(.fail(rejection)) }
             return .wait(
                 entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state))
         case .hold(let cause, let detail):
@@ -81,13 +82,15 @@ struct RetryPolicy: Sendable {
     /// A doubting answer came.
     ///
     /// - Returns: whether the doubt still lasts.
-    static func doubted(_ cause: RetryCause, _ state: inout AttemptState, wall: Timestamp) -> Bool {
+    static func doubted(
+        _ cause: RetryCause, _ state: inout AttemptState, limit: Duration = doubtTime, wall: Timestamp
+    ) -> Bool {
         count(cause.rawValue, cause.sentence, &state, wall)
         let before = state.doubt ?? Doubt(answers: 0, elapsed: 0, runningSince: nil)
         let ran = before.runningSince.map { max(0, wall.since($0).wholeMilliseconds) } ?? 0
         let doubt = Doubt(answers: before.answers + 1, elapsed: before.elapsed + ran, runningSince: wall)
         state.doubt = doubt
-        return doubt.answers < doubtAnswers || .milliseconds(doubt.elapsed) < doubtTime
+        return doubt.answers < doubtAnswers || .milliseconds(doubt.elapsed) < limit
     }
 
     /// The row of a submission that is not asked about, because its endpoint is away.

@@ -3,6 +3,7 @@ import Glibc
 import Kafka
 import Ledger
 import Logging
+import Metrics
 import Processing
 import Scheduling
 import Threading

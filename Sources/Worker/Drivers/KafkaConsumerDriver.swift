@@ -1,6 +1,7 @@
 import Contract
 import Kafka
 import Logging
+import Metrics
 import Processing
 import Threading
 

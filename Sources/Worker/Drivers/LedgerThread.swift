@@ -102,8 +102,8 @@ final class LedgerThread: Sendable {
 
         private func perform(_ work: Work) -> Result<Answer, LedgerError> {
             do throws(LedgerError) {
-                let connection = try self.connection ?? open()
-                self.connection = connection
+                if connection == nil { connection = try open() }
+                guard let connection else { return .failure(.unavailable(detail: "There is no connection.")) }
                 switch work {
                 case .write(let batch): return .success(.results(try connection.write(batch.decisions)))
                 case .request(let request): return .success(.answer(try request.call.perform(on: connection)))

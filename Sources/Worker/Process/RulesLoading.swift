@@ -6,7 +6,6 @@ import Processing
 /// Makes the core's rules of the apps file. Each reading is a snapshot with a version of its own.
 struct RulesLoading: Sendable {
     let verifiers: SignatureVerifiers
-    let apple: AppleSettings
 
     /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth of
     /// each stays unused, because several workers' seconds do not begin together.

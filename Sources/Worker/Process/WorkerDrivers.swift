@@ -33,7 +33,7 @@ final class WorkerDrivers: Sendable {
         registry: PrometheusRegistry
     ) throws(WorkerFailure) {
         let metrics = WorkerMetrics(registry)
-        rules = RulesLoading(verifiers: try Self.verifiers(configuration.apple))
+        rules = RulesLoading(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         activity = CoreActivity()
         do throws(ThreadingError) {
             let core = try Mailbox<CoreMail>(bound: Self.maxMail)
@@ -100,16 +100,6 @@ final class WorkerDrivers: Sendable {
         return "\(isKnown ? text : "worker")/\(getpid())"
     }
 
-    private static func verifiers(_ apple: AppleSettings) throws(WorkerFailure) -> SignatureVerifiers {
-        do throws(TrustError) {
-            guard let file = apple.rootCertificates else { return SignatureVerifiers(roots: try .apple()) }
-            guard let pem = file.contents() else { throw WorkerFailure.configuration("\(file.path) cannot be read any more") }
-            return SignatureVerifiers(roots: try TrustedRoots(pem: pem))
-        } catch {
-            throw .configuration("the root certificates cannot be used: \(error.detail)")
-        }
-    }
-
     private static func apple(
         _ configuration: WorkerConfiguration, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
         registry: PrometheusRegistry
@@ -171,7 +161,7 @@ struct Producing: Sendable {
 
 extension KafkaSettings {
     /// The settings as Kafka's clients take them.
-    public var client: KafkaClientConfiguration {
+    var client: KafkaClientConfiguration {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, properties: revealedProperties)
     }
 }
