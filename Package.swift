@@ -56,7 +56,7 @@ let modules: [Target] = [
         name: "Commands",
         dependencies: [
             "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerSQLite",
-            "Logging", "Threading",
+            "Logging", "Metrics", "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]

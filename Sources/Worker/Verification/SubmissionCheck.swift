@@ -37,9 +37,11 @@ enum SubmissionCheck {
         switch SubmissionReading(record, now: now) {
         case .unreadable(let reason): return quarantine(record, reason)
         case .malformed(let malformed):
-            return known.isOf(malformed.claimant) ? .known : .malformed(malformed)
+            return known.isOf(malformed.claimant) ? .known(.publish) : .malformed(malformed)
         case .submission(let submission):
-            if known.isOf(submission.claimant) { return .known }
+            if known.isOf(submission.claimant) {
+                return .known(rules.checker.rules(of: submission.bundleID)?.app.repeats ?? .publish)
+            }
             return result(of: submission, rules.checker.check(submission, at: now), rules)
         }
     }
