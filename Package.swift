@@ -94,7 +94,7 @@ let testing: [Target] = [
     // Starts kafka-mock where there is no Apache Kafka, so it has to be built.
     .target(
         name: "KafkaTesting", dependencies: ["CLibrdkafka", "Kafka", "Logging", "kafka-mock"],
-        path: "Tests/KafkaTesting"),
+        path: "Tests/KafkaTesting")
 ]
 
 /// One test target per module, with the module and what each needs besides.
@@ -124,7 +124,7 @@ let suites: [Target] = [
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),
-    tests("Worker", "Contract", "Kafka", "Ledger", "Processing"),
+    tests("Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Processing"),
     tests(
         "Commands", "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Logging"
     ),

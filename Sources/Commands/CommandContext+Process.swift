@@ -5,6 +5,7 @@ import FoundationEssentials
 import Kafka
 import LedgerSQLite
 import Logging
+import Worker
 
 extension CommandContext {
     /// The process's own environment, terminal and clock, and the world that the configuration names.
@@ -22,10 +23,6 @@ extension CommandContext {
 }
 
 extension KafkaSettings {
-    private var client: KafkaClientConfiguration {
-        KafkaClientConfiguration(bootstrapServers: bootstrapServers, properties: revealedProperties)
-    }
-
     /// Makes the clients that a worker would make, and throws them away: what these accept, a worker's accept.
     func checkClients() throws(CommandFailure) {
         let consumer = KafkaConsumerConfiguration(

@@ -8,7 +8,8 @@ public enum GrantorProgram {
             "grantor", "Turns App Store payments into granted purchases.",
             discussion: "Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.",
             subcommands: [
-                RunCommand.command, CheckCommand.command, VerifyCommand.command, TopicsCommand.command, MigrateCommand.command,
+                RunCommand.command, CheckCommand.command, VerifyCommand.command, TopicsCommand.command,
+                MigrateCommand.command,
                 LedgerCommand.command, SubmissionsCommand.command, GrantsCommand.command,
             ]),
         version: "0.2.0")

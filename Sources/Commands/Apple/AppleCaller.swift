@@ -6,6 +6,7 @@ import HTTPClient
 import Logging
 import Synchronization
 import Threading
+import Worker
 
 /// Asks Apple, one call after the other.
 protocol AppleCaller: Sendable {
@@ -51,7 +52,9 @@ final class HTTPSAppleCaller: AppleCaller {
                 throw .resourcesExhausted("eventfd", errno: 0)
             }
             self.outcomes = outcomes
-            client = try HTTPClient(configuration: AppleRoutes.configuration(settings), logger: logger) {
+            client = try HTTPClient(
+                configuration: AppleRoutes.clientConfiguration(settings, maxCalls: 1), logger: logger
+            ) {
                 outcomes.put($0)
             }
         } catch {
@@ -70,11 +73,25 @@ final class HTTPSAppleCaller: AppleCaller {
     private func reply(to call: () throws(HTTPClientError) -> HTTPCall) -> AppStoreReply {
         do throws(HTTPClientError) {
             guard client.send([try call()]) else { return .failed(.cancelled) }
-            return AppleRoutes.reply(outcomes.take())
+            return AppStoreReply(outcomes.take())
         } catch {
             return .failed(.unreachable)
         }
     }
 
     deinit { client.stop() }
+}
+
+extension TransportFailure {
+    /// For people.
+    var words: String {
+        switch self {
+        case .unreachable: "the host cannot be reached"
+        case .timedOut: "it took too long"
+        case .tls: "the TLS connection failed, or its certificate is not trusted (GRANTOR_APPLE_CA_FILE)"
+        case .interrupted: "the connection broke"
+        case .tooLarge: "the answer is too large"
+        case .cancelled: "the call was given up"
+        }
+    }
 }

@@ -20,6 +20,7 @@ enum RunCommand {
         let configuration = try arguments.configuration(context) { values throws(ConfigurationError) in
             try WorkerConfiguration(values)
         }
+        try context.checkClients(configuration.kafka)
         LoggingSystem.bootstrap(
             handler: LineLogHandler(format: configuration.log.format), level: configuration.log.level)
         let logger = Logger(label: "grantor")

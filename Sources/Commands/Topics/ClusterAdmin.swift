@@ -1,6 +1,7 @@
 import Configuration
 import Kafka
 import Logging
+import Worker
 
 /// A cluster as commands look at it and make topics in it.
 protocol ClusterAdmin: Sendable {
@@ -16,9 +17,7 @@ struct ConfiguredCluster: ClusterAdmin {
     private let admin: KafkaAdmin
 
     init(_ settings: KafkaSettings, logger: Logger) {
-        let client = KafkaClientConfiguration(
-            bootstrapServers: settings.bootstrapServers, properties: settings.revealedProperties)
-        admin = KafkaAdmin(configuration: client, logger: logger)
+        admin = KafkaAdmin(configuration: settings.client, logger: logger)
     }
 
     func describe() throws(KafkaError) -> KafkaClusterDescription { try admin.describe() }

@@ -8,12 +8,6 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// Where Apple's endpoints are.
-struct AppleAddresses: Sendable {
-    let verifyReceipt: [Environment: HTTPEndpoint]
-    let serverAPI: [Environment: HTTPEndpoint]
-}
-
 /// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into what they mean. The meaning is read on the
 /// client's thread, where the reply comes in.
 final class AppleDriver: Sendable {
@@ -25,28 +19,19 @@ final class AppleDriver: Sendable {
     }
 
     private let core: Mailbox<CoreMail>
-    /// One request to verifyReceipt differs from the next in its body alone.
-    private let receiptRequests: [Environment: HTTPRequest]
-    private let serverAPI: [Environment: HTTPEndpoint]
+    private let routes: AppleRoutes
     private let metrics: WorkerMetrics
     private let pending: Mutex<[UInt64: Pending]>
     private let client: Mutex<HTTPClient?>
 
     /// - Throws: ``HTTPClientError``.
     init(
-        _ configuration: HTTPClientConfiguration, _ addresses: AppleAddresses, core: Mailbox<CoreMail>,
+        _ configuration: HTTPClientConfiguration, _ routes: AppleRoutes, core: Mailbox<CoreMail>,
         metrics: WorkerMetrics, logger: Logger, registry: PrometheusRegistry
     ) throws(HTTPClientError) {
         self.core = core
         self.metrics = metrics
-        var requests: [Environment: HTTPRequest] = [:]
-        for (environment, endpoint) in addresses.verifyReceipt {
-            // Its answers are mostly base64, which compression costs more than it spares.
-            requests[environment] = try HTTPRequest(
-                .post, endpoint, headers: [HTTPHeader(name: "content-type", value: "application/json")])
-        }
-        receiptRequests = requests
-        serverAPI = addresses.serverAPI
+        self.routes = routes
         pending = Mutex([:])
         client = Mutex(nil)
         let made = try HTTPClient(configuration: configuration, logger: logger, registry: registry) {
@@ -69,7 +54,7 @@ final class AppleDriver: Sendable {
             switch question.call(at: now) {
             case .concluded(let verdict): concluded.append(Self.end(task.token, .concluded(verdict)))
             case .send(let call):
-                guard let request = request(call) else {
+                guard let request = try? routes.httpCall(call, token: task.token.rawValue) else {
                     concluded.append(
                         Self.end(
                             task.token,
@@ -79,7 +64,6 @@ final class AppleDriver: Sendable {
                 let waits = Pending(token: task.token, question: question, call: call, since: .now)
                 pending.withLock { $0[task.token.rawValue] = waits }
                 calls.append(request)
-                calls[calls.count - 1].token = task.token.rawValue
             }
         }
         if !concluded.isEmpty { core.post(.input(.answered(concluded))) }
@@ -103,21 +87,6 @@ final class AppleDriver: Sendable {
         Answered(token: token, result: result, outcome: .unknown, took: .zero)
     }
 
-    private func request(_ call: AppleCall) -> HTTPCall? {
-        switch call.endpoint.service {
-        case .verifyReceipt:
-            return receiptRequests[call.endpoint.environment].map {
-                HTTPCall(token: 0, request: $0, body: HTTPBody(call.bodyParts), usesFreshConnection: call.isFresh)
-            }
-        case .serverAPI:
-            guard let endpoint = serverAPI[call.endpoint.environment] else { return nil }
-            let request = try? HTTPRequest(
-                .get, endpoint, path: call.path,
-                headers: call.headers.map { HTTPHeader(name: $0.name, value: $0.value) }, acceptsGzip: true)
-            return request.map { HTTPCall(token: 0, request: $0, usesFreshConnection: call.isFresh) }
-        }
-    }
-
     /// On the client's thread.
     private func ended(_ outcomes: [HTTPOutcome]) {
         let waited = pending.withLock { pending in
@@ -133,31 +102,6 @@ final class AppleDriver: Sendable {
                 token: waited.token, result: AttemptResult(step), outcome: CallOutcome(signal, now: now), took: took)
         }
         if !answered.isEmpty { core.post(.input(.answered(answered))) }
-    }
-}
-
-extension AppStoreReply {
-    init(_ result: Result<HTTPResponse, HTTPFailure>) {
-        switch result {
-        case .success(let response):
-            self = .response(
-                httpStatus: response.status, retryAfter: response.header("retry-after"), body: response.body)
-        case .failure(let failure): self = .failed(TransportFailure(failure))
-        }
-    }
-}
-
-extension TransportFailure {
-    init(_ failure: HTTPFailure) {
-        self =
-            switch failure {
-            case .dnsFailed, .connectFailed, .proxyFailed: .unreachable
-            case .connectTimeout, .timedOut: .timedOut
-            case .tlsFailed: .tls
-            case .responseTooLarge: .tooLarge
-            case .malformedResponse, .connectionLost: .interrupted
-            case .invalidCall, .queueFull, .stopped, .libraryFault: .cancelled
-            }
     }
 }
 

@@ -1,9 +1,9 @@
 import AppStore
-import Configuration
+public import Configuration
 import Contract
 import Glibc
 import HTTPClient
-import Kafka
+public import Kafka
 import Ledger
 import Logging
 import Metrics
@@ -104,16 +104,11 @@ final class WorkerDrivers: Sendable {
         _ configuration: WorkerConfiguration, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
         registry: PrometheusRegistry
     ) throws(WorkerFailure) -> AppleDriver {
-        let apple = configuration.apple
-        var http = HTTPClientConfiguration()
-        http.maxInFlight = configuration.processing.maxCalls
-        http.maxResponseBytes = AppStoreReply.maxBytes
-        http.connectTimeout = apple.connectTimeout
-        http.totalTimeout = apple.timeout
-        http.caFile = apple.caFile?.path
+        let http = AppleRoutes.clientConfiguration(configuration.apple, maxCalls: configuration.processing.maxCalls)
         do throws(HTTPClientError) {
             return try AppleDriver(
-                http, AppleAddresses(apple), core: core, metrics: metrics, logger: logger, registry: registry)
+                http, AppleRoutes(configuration.apple), core: core, metrics: metrics, logger: logger, registry: registry
+            )
         } catch {
             throw .configuration("HTTPS: \(error)")
         }
@@ -161,26 +156,8 @@ struct Producing: Sendable {
 
 extension KafkaSettings {
     /// The settings as Kafka's clients take them.
-    var client: KafkaClientConfiguration {
+    public var client: KafkaClientConfiguration {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, properties: revealedProperties)
-    }
-}
-
-extension AppleAddresses {
-    init(_ apple: AppleSettings) throws(HTTPClientError) {
-        let proxy: HTTPProxy? = if let url = apple.proxy { try HTTPProxy(url: url.revealed()) } else { nil }
-        func endpoint(_ url: String) throws(HTTPClientError) -> HTTPEndpoint {
-            try HTTPEndpoint(baseURL: url, proxy: proxy, allowsPlainLoopback: true)
-        }
-        self.init(
-            verifyReceipt: [
-                .production: try endpoint(apple.verifyReceiptProductionURL),
-                .sandbox: try endpoint(apple.verifyReceiptSandboxURL),
-            ],
-            serverAPI: [
-                .production: try endpoint(apple.serverAPIProductionURL),
-                .sandbox: try endpoint(apple.serverAPISandboxURL),
-            ])
     }
 }
 

@@ -1,23 +1,30 @@
-import AppStore
-import Configuration
-import Contract
-import HTTPClient
+public import AppStore
+public import Configuration
+public import Contract
+public import HTTPClient
 
-/// The way from a call to Apple to an HTTPS request, and back from its outcome to a reply.
-struct AppleRoutes: Sendable {
+/// The way from a call to Apple to an HTTPS request.
+public struct AppleRoutes: Sendable {
+    /// One request to verifyReceipt differs from the next in its body alone.
     private let verifyReceipt: [Environment: HTTPRequest]
     private let serverAPI: [Environment: HTTPEndpoint]
 
+    /// The endpoints of the configuration, and the proxy on the way to them.
+    ///
     /// - Throws: for URLs and a proxy that the HTTP client does not take.
-    init(_ settings: AppleSettings) throws(HTTPClientError) {
+    public init(_ settings: AppleSettings) throws(HTTPClientError) {
         let proxy: HTTPProxy? = if let proxy = settings.proxy { try HTTPProxy(url: proxy.revealed()) } else { nil }
         func endpoint(_ url: String) throws(HTTPClientError) -> HTTPEndpoint {
             try HTTPEndpoint(baseURL: url, proxy: proxy)
         }
-        let headers = [HTTPHeader(name: "content-type", value: "application/json")]
+        // Its answers are mostly base64, which compression costs more than it spares.
+        func request(_ url: String) throws(HTTPClientError) -> HTTPRequest {
+            try HTTPRequest(
+                .post, endpoint(url), headers: [HTTPHeader(name: "content-type", value: "application/json")])
+        }
         verifyReceipt = [
-            .production: try HTTPRequest(.post, endpoint(settings.verifyReceiptProductionURL), headers: headers),
-            .sandbox: try HTTPRequest(.post, endpoint(settings.verifyReceiptSandboxURL), headers: headers),
+            .production: try request(settings.verifyReceiptProductionURL),
+            .sandbox: try request(settings.verifyReceiptSandboxURL),
         ]
         serverAPI = [
             .production: try endpoint(settings.serverAPIProductionURL),
@@ -25,24 +32,29 @@ struct AppleRoutes: Sendable {
         ]
     }
 
-    /// A client for calls to Apple alone.
-    static func configuration(_ settings: AppleSettings) -> HTTPClientConfiguration {
+    /// The configuration of a client for calls to Apple alone.
+    ///
+    /// - Parameter maxCalls: most calls at once.
+    public static func clientConfiguration(_ settings: AppleSettings, maxCalls: Int) -> HTTPClientConfiguration {
         var configuration = HTTPClientConfiguration()
+        configuration.maxInFlight = maxCalls
+        configuration.maxResponseBytes = AppStoreReply.maxBytes
         configuration.connectTimeout = settings.connectTimeout
         configuration.totalTimeout = settings.timeout
         configuration.caFile = settings.caFile?.path
-        configuration.maxResponseBytes = AppStoreReply.maxBytes
         return configuration
     }
 
     /// The HTTPS call that an Apple call is made by.
-    func httpCall(_ call: AppleCall, token: UInt64) throws(HTTPClientError) -> HTTPCall {
+    ///
+    /// - Throws: for a path or a header that cannot be sent as it is.
+    public func httpCall(_ call: AppleCall, token: UInt64) throws(HTTPClientError) -> HTTPCall {
         let body = call.bodyParts.isEmpty ? nil : HTTPBody(call.bodyParts)
         return HTTPCall(token: token, request: try request(call), body: body, usesFreshConnection: call.isFresh)
     }
 
     /// A call to verifyReceipt that asks about nothing. Apple answers it with a status.
-    func emptyReceiptCall(_ environment: Environment, token: UInt64) throws(HTTPClientError) -> HTTPCall {
+    public func emptyReceiptCall(_ environment: Environment, token: UInt64) throws(HTTPClientError) -> HTTPCall {
         guard let request = verifyReceipt[environment] else { throw .invalidURL }
         return HTTPCall(token: token, request: request, body: HTTPBody([Array("{}".utf8)]))
     }
@@ -59,40 +71,30 @@ struct AppleRoutes: Sendable {
             return try HTTPRequest(.get, endpoint, path: call.path, headers: headers, acceptsGzip: true)
         }
     }
+}
 
+extension AppStoreReply {
     /// The reply that the policy reads in the outcome of a call.
-    static func reply(_ result: Result<HTTPResponse, HTTPFailure>) -> AppStoreReply {
+    public init(_ result: Result<HTTPResponse, HTTPFailure>) {
         switch result {
         case .success(let response):
-            .response(httpStatus: response.status, retryAfter: response.header("retry-after"), body: response.body)
-        case .failure(let failure): .failed(TransportFailure(failure))
+            self = .response(
+                httpStatus: response.status, retryAfter: response.header("retry-after"), body: response.body)
+        case .failure(let failure): self = .failed(TransportFailure(failure))
         }
     }
 }
 
 extension TransportFailure {
-    /// The meaning of an HTTP client's failure to a verification.
     init(_ failure: HTTPFailure) {
         self =
             switch failure {
-            case .dnsFailed, .connectFailed, .proxyFailed, .invalidCall, .queueFull, .libraryFault: .unreachable
+            case .dnsFailed, .connectFailed, .proxyFailed: .unreachable
             case .connectTimeout, .timedOut: .timedOut
             case .tlsFailed: .tls
-            case .connectionLost, .malformedResponse: .interrupted
             case .responseTooLarge: .tooLarge
-            case .stopped: .cancelled
+            case .malformedResponse, .connectionLost: .interrupted
+            case .invalidCall, .queueFull, .stopped, .libraryFault: .cancelled
             }
-    }
-
-    /// For people.
-    var words: String {
-        switch self {
-        case .unreachable: "the host cannot be reached"
-        case .timedOut: "it took too long"
-        case .tls: "the TLS connection failed, or its certificate is not trusted (GRANTOR_APPLE_CA_FILE)"
-        case .interrupted: "the connection broke"
-        case .tooLarge: "the answer is too large"
-        case .cancelled: "the call was given up"
-        }
     }
 }

@@ -4,7 +4,7 @@ import Contract
 import HTTPClient
 import Testing
 
-@testable import Commands
+@testable import Worker
 
 @Suite("The way to Apple")
 struct AppleRoutesTests {
@@ -31,8 +31,9 @@ struct AppleRoutesTests {
 
     @Test("The client has Apple's limits")
     func configuration() {
-        let configuration = AppleRoutes.configuration(settings)
+        let configuration = AppleRoutes.clientConfiguration(settings, maxCalls: 7)
         #expect(configuration.connectTimeout == .seconds(3) && configuration.totalTimeout == .seconds(20))
+        #expect(configuration.maxInFlight == 7)
         #expect(configuration.maxResponseBytes == AppStoreReply.maxBytes && configuration.caFile == nil)
     }
 
@@ -43,15 +44,15 @@ struct AppleRoutesTests {
             (.dnsFailed(failure), .unreachable), (.connectTimeout(failure), .timedOut),
             (.tlsFailed(.untrusted, failure), .tls), (.timedOut(failure), .timedOut),
             (.connectionLost(requestSent: true, failure), .interrupted), (.responseTooLarge(.body), .tooLarge),
-            (.stopped, .cancelled), (.proxyFailed(status: 407, failure), .unreachable),
+            (.stopped, .cancelled), (.queueFull, .cancelled), (.proxyFailed(status: 407, failure), .unreachable),
         ]
         for (failure, expected) in cases {
-            #expect(AppleRoutes.reply(.failure(failure)) == .failed(expected))
+            #expect(AppStoreReply(.failure(failure)) == .failed(expected))
         }
         let response = HTTPResponse(
             status: 429, headers: [HTTPHeader(name: "Retry-After", value: "5")], body: [0x7B])
         #expect(
-            AppleRoutes.reply(.success(response))
+            AppStoreReply(.success(response))
                 == .response(httpStatus: 429, retryAfter: "5", body: [0x7B]))
     }
 }
