@@ -110,6 +110,13 @@ extension LedgerConformance {
                 }
             }
         },
+        ConformanceRule("What was granted as a consumable is not granted again by its restore") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("35")))
+            let restored = Samples.purchase("36", original: "35", product: Samples.gems(.nonConsumable))
+            let result = try subject.write(Samples.grant(Samples.submission("s2", offset: 8), restored))[0]
+            try expect(result.outcome, .repeated, "outcome")
+        },
         ConformanceRule("One period of a subscription is granted once, also with and without its line item") {
             subject in
             try subject.own()
