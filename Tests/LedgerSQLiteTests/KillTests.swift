@@ -1,6 +1,7 @@
 import CSQLite
 import Contract
 import FoundationEssentials
+import Glibc
 import Ledger
 import LedgerConformance
 import LedgerModel
@@ -61,5 +62,29 @@ import Testing
             let content = try LedgerContent(of: try SQLiteLedger(left))
             try #require(wanted.contains(content), "\(folder.lastPathComponent) of seed \(seed)")
         }
+    }
+
+    @Test("A process that is killed within a transaction holds nothing up and leaves nothing of it")
+    func killedProcess() async throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        let path = file.path
+        try SQLiteLedger.migrate(file.configuration)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let ledger = try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
+            try ConformanceSubject(ledger: ledger, other: ledger, setClock: { _ in }).own()
+            try ledger.database.run("BEGIN IMMEDIATE")
+            try ledger.database.run("UPDATE partitions SET next_offset = 99")
+            kill(getpid(), SIGKILL)
+        }
+        let ledger = try SQLiteLedger(file.configuration)
+        let subject = ConformanceSubject(ledger: ledger, other: ledger, setClock: { _ in })
+        let result = try subject.own(2)
+        guard case .taken(let start)? = result else {
+            Issue.record("it is \(String(describing: result))")
+            return
+        }
+        #expect(start.starts == 2)
+        #expect(start.next == nil)
     }
 }
