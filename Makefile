@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-tests test lint schemas clean
+.PHONY: help setup build build-tests test planted-bugs lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -22,6 +22,9 @@ build-tests: ## Build everything for tests, without running them
 
 test: build-tests ## Run all tests; installs what they need
 	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
+
+planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
+	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Ledger
 
 lint: ## Check the style of the Swift sources
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Tools Package.swift

@@ -15,6 +15,8 @@ struct SQLiteOpening {
     /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several batches
     /// touch is moved once.
     private static let checkpointPages = 8_000
+    /// Largest file whose structure a migration checks: the check reads all of it.
+    private static let maxCheckedBytes: Int64 = 1 << 30
     /// Between two tries at a file that another process is making, in microseconds.
     private static let busyPause: UInt32 = 10_000
 
@@ -41,9 +43,7 @@ struct SQLiteOpening {
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
         do throws(StoreError) {
             let database = try connected(creating: true)
-            guard try database.text("PRAGMA quick_check(1)") == "ok" else {
-                throw .contradiction("the file is damaged")
-            }
+            try checkStructure(database)
             let from = try version(of: database)
             guard from == 0 else {
                 try checkVersion(database)
@@ -77,6 +77,14 @@ struct SQLiteOpening {
             throw .contradiction("synchronous is not FULL: a power cut could take commits back")
         }
         return database
+    }
+
+    private func checkStructure(_ database: Database) throws(StoreError) {
+        let bytes = try database.number("PRAGMA page_count") * database.number("PRAGMA page_size")
+        guard bytes <= Self.maxCheckedBytes else { return }
+        guard try database.text("PRAGMA quick_check(1)") == "ok" else {
+            throw .contradiction("the file is damaged")
+        }
     }
 
     /// Lets ledgers and empty files pass.
