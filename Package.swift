@@ -78,12 +78,12 @@ let tools: [Target] = [
     .target(
         name: "AppStoreSimulator",
         dependencies: [
-            "CertificateMaking", "Contract", "Cryptography", "HTTPServer", "Logging", "Scheduling", "Threading",
+            "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPServer", "Logging", "Scheduling",
         ],
         path: "Tools/AppStoreSimulator"),
     .executableTarget(
         name: "grantor-simulator",
-        dependencies: ["AppStoreSimulator", "CommandParser", "Logging"], path: "Tools/Simulator"),
+        dependencies: allocator + ["AppStoreSimulator", "CommandParser"], path: "Tools/Simulator"),
     .executableTarget(
         name: "ledger-bench", dependencies: ["Contract", "Ledger", "LedgerSQLite"], path: "Tools/Benchmarks/Ledger"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
@@ -123,7 +123,9 @@ let suites: [Target] = [
     tests("HTTPServer", "CLibcrypto", "CertificateMaking", "Scheduling", "Threading"),
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
-    tests("AppStoreSimulator", "Contract", "Cryptography", "HTTPClient", "Logging", "Threading"),
+    tests(
+        "AppStoreSimulator", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
+        "HTTPServer", "Logging", "Metrics", "Scheduling", "Threading"),
     tests("Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Processing"),
     tests(
         "Commands", "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Logging"

@@ -2,7 +2,7 @@
 public struct HTTPCall: Sendable {
     /// Names the call in its outcome; the client does not read it.
     public var token: UInt64
-    /// What is asked.
+    /// The request, which other calls may share.
     public var request: HTTPRequest
     /// The body. Nil, as with `get`, for none; with `post` that is an empty one.
     public var body: HTTPBody?
@@ -34,7 +34,7 @@ public struct HTTPCall: Sendable {
     }
 }
 
-/// What became of a call.
+/// The end of a call.
 public struct HTTPOutcome: Sendable {
     /// The call's.
     public var token: UInt64

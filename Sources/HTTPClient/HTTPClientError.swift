@@ -28,7 +28,7 @@ public enum HTTPClientError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 }
 
-/// What libcurl said about a failure.
+/// libcurl's words about a failure.
 public struct CurlFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// libcurl's number for it, see [libcurl-errors](https://curl.se/libcurl/c/libcurl-errors.html).
     public let code: Int32

@@ -45,6 +45,19 @@ extension PrivateKey {
         }
     }
 
+    /// Reads a key of any kind from PEM, not encrypted.
+    public static func read(pem: String) throws(MakingFailed) -> PrivateKey {
+        let bytes = Array(pem.utf8)
+        let key = bytes.withUnsafeBytes { bytes -> OpaquePointer? in
+            guard let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return nil }
+            defer { BIO_free(buffer) }
+            // Without a function OpenSSL would ask the terminal for an encrypted key's password.
+            return PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in 0 }, nil)
+        }
+        guard let key else { throw MakingFailed("key") }
+        return PrivateKey(owning: key)
+    }
+
     /// The key in PEM, `PRIVATE KEY`, as Apple hands out `.p8` files.
     public var pem: String {
         get throws(MakingFailed) {

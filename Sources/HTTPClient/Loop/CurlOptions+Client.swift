@@ -1,7 +1,7 @@
 internal import CLibcurl
 
 extension CurlOptions {
-    /// What is the same for every request. Defaults that security rests on are set all the same.
+    /// Sets the options that every request shares. Defaults that security rests on are set all the same.
     func apply(_ configuration: HTTPClientConfiguration) throws(CurlFailure) {
         // HTTP/2 costs more with libcurl 7.88, and resets streams where a server answers before it has read all.
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))

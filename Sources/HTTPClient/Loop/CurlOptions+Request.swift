@@ -1,7 +1,7 @@
 internal import CLibcurl
 
 extension CurlOptions {
-    /// What differs from request to request; headers are set by ``HeaderList``.
+    /// Sets the options that differ from request to request; headers are set by ``HeaderList``.
     func apply(_ request: HTTPRequest) throws(CurlFailure) {
         try set(CURLOPT_URL, request.url)
         // Empty: none. Without any value libcurl takes a proxy from `https_proxy` and its like.

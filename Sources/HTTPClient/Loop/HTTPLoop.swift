@@ -83,7 +83,7 @@ final class HTTPLoop {
     }
 
     private func takeTurn() throws(CurlFailure) {
-        // What failed at its start is handed over at once, and so is the place that it left.
+        // A call that failed at its start is handed over at once, and so is the place that it left.
         let isBusy = !outcomes.isEmpty || queue.hasNext
         var failure: CurlFailure?
         watcher.wait(until: isBusy ? .now : handles.deadline) { event in

@@ -58,8 +58,8 @@ final class MultiHandle {
         let descriptor = event.descriptor
         guard !watcher.idle.contains(descriptor) else {
             guard !watcher.idle.isNew(descriptor) else { return }
-            // What was ready when the kernel was asked may have been read since: libcurl lets other transfers go on
-            // while it acts on one.
+            // The bytes that were ready when the kernel was asked may have been read since: libcurl lets other
+            // transfers go on while it acts on one.
             guard hasCome(on: descriptor) else {
                 return watcher.watch(descriptor, owner: owner, read: true, write: false)
             }

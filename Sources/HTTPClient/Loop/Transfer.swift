@@ -124,7 +124,7 @@ final class Transfer {
     /// Connections that were opened for it: 0 or 1, more when libcurl tried again.
     var connectionsOpened: Int { grantor_easy_get_long(easy, CURLINFO_NUM_CONNECTS) }
 
-    /// What became of the call, once libcurl says that it is over.
+    /// The call's result, once libcurl says that it is over.
     func result(_ code: CURLcode) -> Result<HTTPResponse, HTTPFailure> {
         switch collector.overflow {
         case .headers: return .failure(.responseTooLarge(.headers))

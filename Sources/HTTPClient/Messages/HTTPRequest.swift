@@ -1,7 +1,7 @@
 /// All of a request but its body. It is checked once and shared by any number of calls, which then cost less: a handle
 /// of libcurl's that sent the same request before needs a new body alone.
 public final class HTTPRequest: Sendable {
-    /// What is asked of the resource.
+    /// The methods in use.
     public enum Method: String, Sendable, Hashable, CaseIterable {
         /// Reads; has no body.
         case get = "GET"

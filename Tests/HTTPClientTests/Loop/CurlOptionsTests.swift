@@ -2,7 +2,7 @@ import Glibc
 import HTTPClient
 import Testing
 
-/// What the environment must not change. Each test has a process of its own: its environment belongs to all threads,
+/// Settings that the environment must not change. Each test has a process of its own: its environment belongs to all threads,
 /// and its memory is measured.
 @Suite(.timeLimit(.minutes(5)))
 struct CurlOptionsTests {

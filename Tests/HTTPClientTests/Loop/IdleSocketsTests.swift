@@ -4,7 +4,7 @@ import Threading
 
 @testable import HTTPClient
 
-/// What becomes of a connection's socket when its request is over.
+/// A connection's socket once its request is over.
 @Suite(.timeLimit(.minutes(5)))
 struct IdleSocketsTests {
     @Test func `a number is as new as the batch in which it became idle, and gone with its socket`() {

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@testable import AppStoreSimulator
+
+struct CertificateFilesTests {
+    @Test func filesWithoutAPlaceAreRemoved() throws {
+        let files = CertificateFiles(authority: try SimulatorAuthority.shared.get(), caFile: nil, rootsFile: nil)
+        try files.write()
+        #expect(exists(files.caFile))
+        #expect(exists(files.rootsFile))
+        files.removeOwn()
+        #expect(!exists(files.caFile))
+        #expect(!exists(files.rootsFile))
+    }
+
+    @Test func filesWithoutAPlaceGoWithTheirSimulator() throws {
+        var files: CertificateFiles? = CertificateFiles(
+            authority: try SimulatorAuthority.shared.get(), caFile: nil, rootsFile: nil)
+        try files?.write()
+        let paths = try #require(files.map { [$0.caFile, $0.rootsFile] })
+        #expect(paths.allSatisfy(exists))
+        files = nil
+        #expect(!paths.contains(where: exists))
+    }
+
+    @Test func filesWithAPlaceStay() throws {
+        try withTemporaryFolder { folder in
+            let authority = try SimulatorAuthority.shared.get()
+            let caFile = folder.appending(path: "ca.pem").path
+            let files = CertificateFiles(authority: authority, caFile: caFile, rootsFile: nil)
+            try files.write()
+            files.removeOwn()
+            #expect(try String(contentsOfFile: caFile, encoding: .utf8) == authority.serverRootPEM)
+            #expect(!exists(files.rootsFile))
+        }
+    }
+
+    private func exists(_ file: String) -> Bool {
+        FileManager.default.fileExists(atPath: file)
+    }
+}
