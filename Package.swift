@@ -86,8 +86,19 @@ let tools: [Target] = [
         dependencies: allocator + ["AppStoreSimulator", "CommandParser"], path: "Tools/Simulator"),
     .executableTarget(
         name: "ledger-bench", dependencies: ["Contract", "Ledger", "LedgerSQLite"], path: "Tools/Benchmarks/Ledger"),
+    .target(name: "FuzzTargets", dependencies: ["HTTPServer", "Scheduling"], path: "Tools/Fuzzing/Targets"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
+
+// libFuzzer comes only with a build for fuzzing (-sanitize=fuzzer).
+let fuzzing: [Target] =
+    Context.environment["GRANTOR_FUZZING"] == nil
+    ? []
+    : [
+        .target(name: "CFuzzer", path: "Tools/Fuzzing/CFuzzer"),
+        .executableTarget(
+            name: "grantor-fuzz", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tools/Fuzzing/Driver"),
+    ]
 
 /// Parts that several test targets share.
 let testing: [Target] = [
@@ -121,6 +132,7 @@ let suites: [Target] = [
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
         "Threading"),
     tests("HTTPServer", "CLibcrypto", "CertificateMaking", "Scheduling", "Threading"),
+    tests("FuzzTargets"),
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests(
@@ -133,7 +145,7 @@ let suites: [Target] = [
 ]
 
 // A target enters the build when its folder is there.
-let all = (libraries + modules + tools + testing + suites).filter { target in
+let all = (libraries + modules + tools + fuzzing + testing + suites).filter { target in
     let folder = target.type == .test ? "Tests" : "Sources"
     return FileManager.default.fileExists(
         atPath: "\(Context.packageDirectory)/\(target.path ?? "\(folder)/\(target.name)")")

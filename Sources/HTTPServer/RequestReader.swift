@@ -115,26 +115,26 @@ public struct RequestReader: Sendable {
 
     /// Looks for the end of the present line, byte for byte, so that the first offence decides whatever the pieces.
     private mutating func nextLine() throws(Refusal) -> Range<Int>? {
-        while scanned < bytes.count {
-            guard scanned < Self.maxHeadBytes else { throw .headTooLarge }
-            if case .requestLine = state, scanned >= Self.maxRequestLineBytes { throw .targetTooLong }
-            let byte = bytes[scanned]
-            let followsReturn = scanned > start && bytes[scanned - 1] == UInt8(ascii: "\r")
-            scanned += 1
-            switch (byte, followsReturn) {
-            case (UInt8(ascii: "\n"), true):
-                defer { start = scanned }
-                return start..<(scanned - 2)
-            case (_, true), (UInt8(ascii: "\n"), false):
-                throw .badRequest
-            case (UInt8(ascii: "\r"), _), (UInt8(ascii: "\t"), _):
-                break
-            case (0..<0x20, _), (0x7F, _):
-                throw .badRequest
-            default:
-                break
+        let isRequestLine = if case .requestLine = state { true } else { false }
+        var followsReturn = scanned > start && bytes[scanned - 1] == UInt8(ascii: "\r")
+        for index in scanned..<bytes.count {
+            if isRequestLine, index >= Self.maxRequestLineBytes { throw .targetTooLong }
+            guard index < Self.maxHeadBytes else { throw .headTooLarge }
+            let byte = bytes[index]
+            if followsReturn {
+                guard byte == UInt8(ascii: "\n") else { throw .badRequest }
+                defer { start = index + 1 }
+                scanned = index + 1
+                return start..<(index - 1)
+            }
+            switch byte {
+            case UInt8(ascii: "\r"): followsReturn = true
+            case UInt8(ascii: "\t"): break
+            case 0..<0x20, 0x7F: throw .badRequest
+            default: break
             }
         }
+        scanned = bytes.count
         return nil
     }
 

@@ -124,6 +124,19 @@ struct RequestReaderTests {
         #expect(Self.refusal(text) == 400)
     }
 
+    @Test func `names are tokens and hosts are hosts, byte for byte`() {
+        let letters = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { $0 } + (UInt8(ascii: "A")...UInt8(ascii: "Z"))
+        let common = Set(letters + Array("0123456789!$%&'*+-._~".utf8))
+        let tokens = common.union("#^`|".utf8)
+        let hosts = common.union("();=:[]".utf8)
+        for byte in UInt8.min ... .max {
+            let method = [byte] + Array(" / HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+            #expect((Self.events([method]).first != .refused(.badRequest)) == tokens.contains(byte), "\(byte)")
+            let host = Array("GET / HTTP/1.1\r\nHost: a".utf8) + [byte] + Array("b\r\n\r\n".utf8)
+            #expect((Self.events([host]).first != .refused(.badRequest)) == hosts.contains(byte), "\(byte)")
+        }
+    }
+
     @Test func `a coding, a version, a target and a head that are not taken have statuses of their own`() {
         #expect(Self.refusal("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n") == 411)
         #expect(Self.refusal("PRI * HTTP/2.0\r\n") == 400)

@@ -2,11 +2,11 @@ import Foundation
 import FuzzTargets
 import Testing
 
-@Suite("Cases that fuzzing began with or found")
+/// The cases that fuzzing began with, and those that it found.
 struct FuzzTargetTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Fuzzing/cases")
+        .appending(path: "Tools/Fuzzing/cases")
 
     private func cases(_ target: FuzzTarget) throws -> [Data] {
         let folder = Self.folder.appending(path: target.rawValue)
@@ -15,8 +15,8 @@ struct FuzzTargetTests {
         }
     }
 
-    @Test("each is taken by its rules, whole, cut short and damaged", arguments: FuzzTarget.allCases)
-    func replay(target: FuzzTarget) throws {
+    @Test(arguments: FuzzTarget.allCases)
+    func `each case is taken by its rules, whole, cut short and damaged`(target: FuzzTarget) throws {
         let cases = try cases(target)
         #expect(!cases.isEmpty)
         for bytes in cases.map(Array.init) {

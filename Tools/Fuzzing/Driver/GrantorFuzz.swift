@@ -5,7 +5,7 @@ import Glibc
 /// `grantor-fuzz TARGET [libFuzzer's arguments]`: feeds a target with bytes that grow out of what reached new code.
 ///
 /// Ends the process on the first input that breaks a rule, and leaves it in a file named `crash-...`: put that into
-/// `Fuzzing/cases/TARGET`, where the tests replay it, and mend the fault.
+/// `Tools/Fuzzing/cases/TARGET`, where the tests run it again, and mend the fault.
 @main
 enum GrantorFuzz {
     static func main() {
@@ -15,7 +15,7 @@ enum GrantorFuzz {
             exit(64)
         }
         chosen = target
-        // The target's name is not libFuzzer's business: the program's own name takes its place.
+        // libFuzzer must not see the target's name: the program's own name takes its place.
         let arguments = CommandLine.unsafeArgv
         arguments[1] = arguments[0]
         var count = CommandLine.argc - 1
@@ -23,16 +23,16 @@ enum GrantorFuzz {
         exit(
             LLVMFuzzerRunDriver(&count, &values) { data, size in
                 let bytes = Array(UnsafeBufferPointer(start: data, count: size))
-                do {
+                do throws(BrokenRule) {
                     try GrantorFuzz.chosen.run(bytes)
                 } catch {
-                    // A crash is how libFuzzer is told.
-                    fatalError("\(error)")
+                    // libFuzzer learns of a fault by a crash.
+                    fatalError(error.rule)
                 }
                 return 0
             })
     }
 
     /// libFuzzer's callback takes no context. Written once before it is first called, on the same thread.
-    nonisolated(unsafe) fileprivate static var chosen = FuzzTarget.submission
+    nonisolated(unsafe) fileprivate static var chosen = FuzzTarget.httpRequest
 }
