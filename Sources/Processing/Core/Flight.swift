@@ -36,54 +36,174 @@ enum FlightSource: Sendable {
 }
 
 /// All that changes about a submission in flight.
-struct Flight: Sendable {
+///
+/// It is small, because every submission copies one in and out of the slab: what only questions to Apple, redeliveries and
+/// malformed records need is kept apart.
+struct Flight {
     var state = FlightState.vacant
-    var source: FlightSource
     /// Its partition or its lease is gone: only what is written already is still told.
     var isOrphan = false
+    /// While it is in a batch that the ledger has.
+    var isInBatch = false
+    var rules = SubmissionRules()
+    var source: FlightSource
     /// What the in-flight limit counts for it.
     var bytes: Int64 = 0
     var purchases = 0
-
-    /// While its outcome is looked up, or its mark written.
-    var record: InputRecord?
-    /// Of a redelivery.
-    var known: KnownOutcome?
-    var subject: Decision.Subject?
-    var rules = SubmissionRules()
-    var lookUp: GrantLookup?
-    var question: Question?
-    /// Place of the gate that it waits for, is asked through or repeats at.
-    var gate = -1
-    var pass: EndpointGate.Pass?
-    /// Apple answered an earlier call of this attempt.
-    var isContinuing = false
-    var attempts = AttemptState()
-    /// Kept as it is until it is written: a second write of it has the same time.
-    var decision: Decision?
-    /// What is decided, until the decision enters a batch.
-    var content: Decision.Content?
-    /// Its row for `retries`, which have no room for it at the moment.
-    var postponed: RetryEntry?
-    /// Apple's signature alone did not decide it.
-    var isCheckedAlone = false
-    /// While it is in a batch that the ledger has.
-    var isInBatch = false
     /// Events that the broker has not acknowledged and the outbox does not have.
     var untold = 0
+    private(set) var submission: Submission?
+    /// When its decision entered a batch: a second write of it has the same time.
+    var decidedAt: Timestamp?
+
+    private var granted: [GrantablePurchase] = []
+    private var verifiedBy = VerifiedBy.local
+    private var otherContent: Box<Decision.Content>?
+    private var malformed: Box<MalformedSubmission>?
+    private var countedAttempts = 0
+    private var reading: ReadingState?
+    private var asked: AskedState?
 
     init(_ source: FlightSource) { self.source = source }
+
+    static var vacant: Flight { Flight(.nobody) }
 
     var isRecord: Bool {
         if case .record = source { true } else { false }
     }
 
-    /// The submission, where one could be read.
-    var submission: Submission? {
-        if case .submission(let submission) = subject { submission } else { nil }
+    var subject: Decision.Subject? {
+        get { submission.map { .submission($0) } ?? malformed.map { .malformed($0.value) } }
+        set {
+            (submission, malformed) = (nil, nil)
+            switch newValue {
+            case .submission(let next): submission = next
+            case .malformed(let next): malformed = Box(next)
+            case nil: break
+            }
+        }
     }
 
-    static let vacant = Flight(.nobody)
+    var claimant: Claimant? { submission?.claimant ?? malformed?.value.claimant }
+
+    /// What is decided, until it is written.
+    var content: Decision.Content? {
+        get { granted.isEmpty ? otherContent?.value : .grant(granted, by: verifiedBy) }
+        set {
+            (granted, otherContent) = ([], nil)
+            switch newValue {
+            case .grant(let purchases, let by): (granted, verifiedBy) = (purchases, by)
+            case .some(let other): otherContent = Box(other)
+            case nil: break
+            }
+        }
+    }
+
+    /// Evidence that is decided where it is read is counted, and needs no more.
+    var attempts: AttemptState {
+        get { asked?.attempts ?? AttemptState(attempts: countedAttempts) }
+        set {
+            if asked == nil, newValue.isPlain {
+                countedAttempts = newValue.attempts
+            } else {
+                madeAsked().attempts = newValue
+            }
+        }
+    }
+}
+
+/// Holds a large value that few submissions have.
+private final class Box<Value> {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// While a submission's record waits for its outcome or its mark.
+private final class ReadingState {
+    var record: InputRecord?
+    var known: KnownOutcome?
+}
+
+/// Of a submission that Apple has to be asked about. Only its flight refers to it.
+private final class AskedState {
+    var lookUp: GrantLookup?
+    var question: Question?
+    var gate = -1
+    var pass: EndpointGate.Pass?
+    var isContinuing = false
+    var isCheckedAlone = false
+    var attempts: AttemptState
+    var postponed: RetryEntry?
+
+    init(_ attempts: AttemptState) { self.attempts = attempts }
+}
+
+extension Flight {
+    private mutating func madeAsked() -> AskedState {
+        if let asked { return asked }
+        let made = AskedState(AttemptState(attempts: countedAttempts))
+        asked = made
+        return made
+    }
+
+    private mutating func madeReading() -> ReadingState {
+        if let reading { return reading }
+        let made = ReadingState()
+        reading = made
+        return made
+    }
+
+    /// The record, while its outcome is looked up or its mark written.
+    var record: InputRecord? {
+        get { reading?.record }
+        set { if newValue != nil || reading != nil { madeReading().record = newValue } }
+    }
+
+    /// The outcome of a redelivery.
+    var known: KnownOutcome? {
+        get { reading?.known }
+        set { if newValue != nil || reading != nil { madeReading().known = newValue } }
+    }
+
+    var lookUp: GrantLookup? {
+        get { asked?.lookUp }
+        set { madeAsked().lookUp = newValue }
+    }
+
+    var question: Question? {
+        get { asked?.question }
+        set { if newValue != nil || asked != nil { madeAsked().question = newValue } }
+    }
+
+    /// Place of the gate that it waits for, is asked through or repeats at; -1 for none.
+    var gate: Int {
+        get { asked?.gate ?? -1 }
+        set { madeAsked().gate = newValue }
+    }
+
+    var pass: EndpointGate.Pass? {
+        get { asked?.pass }
+        set { madeAsked().pass = newValue }
+    }
+
+    /// Apple answered an earlier call of this attempt.
+    var isContinuing: Bool {
+        get { asked?.isContinuing ?? false }
+        set { madeAsked().isContinuing = newValue }
+    }
+
+    /// Apple's signature alone did not decide it.
+    var isCheckedAlone: Bool {
+        get { asked?.isCheckedAlone ?? false }
+        set { madeAsked().isCheckedAlone = newValue }
+    }
+
+    /// Its row for `retries`, which have no room for it at the moment.
+    var postponed: RetryEntry? {
+        get { asked?.postponed }
+        set { if newValue != nil || asked != nil { madeAsked().postponed = newValue } }
+    }
 }
 
 /// All submissions in flight.

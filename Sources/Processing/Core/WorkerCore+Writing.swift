@@ -6,7 +6,7 @@ import Scheduling
 extension WorkerCore {
     /// A submission is decided: it waits for the next batch.
     mutating func decide(_ token: SubmissionToken, _ content: Decision.Content) {
-        guard let claimant = flights[token].subject?.claimant else { return orphan(token) }
+        guard let claimant = flights[token].claimant else { return orphan(token) }
         move(token, to: .writing)
         flights[token].content = content
         var rows = 1
@@ -30,9 +30,8 @@ extension WorkerCore {
         actions.writes.append(WriteBatch(id: id, decisions: decisions))
     }
 
-    /// Made once, so that a second write of it carries the same time.
+    /// A second write of it is the same to the last byte, its time included.
     private mutating func decision(of token: SubmissionToken) -> Decision? {
-        if let decision = flights[token].decision { return decision }
         guard let subject = flights[token].subject, let content = flights[token].content else { return nil }
         let source: DecisionSource
         switch flights[token].source {
@@ -41,12 +40,12 @@ extension WorkerCore {
         case .nobody: return nil
         }
         let rules = flights[token].rules
-        let decision = Decision(
+        let decidedAt = flights[token].decidedAt ?? wall
+        flights[token].decidedAt = decidedAt
+        return Decision(
             subject: subject, source: source, content: content, attempts: flights[token].attempts.attempts,
-            decidedAt: wall, owesCall: rules.owesCall, repeats: rules.repeats,
+            decidedAt: decidedAt, owesCall: rules.owesCall, repeats: rules.repeats,
             doubtsNothingNew: rules.doubtsNothingNew)
-        flights[token].decision = decision
-        return decision
     }
 
     // MARK: Results
@@ -105,12 +104,9 @@ extension WorkerCore {
 
     /// A decision is durable: its evidence is needed no more, and what it left in the ledger becomes due.
     private mutating func written(_ token: SubmissionToken, _ outcome: Outcome) {
-        let decision = flights[token].decision
-        flights[token].decision = nil
-        flights[token].content = nil
         switch outcome {
         case .retrying, .held:
-            guard case .retry(let entry) = decision?.content else { break }
+            guard case .retry(let entry) = flights[token].content else { break }
             switch entry.cause {
             case .retrying(_, let endpoint): dueWork.noteRows(at: gates.place(of: .apple(endpoint)))
             case .held: dueWork.hasHeld = true
@@ -118,8 +114,9 @@ extension WorkerCore {
             dueWork.poll(at: now + .milliseconds(entry.delay))
         case .granted, .redelivery, .repeated, .failed:
             // Events of due rows are owed from the start, and calls come before events.
-            if !flights[token].isRecord || decision?.owesCall == true { outboxWork.poll(at: now) }
+            if !flights[token].isRecord || flights[token].rules.owesCall { outboxWork.poll(at: now) }
         }
+        flights[token].content = nil
         flights[token].subject = nil
         flights[token].question = nil
     }
@@ -136,7 +133,7 @@ extension WorkerCore {
     /// All that Apple has was granted before, and the claim seems to be about something new: a doubt first. Once it has
     /// lasted, what was granted before answers the claim.
     private mutating func nothingNew(_ token: SubmissionToken) {
-        flights[token].decision = nil
+        flights[token].decidedAt = nil
         guard !flights[token].isOrphan else { return leave(token) }
         guard let endpoint = flights[token].question?.endpoint,
             RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: settings.doubtLimit, wall: wall)
@@ -151,17 +148,22 @@ extension WorkerCore {
     /// Nothing was written: the decision goes into a later batch.
     private mutating func writeAgain(_ token: SubmissionToken) {
         guard !flights[token].isOrphan else { return leave(token) }
-        guard let claimant = flights[token].subject?.claimant, let content = flights[token].content
+        guard let claimant = flights[token].claimant, let content = flights[token].content
         else { return leave(token) }
         batcher.add(token, rows: max(1, flights[token].purchases), BatchKeys(submission: claimant, content))
     }
 
     /// The ledger refuses the data of a decision: it is held. What cannot be held either is on record as a stub.
     private mutating func refused(_ token: SubmissionToken, _ detail: String, into actions: inout Actions) {
-        let origin = flights[token].decision?.origin
+        let origin =
+            switch flights[token].subject {
+            case .submission(let submission): submission.origin
+            case .malformed(let malformed): malformed.origin
+            case nil: nil as Origin?
+            }
         let wasHeld =
             if case .retry = flights[token].content { true } else { false }
-        flights[token].decision = nil
+        flights[token].decidedAt = nil
         guard !flights[token].isOrphan, let origin else { return leave(token) }
         actions.alerts.append(.decisionRefused(origin, detail: detail))
         if !wasHeld, flights[token].submission != nil {

@@ -13,6 +13,9 @@ struct AttemptState: Sendable {
     var failuresHere = 0
     /// When the first of them failed.
     var failingSince: Instant?
+
+    /// Whether it is its number of attempts and nothing else.
+    var isPlain: Bool { history.attempts.isEmpty && doubt == nil && failuresHere == 0 }
 }
 
 /// What follows from a verdict.

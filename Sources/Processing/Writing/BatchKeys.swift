@@ -47,12 +47,3 @@ struct BatchKeys: Sendable {
         return hash == 0 ? 1 : hash
     }
 }
-
-extension Decision.Subject {
-    var claimant: Claimant {
-        switch self {
-        case .submission(let submission): submission.claimant
-        case .malformed(let malformed): malformed.claimant
-        }
-    }
-}
