@@ -94,11 +94,13 @@ struct InFlightLimit: Sendable {
         let room = min(recordCount - records.count, gateCount - dueCount - undecided)
         let bytesRoom = recordBytes - records.bytes
         // One record of any size passes alone.
-        guard room > Int(asked), bytesRoom > askedBytes else { return nil }
-        let isWorthwhile = Int(asked) * 2 < recordCount / 4 || askedBytes * 2 < recordBytes / 4
-        guard isWorthwhile, room - Int(asked) >= min(room, 32) || asked == 0 else { return nil }
-        demand.records = delivered.records + Int64(room)
-        demand.bytes = delivered.bytes + bytesRoom
+        guard room > 0, bytesRoom > 0 else { return nil }
+        let isLow = asked * 2 < Int64(room) || askedBytes * 2 < bytesRoom
+        let next = Demand(
+            records: max(demand.records, delivered.records + Int64(room)),
+            bytes: max(demand.bytes, delivered.bytes + bytesRoom))
+        guard isLow, next != demand else { return nil }
+        demand = next
         return demand
     }
 

@@ -30,7 +30,7 @@ struct OffsetTracker: Sendable {
     mutating func register(_ offset: Int64) -> UInt64? {
         if let last, offset <= last { return nil }
         last = offset
-        if watermark == nil { watermark = offset }
+        if incomplete == 0 { watermark = offset }
         records.append(Record(offset: offset, isComplete: false))
         incomplete += 1
         return passed + UInt64(records.count - 1)

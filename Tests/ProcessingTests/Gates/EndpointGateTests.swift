@@ -1,0 +1,226 @@
+import Contract
+import Scheduling
+import Testing
+
+@testable import Processing
+
+@Suite("An endpoint's gate")
+final class EndpointGateTests {
+    private var gate = EndpointGate(key: .apple(Fixture.verifyReceipt), rate: nil, mostCalls: 20)
+    private var flights = Flights(vacant: .vacant, capacity: 16)
+    private var now = Instant.zero + .seconds(1)
+
+    @discardableResult
+    private func enter(_ lane: EndpointGate.Lane = .first) -> SubmissionToken {
+        var flight = Flight(.nobody)
+        flight.state = .waiting
+        let token = flights.insert(flight)
+        gate.enter(token, lane, at: now)
+        return token
+    }
+
+    private func next() -> (token: SubmissionToken, pass: EndpointGate.Pass)? { gate.next(at: now, in: flights) }
+
+    private func end(_ pass: EndpointGate.Pass, _ outcome: CallOutcome) {
+        gate.ended(pass, outcome, isRetry: pass.lane != .first, took: .milliseconds(100), at: now, unit: 0.5)
+    }
+
+    private func open() {
+        while gate.breaker.phase == .closed {
+            enter()
+            guard let (_, pass) = next() else { return }
+            end(pass, .failed)
+        }
+        #expect(gate.breaker.phase == .open)
+    }
+
+    @Test("lets as many calls go at once as its limit has, in the order in which they came")
+    func concurrency() throws {
+        let tokens = (0..<30).map { _ in enter() }
+        var passes: [EndpointGate.Pass] = []
+        for token in tokens.prefix(20) {
+            let (next, pass) = try #require(self.next())
+            #expect(next == token)
+            passes.append(pass)
+        }
+        #expect(next() == nil)
+        #expect(gate.waiting == 10)
+        #expect(gate.held == 30)
+        end(passes[0], .answered)
+        #expect(next()?.token == tokens[20])
+    }
+
+    @Test("lets continuations go first, and one first attempt in four while retries wait")
+    func lanes() throws {
+        for _ in 0..<8 { enter(.retry) }
+        for _ in 0..<8 { enter(.first) }
+        let continuation = enter(.continuation)
+        #expect(next()?.token == continuation)
+        let lanes = try (0..<8).map { _ in try #require(next()).pass.lane }
+        #expect(lanes.count { $0 == .first } == 2)
+    }
+
+    @Test("lets a tenth of first attempts be retries, and a burst")
+    func budget() {
+        for _ in 0..<50 { enter(.retry) }
+        var retries = 0
+        while let (_, pass) = next() {
+            retries += 1
+            end(pass, .answered)
+        }
+        #expect(retries == 10)
+        #expect(gate.nextMoment(share: 100, after: now) != nil)
+    }
+
+    @Test("skips those that have left")
+    func left() {
+        let gone = enter()
+        let there = enter()
+        flights.remove(gone)
+        gate.withdraw()
+        #expect(next()?.token == there)
+        #expect(gate.waiting == 0)
+        #expect(next() == nil)
+    }
+
+    @Test("lets nobody go while its breaker is open, keeps three as probes and sends the others away")
+    func away() {
+        open()
+        for _ in 0..<10 { enter() }
+        #expect(next() == nil)
+        #expect(gate.isAway(share: 100, at: now))
+        let gone = gate.shed(keeping: gate.probes, in: flights)
+        #expect(gone.count == 7)
+        #expect(gate.waiting == 3)
+        now += .seconds(2)
+        gate.advance(to: now)
+        #expect(next() != nil)
+    }
+
+    @Test("takes due rows as many as it may call, a quarter of them while others wait, of an open one none")
+    func dueRoom() {
+        #expect(result { gate.dueRoom(at: now) } == 10, "the burst of retries")
+        for _ in 0..<8 { enter() }
+        #expect(result { gate.dueRoom(at: now) } == 3)
+        open()
+        #expect(result { gate.dueRoom(at: now) } == 0)
+    }
+
+    @Test("takes three probes from retries when its pause is over and nobody waits")
+    func probes() {
+        open()
+        now += .seconds(2)
+        #expect(result { gate.dueRoom(at: now) } == 3)
+    }
+
+    @Test("counts as away when its share is full and nothing was answered for a second")
+    func silent() throws {
+        for _ in 0..<30 { enter() }
+        while next() != nil {}
+        #expect(!gate.isAway(share: 30, at: now))
+        #expect(gate.nextMoment(share: 30, after: now) == now + .seconds(1))
+        now += .seconds(1)
+        #expect(gate.isAway(share: 30, at: now))
+        #expect(!gate.isAway(share: 31, at: now))
+    }
+
+    @Test("sends away what would wait for its rate limit for more than half a minute")
+    func rateLimit() {
+        gate.setRate(2)
+        for _ in 0..<100 { enter() }
+        var calls = 0
+        while next() != nil { calls += 1 }
+        #expect(calls == 2)
+        #expect(gate.isAway(share: 1000, at: now))
+        let gone = gate.shed(keeping: gate.probes, in: flights)
+        #expect(gone.count == 38)
+        now += .milliseconds(600)
+        #expect(next() != nil)
+    }
+
+    @Test("gives a call back that was not made")
+    func unknown() throws {
+        gate.setRate(1)
+        enter()
+        let (_, pass) = try #require(next())
+        end(pass, .unknown)
+        enter()
+        #expect(next() != nil)
+    }
+}
+
+@Suite("The table of gates")
+final class GateTableTests {
+    private var table = GateTable(most: 100, mostCalls: 10)
+    private var now = Instant.zero
+
+    private func enter(_ place: Int) {
+        let now = now
+        table.update(place) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
+    }
+
+    @Test("gives each gate with work a fair share of half of the in-flight limit")
+    func shares() {
+        let places = (0..<4).map { table.place(of: .service(BundleID("app\($0)"))) }
+        #expect(table.share == 100)
+        enter(places[0])
+        #expect(table.share == 100)
+        enter(places[1])
+        enter(places[3])
+        #expect(table.share == 33)
+        #expect(table.active == [0, 1, 3])
+        #expect(table.held == 3)
+    }
+
+    @Test("knows each key once, also one that no configuration names")
+    func keys() {
+        let place = table.place(of: .apple(Fixture.serverAPI))
+        table.apply(Fixture.rules)
+        #expect(result { table.place(of: .apple(Fixture.serverAPI)) } == place)
+        #expect(table.count == 4)
+    }
+
+    @Test("looks only at gates that have work")
+    func retired() {
+        let place = table.place(of: .apple(Fixture.serverAPI))
+        enter(place)
+        table.update(place) { $0.withdraw() }
+        table.retireIdle()
+        #expect(table.active.isEmpty)
+        enter(place)
+        #expect(table.active == [place])
+    }
+}
+
+@Suite("A rate limit")
+struct RateLimiterTests {
+    @Test("is never exceeded over any time, but for a second's burst")
+    func bound() {
+        var limiter = RateLimiter(rate: 50)
+        var random = SplitMix64(seed: 3)
+        var now = Instant.zero
+        var calls = 0
+        for _ in 0..<20_000 {
+            now += .milliseconds(Int.random(in: 0...20, using: &random))
+            if limiter.admits(at: now) {
+                limiter.take()
+                calls += 1
+            }
+            guard Double(calls) <= 50 + 50 * (now.elapsed / .seconds(1)) + 0.001 else {
+                Issue.record("\(calls) calls in \(now.elapsed)")
+                return
+            }
+        }
+        #expect(Double(calls) > 49 * (now.elapsed / .seconds(1)))
+    }
+
+    @Test("has a call at the moment that it says")
+    func moment() {
+        var limiter = RateLimiter(rate: 0.5)
+        #expect(result { limiter.admits(at: .zero) })
+        limiter.take()
+        #expect(!result { limiter.admits(at: .zero + .seconds(1)) })
+        #expect(result { limiter.admits(at: limiter.nextMoment) })
+        #expect(limiter.wait(for: 11) >= .seconds(20))
+    }
+}

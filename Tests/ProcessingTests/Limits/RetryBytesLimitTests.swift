@@ -1,0 +1,51 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+@Suite("The bound of what waits in retries")
+final class RetryBytesLimitTests {
+    private var limit = RetryBytesLimit(limit: 16_000)
+
+    private func sample(_ apps: (BundleID, Int64)...) -> Bool {
+        limit.sampled(
+            LedgerMeasure(
+                retries: apps.map { LedgerMeasure.App(bundleID: $0.0, rows: 1, bytes: $0.1) }, waiting: [],
+                outboxRows: 0, outboxAge: 0))
+    }
+
+    @Test("takes nothing before the first sample")
+    func unknown() {
+        #expect(!result { limit.take(1, app: "a") })
+    }
+
+    @Test("takes an eighth of half of what is left between two samples, and asks for the next one then")
+    func share() {
+        _ = sample()
+        for _ in 0..<10 { #expect(result { limit.take(100, app: "a") }) }
+        #expect(!result { limit.take(100, app: "a") })
+        #expect(limit.isExhausted)
+        _ = sample(("a", 1000))
+        #expect(!limit.isExhausted)
+        #expect(result { limit.take(100, app: "a") })
+    }
+
+    @Test("gives one app half of all at most")
+    func halfForOne() {
+        _ = sample(("a", 7950))
+        #expect(!result { limit.take(100, app: "a") })
+        #expect(result { limit.take(100, app: "b") })
+    }
+
+    @Test("is full at the bound, and says once that half of it is used")
+    func full() {
+        #expect(!sample(("a", 100)))
+        #expect(sample(("a", 5000), ("b", 4000)))
+        #expect(!sample(("a", 5000), ("b", 4000)))
+        #expect(!limit.isFull)
+        _ = sample(("a", 8000), ("b", 8000))
+        #expect(limit.isFull)
+        #expect(!result { limit.take(1, app: "c") })
+    }
+}

@@ -1,0 +1,165 @@
+import Contract
+import Ledger
+import Scheduling
+import Testing
+
+@testable import Processing
+
+@Suite("Batches of decisions")
+final class WriteBatcherTests {
+    private var batcher = WriteBatcher()
+    private var flights = Flights(vacant: .vacant, capacity: 16)
+    private var now = Instant.zero + .seconds(1)
+    private var random = SplitMix64(seed: 1)
+
+    @discardableResult
+    private func add(_ id: String, _ purchases: String..., rows: Int? = nil) -> SubmissionToken {
+        var flight = Flight(.nobody)
+        flight.state = .writing
+        let token = flights.insert(flight)
+        let claimant = Claimant(submissionID: SubmissionID(id), userID: "u", bundleID: Fixture.app)
+        let content = Decision.Content.grant(purchases.map { Fixture.purchase($0) }, by: .local)
+        batcher.add(token, rows: rows ?? max(1, purchases.count), BatchKeys(submission: claimant, content))
+        return token
+    }
+
+    private func start() -> [SubmissionToken]? { batcher.start(at: now, in: flights)?.tokens }
+
+    private func end() {
+        guard let id = batcher.id else { return }
+        _ = batcher.ended(id)
+    }
+
+    @Test("start at once where nothing was written for a while")
+    func idle() {
+        let token = add("a", "1")
+        #expect(start() == [token])
+    }
+
+    @Test("start no sooner than 5 ms after the last one, and never beside it")
+    func pace() {
+        add("a", "1")
+        _ = start()
+        add("b", "2")
+        now += .milliseconds(50)
+        #expect(start() == nil, "one is under way")
+        end()
+        #expect(start()?.count == 1)
+        end()
+        add("c", "3")
+        #expect(start() == nil)
+        #expect(batcher.nextMoment == now + .milliseconds(5))
+        now += .milliseconds(5)
+        #expect(start()?.count == 1)
+    }
+
+    @Test("start at once with 256 rows")
+    func enough() {
+        add("a", "1")
+        _ = start()
+        end()
+        for number in 0..<255 { add("b\(number)", "t\(number)") }
+        #expect(start() == nil)
+        add("last", "tlast")
+        #expect(start()?.count == 256)
+    }
+
+    @Test("hold each submission, transaction and original transaction once; what stays out is next, in order")
+    func once() {
+        let first = add("a", "1")
+        let sameSubmission = add("a", "2")
+        let samePurchase = add("b", "1")
+        let other = add("c", "3")
+        #expect(start() == [first, other])
+        end()
+        now += .milliseconds(5)
+        #expect(start() == [sameSubmission, samePurchase])
+    }
+
+    @Test("hold a purchase once where another submission has several")
+    func several() {
+        add("a", "1", "2", "3")
+        add("b", "3")
+        #expect(start()?.count == 1)
+    }
+
+    @Test("hold 1024 rows at most, and a decision with more of them alone")
+    func most() {
+        add("a", "1", rows: 5000)
+        add("b", "2")
+        #expect(start()?.count == 1)
+        end()
+        for number in 0..<2000 { add("c\(number)", "t\(number)") }
+        now += .milliseconds(5)
+        #expect(start()?.count == 1024)
+    }
+
+    @Test("leave out what has left meanwhile")
+    func gone() {
+        let token = add("a", "1")
+        flights.remove(token)
+        #expect(start() == nil)
+        #expect(batcher.isEmpty)
+        #expect(batcher.nextMoment == nil)
+    }
+
+    @Test("are made anew of the same decisions, before all others, where it is not known what became of them")
+    func failed() throws {
+        let first = add("a", "1")
+        _ = start()
+        let second = add("b", "2")
+        batcher.failed(try #require(batcher.id), at: now, using: &random)
+        #expect(start() == nil, "the ledger is given a moment")
+        now = try #require(batcher.nextMoment)
+        #expect(start() == [first, second])
+    }
+
+    @Test("know an answer to another batch for what it is")
+    func stale() throws {
+        add("a", "1")
+        _ = start()
+        #expect(result { batcher.ended(BatchID(rawValue: 99)) } == nil)
+        let id = try #require(batcher.id)
+        #expect(result { batcher.ended(id) }?.count == 1)
+    }
+}
+
+@Suite("What a batch holds once")
+struct BatchKeysTests {
+    private let claimant = Claimant(submissionID: "s", userID: "u", bundleID: "b")
+
+    private func keys(_ granted: GrantablePurchase) -> Set<UInt64> {
+        let keys = BatchKeys(submission: claimant, .grant([granted], by: .local))
+        return Set([keys.transaction, keys.original] + keys.more).subtracting([0])
+    }
+
+    private func purchase(_ id: String, original: String, lineItem: String? = nil) throws -> GrantablePurchase {
+        let purchase = Purchase(
+            transactionID: TransactionID(id), originalTransactionID: TransactionID(original),
+            webOrderLineItemID: lineItem, productID: "p", environment: .production,
+            purchasedAt: Timestamp(milliseconds: 1))
+        return try #require(GrantablePurchase(purchase, of: Product(id: "p", type: .autoRenewable, items: [])))
+    }
+
+    @Test("a restored purchase and its original share a key, whatever kind the catalogue calls it")
+    func restored() throws {
+        let original = keys(Fixture.purchase("1"))
+        #expect(!original.isDisjoint(with: keys(Fixture.purchase("2", original: "1"))))
+        #expect(original.isDisjoint(with: keys(Fixture.purchase("3"))))
+    }
+
+    @Test("two copies of one paid period share a key")
+    func period() throws {
+        let first = keys(try purchase("1", original: "0", lineItem: "77"))
+        let second = keys(try purchase("2", original: "9", lineItem: "77"))
+        #expect(!first.isDisjoint(with: second))
+    }
+
+    @Test("two apps' submissions with one id do not")
+    func apps() {
+        let other = Claimant(submissionID: "s", userID: "u", bundleID: "c")
+        let fail = Decision.Content.fail(Rejection(.unknownApp, "No such app."))
+        #expect(
+            BatchKeys(submission: claimant, fail).submission != BatchKeys(submission: other, fail).submission)
+    }
+}
