@@ -87,6 +87,10 @@ let tools: [Target] = [
     .executableTarget(
         name: "ledger-bench", dependencies: ["Contract", "Ledger", "LedgerSQLite"], path: "Tools/Benchmarks/Ledger"),
     .target(name: "FuzzTargets", dependencies: ["HTTPServer", "Scheduling"], path: "Tools/Fuzzing/Targets"),
+    .executableTarget(
+        name: "http-bench",
+        dependencies: allocator + ["CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "Threading"],
+        path: "Tools/Benchmarks/HTTP"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 
