@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-tests test planted-bugs lint schemas clean
+.PHONY: help setup build demo build-tests test planted-bugs lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -15,6 +15,12 @@ setup: ## Install what building needs (Debian; root or sudo)
 
 build: setup ## Build the worker: .build/release/grantor
 	$(SWIFT) build -c release --product grantor
+
+demo: setup ## Play a day of purchases on embedded parts, and judge the result
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-demo $(SWIFTFLAGS)
+	$$($(SWIFT) build --show-bin-path)/grantor-demo
 
 build-tests: ## Build everything for tests, without running them
 	@scripts/setup.sh --for test

@@ -85,6 +85,11 @@ let tools: [Target] = [
         name: "grantor-simulator",
         dependencies: allocator + ["AppStoreSimulator", "CommandParser"], path: "Tools/Simulator"),
     .executableTarget(
+        name: "grantor-demo",
+        dependencies: [
+            "AppStoreSimulator", "Contract", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling", "Threading",
+        ], path: "Tools/Demo"),
+    .executableTarget(
         name: "ledger-bench", dependencies: ["Contract", "Ledger", "LedgerSQLite"], path: "Tools/Benchmarks/Ledger"),
     .target(name: "FuzzTargets", dependencies: ["HTTPServer", "Scheduling"], path: "Tools/Fuzzing/Targets"),
     .executableTarget(

@@ -1,0 +1,101 @@
+import Contract
+import Kafka
+
+/// The records of the output topics, and whether they are what had to come.
+struct Answers {
+    private(set) var records = 0
+    /// Ids of quarantined records; one that is read again is quarantined again under the same id.
+    private var quarantinedIDs: Set<[UInt8]> = []
+    /// Records that are no event.
+    private(set) var unreadable = 0
+    /// Bytes seen under an event id; more than one text means that copies differ.
+    private var values: [String: Set<[UInt8]>] = [:]
+    /// Ids of the granted events of a transaction; more than one means that it was granted twice.
+    private(set) var grants: [TransactionID: Set<String>] = [:]
+    /// Submissions for which a granted event was told again, and its transaction.
+    private var repeats: [SubmissionID: TransactionID] = [:]
+    private(set) var failures: [SubmissionID: String] = [:]
+    /// Granted events, by how their purchases were proven.
+    private(set) var proofs: [String: Int] = [:]
+
+    mutating func take(_ batch: KafkaBatch) {
+        records += batch.records.count
+        for record in batch.records {
+            switch batch.partition.topic {
+            case Topic.quarantined.defaultName: quarantined(record)
+            case Topic.granted.defaultName: granted(record)
+            default: failed(record)
+            }
+        }
+    }
+
+    /// Quarantined records, each counted once.
+    var quarantined: Int { quarantinedIDs.count }
+
+    /// Granted events, each counted once.
+    var granted: Int { grants.values.reduce(0) { $0 + $1.count } }
+
+    /// Whether all copies of each event are the same to the last byte.
+    var copiesAreEqual: Bool { unreadable == 0 && values.values.allSatisfy { $0.count == 1 } }
+
+    /// Whether a submission's answer is there and is the one that had to come.
+    func hold(_ submission: DemoSubmission) -> Bool {
+        switch submission.expectation {
+        case .granted(let transactions): transactions.allSatisfy { grants[$0]?.count == 1 }
+        case .repeated(let transaction):
+            grants[transaction]?.count == 1 && submission.id.flatMap { repeats[$0] } == transaction
+        case .failed(let reason): submission.id.flatMap { failures[$0] } == reason.rawValue
+        case .quarantined: true
+        }
+    }
+
+    private mutating func quarantined(_ record: KafkaRecord) {
+        guard let id = record.headers.first(where: { $0.name == QuarantinedEvent.idHeader })?.value else {
+            unreadable += 1
+            return
+        }
+        quarantinedIDs.insert(id)
+    }
+
+    private mutating func granted(_ record: KafkaRecord) {
+        guard let event = event(record), let name = event["transactionId"]?.text,
+            let id = event["eventId"]?.text
+        else {
+            unreadable += 1
+            return
+        }
+        let transaction = TransactionID(name)
+        if grants[transaction, default: []].insert(id).inserted {
+            proofs[event["verifiedBy"]?.text ?? "nothing", default: 0] += 1
+        }
+        let header = record.headers.first { $0.name == GrantedEvent.repeatHeader }
+        if let submission = header?.value {
+            repeats[SubmissionID(String(decoding: submission, as: UTF8.self))] = transaction
+        }
+    }
+
+    private mutating func failed(_ record: KafkaRecord) {
+        guard let event = event(record), let submission = event["submissionId"]?.text,
+            let reason = event["reason"]?.text
+        else {
+            unreadable += 1
+            return
+        }
+        failures[SubmissionID(submission)] = reason
+    }
+
+    private mutating func event(_ record: KafkaRecord) -> StrictJSON.Members? {
+        guard let value = record.value, let members = try? StrictJSON(value).members,
+            let id = members["eventId"]?.text
+        else { return nil }
+        values[id, default: []].insert(value)
+        return members
+    }
+}
+
+extension StrictJSON.Value {
+    fileprivate var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+}
