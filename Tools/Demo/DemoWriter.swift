@@ -202,7 +202,7 @@ struct DemoWriter {
         submit(kind, message, .repeated(claim.purchase.transactionID))
     }
 
-    /// What a second device sends: the same purchase under a new transaction id.
+    /// A second device sends the same purchase under a new transaction id.
     mutating func restore(_ kind: String, _ claim: Claim) throws {
         var restored = claim.purchase
         restored.transactionID = nextTransaction()
