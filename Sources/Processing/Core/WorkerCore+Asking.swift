@@ -74,13 +74,16 @@ extension WorkerCore {
     }
 
     private mutating func noticeTrouble(at place: Int, into actions: inout Actions) {
+        if gates[place].breaker.phase != .halfOpen, gates[place].isProbing {
+            gates.update(place) { $0.isProbing = false }
+        }
         let isTroubled = gates[place].isTroubled
         guard isTroubled != gates[place].isTroubleTold || gates[place].breaker.phase == .halfOpen else { return }
         guard case .apple(let endpoint) = gates[place].key else { return }
         if gates[place].breaker.phase == .halfOpen {
             // Rows that wait are its probes, whatever their due time.
-            if gates[place].held == 0 { dueWork.poll(at: now) }
-            return
+            if gates[place].held == 0, !gates[place].isProbing { dueWork.poll(at: now) }
+            return gates.update(place) { $0.isProbing = true }
         }
         let since = gates[place].troubledSinceTold
         let now = now

@@ -27,8 +27,10 @@ extension WorkerCore {
         guard stopping == .running else { return }
         stopping = .finishingCalls(until: now + settings.stopLimit * Self.callShare)
         for token in flights.tokens where isUnstarted(token) {
-            // Rows give their leases back at the end, so they stay until then.
-            if flights[token].isRecord { orphan(token) }
+            if case .retry(let lease) = flights[token].source, !flights[token].isOrphan {
+                unstartedLeases.append(lease)
+            }
+            orphan(token)
         }
     }
 
@@ -98,7 +100,8 @@ extension WorkerCore {
     }
 
     private mutating func giveBack(into actions: inout Actions) -> Bool {
-        var retries: [RetryLease] = []
+        var retries = unstartedLeases
+        unstartedLeases = []
         for token in flights.tokens {
             guard case .retry(let lease) = flights[token].source else { continue }
             if !flights[token].isOrphan { retries.append(lease) }

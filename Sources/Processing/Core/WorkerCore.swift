@@ -49,6 +49,8 @@ public struct WorkerCore: ~Copyable {
     /// The connection that writes did not answer.
     var writesAreAway = false
     var stopping = StopPhase.running
+    /// Leases of due rows for which nothing was begun when the worker was told to stop.
+    var unstartedLeases: [RetryLease] = []
     var stopReason: StopReason?
 
     /// A core that has nothing to do yet. It needs ``Input/rules(_:)`` first.
@@ -103,6 +105,8 @@ public struct WorkerCore: ~Copyable {
         advanceGates(into: &actions)
         makeLedgerCalls(into: &actions)
         startBatch(into: &actions)
+        // Where nothing is left to write, the next write finds out whether the ledger is back.
+        if batcher.isEmpty { writesAreAway = false }
         advanceStop(into: &actions)
         setDemand(into: &actions)
         gates.retireIdle()

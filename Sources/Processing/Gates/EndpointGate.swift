@@ -57,6 +57,8 @@ struct EndpointGate: Sendable {
     /// Whether people were told that it is in trouble.
     var isTroubleTold = false
     var troubledSinceTold: Instant?
+    /// Whether due rows were asked for as its probes, since its latest pause ended.
+    var isProbing = false
     /// Whether the table has it among those that have work.
     var isActive = false
 

@@ -162,7 +162,10 @@ struct OwnershipTests {
         #expect(bench.takeUnassigned() == [Fixture.partition])
         #expect(bench.core.inFlight == 0, "what was under way is read again")
         let assignment = try bench.takeOver(next: 0, committed: 0, highestOrigin: 0)
+        bench.wait(.seconds(1))
+        let demand = try #require(bench.demand)
         #expect(assignment.start == .offset(0))
+        #expect(demand.records > 1, "the next write finds out whether the ledger is back")
     }
 
     @Test("tell of a ledger that was set back, and are read from where it stands")

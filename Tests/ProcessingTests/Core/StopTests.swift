@@ -87,6 +87,24 @@ struct StopTests {
         #expect(bench.stop == .clean)
     }
 
+    @Test("begins nothing: a due row that waits for its gate gives its lease back")
+    func unstarted() throws {
+        bench.isNothingDue = false
+        try bench.own()
+        let row = Fixture.due(0)
+        let check = try #require(try bench.takeDue([row]).first)
+        let lookUp = GrantLookup(
+            bundleID: Fixture.app, userID: "u1", transactionID: "t1", environment: nil, orderID: nil, productID: nil)
+        bench.ask(check, lookUp: lookUp)
+        bench.send(.stop)
+        let (id, _) = try #require(bench.takeRequest { if case .lookUp(let list) = $0 { list } else { nil } })
+        bench.send(.ledger(id, .success(.lookedUp([nil]))))
+        #expect(bench.takeAttempts().isEmpty)
+        let (_, leases) = try #require(
+            bench.takeRequest { if case .giveBack(let retries, _) = $0 { retries } else { nil } })
+        #expect(leases == [row.lease])
+    }
+
     @Test("ends within its limit, whatever does not answer")
     func limit() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
