@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test planted-bugs lint schemas clean
+.PHONY: help setup build demo build-tests test planted-bugs chaos lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -31,6 +31,17 @@ test: build-tests ## Run all tests; installs what they need
 
 planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Ledger
+
+# Flags of the short runs.
+CHAOSFLAGS ?= --submissions 3000
+
+chaos: setup ## Kill workers under load, and stop them, for a minute; on Apache Kafka if KAFKA_HOME is set
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
+	@bin=$$($(SWIFT) build --show-bin-path) && \
+	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 --workers 2 $(CHAOSFLAGS) && \
+	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS)
 
 lint: ## Check the style of the Swift sources
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Tools Package.swift

@@ -96,6 +96,12 @@ let tools: [Target] = [
         name: "http-bench",
         dependencies: allocator + ["CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "Threading"],
         path: "Tools/Benchmarks/HTTP"),
+    .executableTarget(
+        name: "grantor-chaos",
+        dependencies: [
+            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaTesting", "Logging", "Metrics", "Scheduling",
+            "Threading",
+        ], path: "Tools/Chaos"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 

@@ -23,6 +23,16 @@ extension TestKafka {
         }
     }
 
+    /// Sets a topic's property; the others get their defaults.
+    public func setTopicProperty(_ topic: String, _ name: String, _ value: String) throws(TestKafkaError) {
+        try ask("set \(name) of \(topic)") { client, queue in
+            var resources = [rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)]
+            rd_kafka_ConfigResource_set_config(resources[0], name, value)
+            rd_kafka_AlterConfigs(client, &resources, 1, nil, queue)
+            rd_kafka_ConfigResource_destroy_array(&resources, 1)
+        }
+    }
+
     /// Asks by librdkafka's admin interface and waits for an answer without an error.
     private func ask(
         _ what: String, _ request: (_ client: OpaquePointer, _ queue: OpaquePointer) -> Void

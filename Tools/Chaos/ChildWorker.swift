@@ -1,0 +1,108 @@
+import Glibc
+import Scheduling
+
+/// A worker as a process of its own, with its log in a file.
+struct ChildWorker {
+    let pid: pid_t
+
+    /// Starts `grantor run`, or another command.
+    ///
+    /// - Parameter environment: All of the worker's environment.
+    init(
+        program: String, words: [String] = ["run"], environment: [String: String], log: String
+    ) throws(ChaosFailure) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var pid = pid_t()
+        let variables = environment.map { "\($0.key)=\($0.value)" }
+        let result = Self.withPointers([program] + words) { words in
+            Self.withPointers(variables) { posix_spawn(&pid, program, &actions, &attributes, words, $0) }
+        }
+        guard result == 0 else { throw ChaosFailure("cannot start \(program): errno \(result)") }
+        self.pid = pid
+    }
+
+    /// Ends it by a signal and waits for its end.
+    ///
+    /// - Returns: its exit code; nil if a signal ended it.
+    @discardableResult
+    func end(by signal: Int32) -> Int32? {
+        kill(pid, signal)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
+    }
+
+    /// Sends a signal and does not wait.
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    /// Whether it has ended by itself; then its exit code, or the signal's number negated.
+    func ended() -> Int32? {
+        var status: Int32 = 0
+        guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    }
+
+    /// Waits until it has ended by itself; nil if it still runs by then.
+    func ended(within limit: Duration) -> Int32? {
+        let until = Instant.now + limit
+        while true {
+            if let code = ended() { return code }
+            guard Instant.now < until else { return nil }
+            rest(milliseconds: 20)
+        }
+    }
+
+    /// Most memory that it had at once so far, in MB; 0 if it has ended.
+    var peakMemory: Int {
+        guard let file = fopen("/proc/\(pid)/status", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, 256, file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            guard text.hasPrefix("VmHWM:") else { continue }
+            return (Int(text.filter(\.isNumber)) ?? 0) / 1000
+        }
+        return 0
+    }
+
+    /// CPU time that it has used, in seconds.
+    var processorTime: Double {
+        guard let file = fopen("/proc/\(pid)/stat", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 1024)
+        guard fgets(&line, 1024, file) != nil else { return 0 }
+        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func withPointers(
+        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+    ) -> Int32 {
+        var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        pointers.append(nil)
+        return pointers.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return EINVAL }
+            return body(start)
+        }
+    }
+}
+
+/// The harness itself cannot go on: nothing is said about the worker.
+struct ChaosFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

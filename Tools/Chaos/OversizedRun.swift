@@ -1,0 +1,66 @@
+import Contract
+import Glibc
+import KafkaTesting
+import Scheduling
+
+/// Records that nobody can read and that the quarantine topic refuses by their size, then purchases under the same keys.
+struct OversizedRun {
+    static let toldLimit: Int64 = 5000
+    private static let bytes = 1_900_000
+    private static let records = 1000
+    private static let purchases = 500
+    private let options: Options
+
+    init(_ options: Options) { self.options = options }
+
+    func run() throws -> Bool {
+        guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses by size: set KAFKA_HOME") }
+        let world = try World(
+            options,
+            properties: [
+                .submitted: ["max.message.bytes": "4194304"], .quarantined: ["max.message.bytes": "1048576"],
+            ])
+        let traffic = try Traffic(world)
+        var report = Report()
+        var worker = try world.start()
+        // Random bytes, so that no compression makes them fit.
+        var garbage = (0..<Self.bytes).map { _ in UInt8.random(in: 0...255, using: &world.random) }
+        for number in 0..<Self.records {
+            garbage[number % 100] &+= 1
+            traffic.send(key: "player-\(number)", value: garbage)
+        }
+        try traffic.flush()
+        say("\(Self.records) records of \(Self.bytes) bytes are there")
+        for number in 0..<(Self.purchases / 2) { try traffic.signed("order-\(number)", user: "player-\(number)") }
+        try traffic.flush()
+        var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
+        say("\(try judge.wait(.seconds(120))) of \(Self.purchases / 2) granted")
+        let peak = worker.peakMemory
+        report.stop([worker])
+        worker = try world.start()
+        rest(milliseconds: 4000)
+        for number in (Self.purchases / 2)..<Self.purchases {
+            try traffic.signed("order-\(number)", user: "player-\(number)")
+        }
+        try traffic.flush()
+        judge = TopicJudge(expected: traffic.expected, scan: world.scan, quarantined: Self.records)
+        say("\(try judge.wait(.seconds(60))) of \(Self.purchases) granted, by a worker started again")
+        let (sent, told) = (try judge.times(.submitted), try judge.times(.granted))
+        for (name, numbers) in [
+            ("behind the records", 0..<(Self.purchases / 2)),
+            ("after a restart", (Self.purchases / 2)..<Self.purchases),
+        ] {
+            let times = Latencies(
+                numbers.compactMap { number in
+                    sent["order-\(number)"].map { (told["order-\(number)"] ?? .max) - $0 }
+                })
+            say("\(name): \(times.text)")
+            report.expect(times.at(1) <= Self.toldLimit, "purchases \(name) wait: \(times.text)")
+        }
+        say("memory was at most \(peak) MB, of a worker started again \(worker.peakMemory) MB")
+        report.expect(max(peak, worker.peakMemory) <= options.memory, "memory is above \(options.memory) MB")
+        report.stop([worker])
+        report.add(try judge.judge(ledger: world.ledger))
+        return report.end(world)
+    }
+}

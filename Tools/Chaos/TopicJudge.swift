@@ -1,0 +1,185 @@
+import CSQLite
+import Contract
+import Kafka
+import Scheduling
+
+/// Judges a run by what stands on the topics and in the ledger, and by nothing that a worker says.
+struct TopicJudge {
+    /// Genuine submissions, each with its one transaction.
+    let expected: [String: String]
+    let scan: KafkaScan
+    /// A ledger that was set back forgets moments: copies of an event may then tell another one.
+    var mayBeWrittenAnew = false
+    /// Records that are meant for quarantine.
+    var quarantined = 0
+
+    struct Verdict {
+        var faults: [String] = []
+        var found = 0
+        var events = 0
+        var copies = 0
+        var failures = 0
+
+        mutating func fault(_ text: String) {
+            found += 1
+            if faults.count < 20 { faults.append(text) }
+        }
+    }
+
+    /// When each record came, by submission, in milliseconds; the first of several.
+    func times(_ topic: Topic) throws(KafkaError) -> [String: Int64] {
+        var times: [String: Int64] = [:]
+        try scan.read(topics: [topic.defaultName]) { batch in
+            for record in batch.records {
+                guard let name = Self.member("submissionId", record.value), let time = record.timestampMilliseconds
+                else { continue }
+                times[name] = min(times[name] ?? time, time)
+            }
+            return true
+        }
+        return times
+    }
+
+    /// Genuine submissions that are granted by now.
+    func granted() throws(KafkaError) -> Int {
+        let times = try times(.granted)
+        return expected.keys.count { times[$0] != nil }
+    }
+
+    /// Waits until all of them are.
+    func wait(_ limit: Duration) throws -> Int {
+        let until = Instant.now + limit
+        while true {
+            let count = try granted()
+            if count >= expected.count || Instant.now > until { return count }
+            rest(milliseconds: 1000)
+        }
+    }
+
+    func judge(ledger path: String) throws(KafkaError) -> Verdict {
+        var verdict = Verdict()
+        var byID: [String: KafkaRecord] = [:]
+        var byTransaction: [String: String] = [:]
+        var granted: Set<String> = []
+        try scan.read(topics: [Topic.granted.defaultName]) { batch in
+            for record in batch.records {
+                verdict.events += 1
+                let id = record.headers.first { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) }
+                guard let id, let transaction = Self.member("transactionId", record.value),
+                    let submission = Self.member("submissionId", record.value)
+                else {
+                    verdict.fault("an event that cannot be read")
+                    continue
+                }
+                granted.insert(submission)
+                if expected[submission] != transaction { verdict.fault("\(submission) was granted \(transaction)") }
+                if let first = byID[id] {
+                    verdict.copies += 1
+                    if !mayBeWrittenAnew, !Self.isSame(first, record) {
+                        verdict.fault("event \(id) has copies that differ")
+                    }
+                } else {
+                    byID[id] = record
+                    if let other = byTransaction.updateValue(id, forKey: transaction), other != id {
+                        verdict.fault("\(transaction) was granted twice: \(other), \(id)")
+                    }
+                }
+            }
+            return true
+        }
+        for submission in expected.keys.sorted() where !granted.contains(submission) {
+            verdict.fault("\(submission) was never granted")
+        }
+        try judgeOthers(&verdict)
+        judgeRows(path, &verdict)
+        return verdict
+    }
+
+    private func judgeOthers(_ verdict: inout Verdict) throws(KafkaError) {
+        var quarantined = 0
+        try scan.read(topics: [Topic.failed.defaultName, Topic.quarantined.defaultName]) { batch in
+            for record in batch.records {
+                guard batch.partition.topic == Topic.failed.defaultName else {
+                    quarantined += 1
+                    continue
+                }
+                verdict.failures += 1
+                let name = Self.member("submissionId", record.value) ?? ""
+                if expected[name] != nil { verdict.fault("\(name) failed") }
+            }
+            return true
+        }
+        if quarantined < self.quarantined || self.quarantined == 0 && quarantined > 0 {
+            verdict.fault("\(quarantined) records in quarantine instead of \(self.quarantined)")
+        }
+    }
+
+    private func judgeRows(_ path: String, _ verdict: inout Verdict) {
+        let (rows, owed) = (Self.rows(path), Self.owed(path))
+        if rows != expected.count { verdict.fault("\(rows) rows in grants for \(expected.count) purchases") }
+        if owed != 0 { verdict.fault("\(owed) rows in outbox") }
+    }
+
+    /// Rows of `grants`; -1 if the ledger cannot be read.
+    static func rows(_ path: String) -> Int { count("grants", path) }
+
+    /// Rows of `outbox`; -1 if the ledger cannot be read.
+    static func owed(_ path: String) -> Int { count("outbox", path) }
+
+    private static func count(_ table: String, _ path: String) -> Int {
+        var database: OpaquePointer?
+        guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return -1 }
+        defer { sqlite3_close(database) }
+        sqlite3_busy_timeout(database, 10_000)
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(database, "SELECT count(*) FROM \(table)", -1, &statement, nil) == SQLITE_OK else {
+            return -1
+        }
+        defer { sqlite3_finalize(statement) }
+        return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : -1
+    }
+
+    /// Copies of an event differ in the mark of a repeat alone.
+    private static func isSame(_ one: KafkaRecord, _ other: KafkaRecord) -> Bool {
+        func headers(_ record: KafkaRecord) -> [KafkaHeader] {
+            record.headers.filter { $0.name != "grantor-repeat-of" }
+        }
+        return one.key == other.key && one.value == other.value && headers(one) == headers(other)
+    }
+
+    /// Bytes of a record that are looked through: the members that matter stand at its beginning.
+    private static let lookedThrough = 8192
+
+    /// The text of a member of a flat JSON object, found without reading the rest.
+    static func member(_ name: String, _ value: [UInt8]?) -> String? {
+        guard let value, value.count <= lookedThrough || value.first == UInt8(ascii: "{") else { return nil }
+        let mark = Array("\"\(name)\":\"".utf8)
+        return value.prefix(lookedThrough).withUnsafeBytes { bytes in
+            var place = 0
+            while place + mark.count <= bytes.count {
+                // Most places end here; a slice is made of the others only.
+                if bytes[place] == mark[0], bytes[place..<(place + mark.count)].elementsEqual(mark) {
+                    let rest = bytes[(place + mark.count)...]
+                    return rest.firstIndex(of: mark[0]).map { String(decoding: rest[..<$0], as: UTF8.self) }
+                }
+                place += 1
+            }
+            return nil
+        }
+    }
+}
+
+/// How long submissions took from the moment they were produced to their event on the topic.
+struct Latencies {
+    private var sorted: [Int64]
+
+    init(_ values: [Int64]) { sorted = values.sorted() }
+
+    var count: Int { sorted.count }
+
+    func at(_ share: Double) -> Int64 {
+        sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
+    }
+
+    var text: String { "\(count) events, p50 \(at(0.5)) ms, p99 \(at(0.99)) ms, most \(sorted.last ?? 0) ms" }
+}

@@ -1,0 +1,110 @@
+import AppStoreSimulator
+import Contract
+import Kafka
+import KafkaTesting
+import Scheduling
+import Threading
+
+/// Puts submissions on the input topic and remembers the grant that each must lead to.
+final class Traffic {
+    private let world: World
+    private let transactions: SignedTransactionFactory
+    private let receipts: ReceiptFactory
+    private let wake: WakeDescriptor
+    private var producer: KafkaProducer
+    private var reports: [KafkaDeliveryReport] = []
+    private var sent = 0
+    private var refused = 0
+    /// The transaction of each genuine submission.
+    private(set) var expected: [String: String] = [:]
+
+    /// PKCS #7 around an empty set of attributes: the shortest text that reads as a receipt.
+    static let forgery = "MCkGCSqGSIb3DQEHAqAcMBoCAQExADARBgkqhkiG9w0BBwGgBAQCMQAxAA=="
+
+    init(_ world: World) throws {
+        self.world = world
+        transactions = SignedTransactionFactory(authority: world.authority)
+        receipts = try ReceiptFactory(authority: world.authority)
+        wake = try WakeDescriptor()
+        var client = world.kafka.client
+        client.properties["message.max.bytes"] = "4000000"
+        producer = try KafkaProducer(
+            configuration: KafkaProducerConfiguration(client: client, messageTimeout: .seconds(60)), wake: wake,
+            logger: world.logger)
+    }
+
+    /// A signed transaction of one of the apps.
+    func signed(_ name: String, user: String? = nil, app: Int = 0) throws {
+        let purchase = nextPurchase()
+        let bundle = World.apps[app % World.apps.count]
+        let text = try transactions.signed(
+            TransactionSpecification(purchase, bundleID: bundle, environment: .production), signedAt: .thisSecond)
+        expected[name] = purchase.transactionID.rawValue
+        submit(name, user, bundle, #""signedTransaction":"\#(text)""#)
+    }
+
+    /// A receipt of a size, as base64.
+    func receipt(bytes: Int) throws -> (text: String, transaction: String) {
+        let purchase = nextPurchase()
+        let text = try receipts.base64(
+            ReceiptSpecification(
+                bundleID: World.apps[0], environment: .production, purchases: [purchase],
+                creationDate: .thisSecond, targetSize: bytes))
+        return (text, purchase.transactionID.rawValue)
+    }
+
+    func submit(_ name: String, _ receipt: (text: String, transaction: String)) {
+        expected[name] = receipt.transaction
+        submit(name, nil, World.apps[0], #""receipt":"\#(receipt.text)""#)
+    }
+
+    func forged(_ name: String) { submit(name, nil, World.apps[0], #""receipt":"\#(Self.forgery)""#) }
+
+    private var purchases = 2_000_000_000
+
+    private func nextPurchase() -> SimulatedPurchase {
+        purchases += 1
+        return SimulatedPurchase(
+            transactionID: TransactionID(String(purchases)), productID: "gems", purchasedAt: .thisSecond)
+    }
+
+    private func submit(_ name: String, _ user: String?, _ app: BundleID, _ evidence: String) {
+        let user = user ?? "player-\(sent % 997)"
+        send(
+            key: user,
+            value: Array(#"{"submissionId":"\#(name)","userId":"\#(user)","bundleId":"\#(app)",\#(evidence)}"#.utf8))
+    }
+
+    /// Any record of the input topic.
+    func send(key: String, value: [UInt8]) {
+        let record = KafkaProducerRecord(
+            topic: Topic.submitted.defaultName, key: Array(key.utf8), value: value, headers: [])
+        while producer.produce(record, token: UInt64(sent)) != .accepted {
+            wake.wait(until: .now + .milliseconds(100))
+            drain()
+        }
+        sent += 1
+        if sent % 100 == 0 { drain() }
+    }
+
+    private func drain() {
+        producer.drainReports(into: &reports)
+        refused += reports.count { if case .failed = $0.result { true } else { false } }
+        acknowledged += reports.count
+        reports.removeAll(keepingCapacity: true)
+    }
+
+    private var acknowledged = 0
+
+    /// Waits until the broker has everything.
+    func flush() throws {
+        let until = Instant.now + .seconds(90)
+        while acknowledged < sent, Instant.now < until {
+            wake.wait(until: .now + .milliseconds(50))
+            drain()
+        }
+        guard refused == 0, acknowledged == sent else {
+            throw ChaosFailure("\(acknowledged) of \(sent) records were taken, \(refused) refused")
+        }
+    }
+}

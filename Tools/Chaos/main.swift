@@ -1,0 +1,37 @@
+import Glibc
+
+/// Breaks what is around the worker, or the worker itself, and judges what stands on the topics and in the ledger.
+///
+///     grantor-chaos RUN [--program PATH] [--OPTION VALUE]...
+///
+/// It runs on Apache Kafka where `KAFKA_HOME` names one, else on librdkafka's mock. Exit code 1 if a promise is broken,
+/// 2 if the run itself cannot go on. docs/chaos.md says what each run does.
+let runs: [String: (Options) throws -> Bool] = [
+    "kills": { try KillRun($0).run() },
+    "isolation": { try IsolationRun($0).run() },
+    "locked": { try LockedRun($0).run() },
+    "forgotten": { try ForgottenRun($0).run() },
+    "refused": { try RefusedRun($0).run() },
+    "oversized": { try OversizedRun($0).run() },
+    "stop": { try StopRun($0).run() },
+    "cost": { try CostRun($0).run() },
+]
+let words = CommandLine.arguments.dropFirst()
+guard let name = words.first, let chosen = runs[name] else {
+    say("usage: grantor-chaos \(runs.keys.sorted().joined(separator: "|")) [--OPTION VALUE]...")
+    exit(64)
+}
+do {
+    let isGood = try chosen(Options(words.dropFirst()))
+    say(isGood ? "PASSED \(name)" : "FAILED \(name)")
+    exit(isGood ? 0 : 1)
+} catch {
+    say("the run cannot go on: \(error)")
+    exit(2)
+}
+
+/// Writes a line at once, also where the output goes to a file.
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}
