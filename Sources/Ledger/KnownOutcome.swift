@@ -41,7 +41,7 @@ public struct GrantLookup: Hashable, Sendable {
     public let bundleID: BundleID
     public let userID: UserID
     public let transactionID: TransactionID
-    /// The environment that the submission names; nil for any.
+    /// The environment that the submission names; nil counts as production.
     public let environment: Environment?
     public let orderID: OrderID?
     public let productID: ProductID?

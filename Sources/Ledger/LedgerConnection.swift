@@ -29,8 +29,9 @@ public protocol LedgerConnection: AnyObject {
     /// to its generation.
     func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool]
 
-    /// Notes which records are about to be checked, one per partition; true for each that still belongs to its generation. A
-    /// note of an offset behind it takes the mark away.
+    /// Notes which checks have ended and which begin, at most one per partition; true for each that still belongs to its
+    /// generation. A take-over that finds a check begun counts it against the record, see ``PartitionStart/suspect``; the end
+    /// of a check, or a note of an offset behind it, takes that back.
     func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool]
 
     /// Writes a batch in which each grant key, transaction, submission and claim stands once; one result per decision, in order.

@@ -45,22 +45,22 @@ public enum TakeOverResult: Hashable, Sendable {
 
 /// Where a new owner starts.
 public struct PartitionStart: Hashable, Sendable {
-    /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet.
+    /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet. A partition that an
+    /// operator's acceptance made known begins with the group's committed offset.
     public let next: Int64?
     /// The highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up to there each
     /// record may be a redelivery.
     public let highestOrigin: Int64?
     /// Take-overs since ``next`` last changed, this one included. From the third on, records are read one by one.
     public let starts: Int
-    /// The record whose check had begun when the owner before ended, see ``LedgerConnection/mark(_:)``; nil if ``next`` has
-    /// passed it.
-    public let marked: Int64?
+    /// The record whose check had begun, and not ended, when the owner before ended; nil if there is none.
+    public let suspect: CheckSuspect?
 
-    public init(next: Int64?, highestOrigin: Int64?, starts: Int, marked: Int64?) {
+    public init(next: Int64?, highestOrigin: Int64?, starts: Int, suspect: CheckSuspect?) {
         self.next = next
         self.highestOrigin = highestOrigin
         self.starts = starts
-        self.marked = marked
+        self.suspect = suspect
     }
 }
 
@@ -76,13 +76,29 @@ public struct OffsetNote: Hashable, Sendable {
     }
 }
 
-/// A record that is about to be checked, alone.
+/// A record that may end each worker which checks it.
+public struct CheckSuspect: Hashable, Sendable {
+    public let offset: Int64
+    /// Take-overs that found its check begun and not ended, none of its checks having ended in between.
+    public let ends: Int
+
+    public init(offset: Int64, ends: Int) {
+        self.offset = offset
+        self.ends = ends
+    }
+}
+
+/// What of a partition is being checked, where records are read one by one.
 public struct CheckMark: Hashable, Sendable {
     public let ownership: PartitionOwnership
-    public let offset: Int64
+    /// The record whose check has ended: it is no suspect any more.
+    public let ended: Int64?
+    /// The record whose check begins; nil if none does.
+    public let begins: Int64?
 
-    public init(ownership: PartitionOwnership, offset: Int64) {
+    public init(ownership: PartitionOwnership, ended: Int64?, begins: Int64?) {
         self.ownership = ownership
-        self.offset = offset
+        self.ended = ended
+        self.begins = begins
     }
 }

@@ -14,12 +14,12 @@ extension LedgerConformance {
     static let partitionRules: [ConformanceRule] = [
         ConformanceRule("A partition starts where it was noted, and says how high its rows are") { subject in
             try expect(
-                try start(subject.own(1)), PartitionStart(next: nil, highestOrigin: nil, starts: 1, marked: nil), "new")
+                try start(subject.own(1)), PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil), "new")
             try subject.write(Samples.grant(Samples.submission("s1", offset: 5), Samples.purchase("1")))
             let notes = [OffsetNote(ownership: Samples.ownership(1), next: 4)]
             try expect(try subject.ledger.note(notes), [true], "note")
             try expect(
-                try start(subject.own(2)), PartitionStart(next: 4, highestOrigin: 5, starts: 1, marked: nil),
+                try start(subject.own(2)), PartitionStart(next: 4, highestOrigin: 5, starts: 1, suspect: nil),
                 "taken over")
             try subject.write(
                 Samples.fail(Samples.submission("s2", offset: 6), generation: 2))
@@ -48,7 +48,7 @@ extension LedgerConformance {
             try expect(
                 try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 9)]), [false], "note")
             try expect(
-                try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), offset: 9)]), [false], "mark")
+                try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), ended: nil, begins: 9)]), [false], "mark")
             try expect(try start(subject.own(3)).next, nil, "the next offset")
         },
         ConformanceRule("Decisions of two partitions count by their own generations") { subject in
@@ -81,15 +81,28 @@ extension LedgerConformance {
             _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(3), next: 10)])
             try expect(try start(subject.own(4)).starts, 2, "behind the same note")
         },
-        ConformanceRule("A mark names the record until the partition is complete behind it") { subject in
+        ConformanceRule("A take-over counts a check that has begun, until it ends or is passed") { subject in
+            func mark(_ generation: Int64, ended: Int64? = nil, begins: Int64? = nil) throws {
+                let mark = CheckMark(ownership: Samples.ownership(generation), ended: ended, begins: begins)
+                try expect(try subject.ledger.mark([mark]), [true], "mark")
+            }
             try subject.own(1)
-            try expect(
-                try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), offset: 12)]), [true], "mark")
-            try expect(try start(subject.own(2)).marked, 12, "marked")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(2), next: 12)])
-            try expect(try start(subject.own(3)).marked, 12, "complete before it")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(3), next: 13)])
-            try expect(try start(subject.own(4)).marked, nil, "complete behind it")
+            try mark(1, begins: 12)
+            try expect(try start(subject.own(2)).suspect, CheckSuspect(offset: 12, ends: 1), "begun")
+            try expect(try start(subject.own(2)).suspect, CheckSuspect(offset: 12, ends: 1), "taken over twice alike")
+            try expect(try start(subject.own(3)).suspect, CheckSuspect(offset: 12, ends: 1), "not begun again")
+            try mark(3, begins: 11)
+            try mark(3, ended: 11, begins: 12)
+            try expect(try start(subject.own(4)).suspect, CheckSuspect(offset: 12, ends: 2), "begun once more")
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(4), next: 12)])
+            try expect(try start(subject.own(5)).suspect, CheckSuspect(offset: 12, ends: 2), "complete before it")
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(5), next: 13)])
+            try expect(try start(subject.own(6)).suspect, nil, "complete behind it")
+            try mark(6, begins: 14)
+            try expect(try start(subject.own(7)).suspect, CheckSuspect(offset: 14, ends: 1), "another one")
+            try mark(7, begins: 14)
+            try mark(7, ended: 14)
+            try expect(try start(subject.own(8)).suspect, nil, "ended")
         },
         ConformanceRule("A note may go back") { subject in
             try subject.own(1)

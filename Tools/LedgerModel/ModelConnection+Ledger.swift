@@ -18,15 +18,23 @@ extension ModelConnection: LedgerConnection {
         guard known != nil || request.committed == nil || model.tables.isAccepted else {
             return .forgotten(ledger: model.tables.id)
         }
-        var row = known ?? ModelTables.Partition()
+        // What an operator accepted begins at the group's offset.
+        var row = known ?? ModelTables.Partition(next: request.committed)
+        if row.generation != request.ownership.generation {
+            row.starts += 1
+            if let marked = row.marked {
+                let before = row.suspect?.offset == marked ? row.suspect?.ends ?? 0 : 0
+                row.suspect = CheckSuspect(offset: marked, ends: before + 1)
+            }
+            row.marked = nil
+        }
         row.owner = request.owner
         row.generation = request.ownership.generation
-        row.starts += 1
         model.tables.partitions[partition] = row
         return .taken(
             PartitionStart(
                 next: row.next, highestOrigin: model.tables.highestOrigin(of: partition), starts: row.starts,
-                marked: row.marked.flatMap { $0 >= row.next ?? .min ? $0 : nil }))
+                suspect: row.suspect))
     }
 
     public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
@@ -37,6 +45,7 @@ extension ModelConnection: LedgerConnection {
                 }
                 if row.next != note.next { row.starts = 0 }
                 if let marked = row.marked, marked < note.next { row.marked = nil }
+                if let suspect = row.suspect, suspect.offset < note.next { row.suspect = nil }
                 row.next = note.next
                 model.tables.partitions[note.ownership.partition] = row
                 return true
@@ -47,8 +56,12 @@ extension ModelConnection: LedgerConnection {
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
         try call(.mark) {
             marks.map { mark in
-                guard isOwned(mark.ownership) else { return false }
-                model.tables.partitions[mark.ownership.partition]?.marked = mark.offset
+                guard isOwned(mark.ownership), var row = model.tables.partitions[mark.ownership.partition] else {
+                    return false
+                }
+                if let ended = mark.ended, row.suspect?.offset == ended { row.suspect = nil }
+                row.marked = mark.begins
+                model.tables.partitions[mark.ownership.partition] = row
                 return true
             }
         }

@@ -9,6 +9,7 @@ public struct ModelTables: Sendable {
         var next: Int64?
         var starts = 0
         var marked: Int64?
+        var suspect: CheckSuspect?
     }
 
     struct Retry: Hashable, Sendable {

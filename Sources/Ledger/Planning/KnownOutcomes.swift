@@ -76,10 +76,12 @@ public struct KnownOutcomes: Sendable {
 }
 
 extension GrantLookup {
-    /// Whether a grant of this transaction answers the question: this app's and user's, and nothing contradicts it.
+    /// Whether a grant of this transaction answers the question: this app's and user's, and nothing contradicts it. Apple
+    /// is asked about production first, so a grant in the sandbox answers only who names the sandbox: both may have a
+    /// transaction of one number.
     public func isAnswered(by grant: Grant) -> Bool {
         grant.transactionID == transactionID && grant.bundleID == bundleID && grant.userID == userID
-            && (environment == nil || environment == grant.environment)
+            && (environment ?? .production) == grant.environment
             && (productID == nil || productID == grant.productID)
             && (orderID == nil || grant.orderID == nil || orderID == grant.orderID)
     }

@@ -19,7 +19,11 @@ let migration001 = """
         generation INTEGER,
         next_offset INTEGER,
         starts INTEGER NOT NULL DEFAULT 0,
+        -- The record whose check has begun.
         marked_offset INTEGER,
+        -- The record whose check had begun at the last take-overs, and how many these were.
+        suspect_offset INTEGER,
+        suspect_ends INTEGER NOT NULL DEFAULT 0,
         UNIQUE (topic, partition)
     ) STRICT;
 

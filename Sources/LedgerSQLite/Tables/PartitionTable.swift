@@ -37,24 +37,41 @@ struct PartitionTable {
     /// - Returns: Nil where the ledger does not know the partition although the group does.
     func takeOver(_ request: TakeOver, isAccepted: Bool) throws(StoreError) -> PartitionStart? {
         let partition = request.ownership.partition
-        if try known(partition) == nil, request.committed != nil, !isAccepted { return nil }
+        let isNew = try known(partition) == nil
+        if isNew, request.committed != nil, !isAccepted { return nil }
         let number = try number(partition)
         try database.statement(
-            "UPDATE partitions SET owner = ?, generation = ?, starts = starts + 1 WHERE number = ?"
+            """
+            UPDATE partitions SET
+                owner = ?1, generation = ?2, starts = starts + 1,
+                suspect_ends = CASE
+                    WHEN marked_offset IS NULL THEN suspect_ends
+                    WHEN marked_offset = suspect_offset THEN suspect_ends + 1
+                    ELSE 1 END,
+                suspect_offset = coalesce(marked_offset, suspect_offset), marked_offset = NULL
+            WHERE number = ?3 AND generation IS NOT ?2
+            """
         ).run {
             $0.text(request.owner)
             $0.integer(request.ownership.generation.rawValue)
             $0.integer(number)
         }
+        if isNew {
+            // What an operator accepted begins at the group's offset.
+            try database.statement("UPDATE partitions SET next_offset = ? WHERE number = ?").run {
+                $0.integer(request.committed)
+                $0.integer(number)
+            }
+        }
         let highest = try highestOrigin(number)
         return try database.statement(
-            "SELECT next_offset, starts, marked_offset FROM partitions WHERE number = ?"
+            "SELECT next_offset, starts, suspect_offset, suspect_ends FROM partitions WHERE number = ?"
         ).first {
             $0.integer(number)
         } read: { row in
-            let next = row.optionalInteger(0)
-            let marked = row.optionalInteger(2).flatMap { $0 >= next ?? .min ? $0 : nil }
-            return PartitionStart(next: next, highestOrigin: highest, starts: row.int(1), marked: marked)
+            let suspect = row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) }
+            return PartitionStart(
+                next: row.optionalInteger(0), highestOrigin: highest, starts: row.int(1), suspect: suspect)
         }
     }
 
@@ -78,8 +95,9 @@ struct PartitionTable {
         try database.statement(
             """
             UPDATE partitions SET
-                starts = iif(next_offset IS ?1, starts, 0), marked_offset = iif(marked_offset < ?1, NULL, marked_offset),
-                next_offset = ?1
+                starts = iif(next_offset IS ?1, starts, 0),
+                marked_offset = iif(marked_offset < ?1, NULL, marked_offset),
+                suspect_offset = iif(suspect_offset < ?1, NULL, suspect_offset), next_offset = ?1
             WHERE topic = ?2 AND partition = ?3 AND generation = ?4
             """
         ).run {
@@ -93,9 +111,14 @@ struct PartitionTable {
     /// - Returns: Whether the partition still belongs to its generation.
     func mark(_ mark: CheckMark) throws(StoreError) -> Bool {
         try database.statement(
-            "UPDATE partitions SET marked_offset = ? WHERE topic = ? AND partition = ? AND generation = ?"
+            """
+            UPDATE partitions SET
+                marked_offset = ?1, suspect_offset = iif(suspect_offset = ?2, NULL, suspect_offset)
+            WHERE topic = ?3 AND partition = ?4 AND generation = ?5
+            """
         ).run {
-            $0.integer(mark.offset)
+            $0.integer(mark.begins)
+            $0.integer(mark.ended)
             $0.text(mark.ownership.partition.topic)
             $0.integer(Int64(mark.ownership.partition.partition))
             $0.integer(mark.ownership.generation.rawValue)

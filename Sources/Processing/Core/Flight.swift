@@ -12,14 +12,14 @@ import Ledger
 /// | `waiting` | its endpoint's gate | `asking`; `writing` to `retries`; `checking` by signature alone |
 /// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading` |
 /// | `reading` | a checker, which verifies Apple's signatures | as `asking` |
-/// | `delayed` | the moment of its next attempt, or room in `retries` | `waiting`, `writing` |
+/// | `delayed` | the moment of its next attempt, room in `retries`, or of another write | `waiting`, `writing` |
 /// | `writing` | a batch and its result | `publishing`, `complete`, `writing` again |
 /// | `publishing` | the broker | `complete`, `owing` |
 /// | `owing` | the outbox | `complete` |
 ///
-/// A submission whose partition is gone leaves from every state at once, but for four: a call that is under way is waited
+/// A submission whose partition is gone leaves from every state at once, but for three: a call that is under way is waited
 /// for, because the gate counts it (`asking`); what a batch under way writes is published (`writing`), as is what is on its
-/// way (`publishing`, `owing`).
+/// way (`publishing`).
 enum FlightState: UInt8, Sendable, CaseIterable {
     case vacant
     case loading, marking, checking, lookingUp, waiting, asking, reading, delayed, writing, publishing, owing
@@ -45,6 +45,8 @@ struct Flight {
     var isOrphan = false
     /// While it is in a batch that the ledger has.
     var isInBatch = false
+    /// How often the ledger did not decide it.
+    var timesUndecided: UInt8 = 0
     var rules = SubmissionRules()
     var source: FlightSource
     /// What the in-flight limit counts for it.

@@ -14,6 +14,7 @@ struct LedgerCalls {
         case knownOutcomes([SubmissionToken])
         case note([(place: Int, AssignmentID)])
         case mark(SubmissionToken)
+        case unmark
         case lookUp([SubmissionToken])
         case takeDue([DueRequest])
         case renew([SubmissionToken])
@@ -29,7 +30,7 @@ struct LedgerCalls {
             case .takeOver: .takeOver
             case .knownOutcomes: .knownOutcomes
             case .note: .note
-            case .mark: .mark
+            case .mark, .unmark: .mark
             case .lookUp: .lookUp
             case .takeDue: .takeDue
             case .renew: .renew
@@ -99,6 +100,16 @@ struct LedgerCalls {
         guard awaySince == nil else { return false }
         awaySince = now
         return true
+    }
+
+    /// Calls under ownerships that are over are not made again, and their answers are for nobody.
+    mutating func forgetOwner() {
+        calls.removeAll { call in
+            switch call.purpose.kind {
+            case .note, .mark, .owe: true
+            default: false
+            }
+        }
     }
 
     /// Makes the calls again whose moment has come.

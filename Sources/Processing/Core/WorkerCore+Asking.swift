@@ -188,7 +188,7 @@ extension WorkerCore {
 
     // MARK: Delays
 
-    private mutating func delay(_ token: SubmissionToken, until moment: Instant) {
+    mutating func delay(_ token: SubmissionToken, until moment: Instant) {
         move(token, to: .delayed)
         if flights[token].gate >= 0 { gates.update(flights[token].gate) { $0.delayed += 1 } }
         delays.insert(token, due: moment)
@@ -201,6 +201,8 @@ extension WorkerCore {
             if let entry = flights[token].postponed {
                 flights[token].postponed = nil
                 waitInRetries(token, entry)
+            } else if flights[token].content != nil {
+                writeAgain(token)
             } else if flights[token].question != nil {
                 enterGate(token)
             } else if let submission = flights[token].submission {
@@ -218,6 +220,7 @@ extension WorkerCore {
             flights[token].postponed = entry
             return delay(token, until: now + Self.roomPause)
         }
+        sampleSoon()
         decide(token, .retry(entry))
     }
 }

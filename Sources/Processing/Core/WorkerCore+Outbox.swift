@@ -12,22 +12,22 @@ extension WorkerCore {
         guard mayTakeOutbox, outboxWork.takePoll(at: now) else { return }
         var room = limit.outboxRoom
         guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
+        if !outboxWork.isAmidRound { outboxWork.beginRound(services: rules?.services ?? []) }
+        // A target that takes nothing has no more than its part of the room.
+        let part = min(OutboxWork.mostPerTarget, max(1, room / 4))
         var requests: [OutboxRequest] = []
-        for topic in Topic.outputs {
-            // A topic that takes nothing has no more than its part of the room.
-            let most = min(OutboxWork.mostPerTarget, room / 4)
-            if most > 0 { requests.append(OutboxRequest(target: .topic(topic), limit: most)) }
-        }
-        room -= requests.reduce(0) { $0 + $1.limit }
         let now = now
-        for service in rules?.services ?? [] where room > 0 {
-            let ofGate = gates.update(gates.place(of: .service(service))) { $0.dueRoom(at: now) }
-            let most = min(OutboxWork.mostPerTarget, ofGate, room)
+        while room > 0, let target = outboxWork.nextTarget() {
+            var most = min(part, room)
+            if case .service(let service) = target {
+                most = min(most, gates.update(gates.place(of: .service(service))) { $0.dueRoom(at: now) })
+            }
             guard most > 0 else { continue }
-            requests.append(OutboxRequest(target: .service(service), limit: most))
+            requests.append(OutboxRequest(target: target, limit: most))
             room -= most
         }
-        guard !requests.isEmpty else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
+        if outboxWork.isAmidRound { outboxWork.poll(at: now + OutboxWork.roomPause) }
+        guard !requests.isEmpty else { return }
         ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), into: &actions)
     }
 

@@ -7,6 +7,10 @@ extension WorkerCore {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)
     private static let noteInterval: Duration = .seconds(1)
+    /// From so many starts at one offset on, records are read one by one.
+    private static let startsOfSuspicion = 3
+    /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
+    private static let endsOfSuspect = 3
 
     // MARK: The group
 
@@ -97,21 +101,23 @@ extension WorkerCore {
         }
     }
 
-    /// Reading starts at the smaller of the ledger's offset and the group's; no committed offset counts as the oldest record.
-    /// A ledger without an offset is new, or was accepted by an operator as it is.
+    /// Reading starts at the smaller of the ledger's offset and the group's; none counts as the oldest record. A ledger
+    /// that has none although the group has was set back to a time before its first one.
     static func start(next: Int64?, committed: Int64?) -> Assignment.Start {
-        guard let committed else { return .oldest }
-        return .offset(min(next ?? committed, committed))
+        guard let next, let committed else { return .oldest }
+        return .offset(min(next, committed))
     }
 
     private mutating func own(_ place: Int, _ start: PartitionStart) {
         partitions[place]?.state = .owned
         partitions[place]?.highestOrigin = start.highestOrigin
-        partitions[place]?.noted = start.next
-        partitions[place]?.marked = start.marked
-        if start.starts >= 3, let next = start.next {
-            partitions[place]?.readAloneBefore = next + Int64(limit.count)
+        // Where the group has another offset, it hears of the ledger's even if that does not change.
+        let isKnown = start.next == partitions[place]?.committed
+        partitions[place]?.noted = isKnown ? start.next : nil
+        if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
+            partitions[place]?.marked = suspect.offset
         }
+        partitions[place]?.readsAlone = start.starts >= Self.startsOfSuspicion
         dueWork.poll(at: now)
         outboxWork.poll(at: now)
     }
@@ -140,7 +146,9 @@ extension WorkerCore {
     }
 
     /// A new connection to the ledger is a new take-over of everything: writes of the last moment may be lost.
+    /// What was to be said under the old ownership is not said to a ledger that may have forgotten the newer one.
     mutating func loseConnection(into actions: inout Actions) {
+        ledgerCalls.forgetOwner()
         for place in partitions.indices where partitions[place]?.state == .owned {
             lose(place, .fetching, into: &actions)
         }

@@ -63,6 +63,8 @@ extension WorkerCore {
         let entry = events[token].entry
         events.remove(token)
         guard flights.contains(submission), let entry else { return }
+        // The next owner reads it again. An entry under the old ownership must not reach a ledger that was set back.
+        guard !flights[submission].isOrphan else { return leave(submission) }
         move(submission, to: .owing)
         owed.append((submission, entry))
     }
@@ -70,6 +72,8 @@ extension WorkerCore {
     /// Owes all that waits for it, in one call.
     mutating func makeOwed(into actions: inout Actions) {
         guard !owed.isEmpty, !ledgerCalls.isUnderWay(.owe) else { return }
+        owed.removeAll { !flights.contains($0.token) }
+        guard !owed.isEmpty else { return }
         let part = owed.prefix(Self.mostOwed)
         ledgerCalls.make(.owe(part.map(\.entry)), for: .owe(part.map(\.token)), into: &actions)
         owed.removeFirst(part.count)

@@ -8,9 +8,13 @@ extension WorkerCore {
         for record in batch.records { bytes += Int64(record.byteCount) }
         limit.noteDelivered(records: batch.records.count, bytes: bytes)
         guard stopping == .running, let place = partitions.place(of: batch.assignment),
-            partitions[place]?.state == .owned, let reading = partitions[place]?.reading
+            partitions[place]?.state == .owned, let first = batch.records.first
         else { return }
         let isFirst = partitions[place]?.tracker.last == nil
+        if isFirst, partitions[place]?.readsAlone == true {
+            partitions[place]?.readAloneBefore = first.origin.offset + Int64(limit.count)
+        }
+        guard let reading = partitions[place]?.reading else { return }
         var loading: [SubmissionToken] = []
         var origins: [Origin] = []
         for record in batch.records {
@@ -92,21 +96,24 @@ extension WorkerCore {
     // MARK: Reading one by one
 
     /// A partition that starts a third time at one offset may hold a record whose check ends workers: each record is marked
-    /// in the ledger before it is checked, and the next one waits for it.
+    /// in the ledger before it is checked, and the next one waits for it. The mark is about the check alone, so it goes
+    /// as soon as that has ended.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        if let busy = partitions[place]?.checkedAlone, flights.contains(busy), flights[busy].state.isBeingRead {
-            return
-        }
+        let ended = partitions[place]?.checkedAlone
+        if let ended, flights.contains(ended.token), flights[ended.token].state.isBeingRead { return }
         partitions[place]?.checkedAlone = nil
         while let token = partitions[place]?.alone.popFirst() {
             guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,
                 let ownership = partitions[place]?.ownership
             else { continue }
-            partitions[place]?.checkedAlone = token
-            let mark = CheckMark(ownership: ownership, offset: record.origin.offset)
+            partitions[place]?.checkedAlone = (token, record.origin.offset)
+            let mark = CheckMark(ownership: ownership, ended: ended?.offset, begins: record.origin.offset)
             ledgerCalls.make(.mark([mark]), for: .mark(token), into: &actions)
             return
         }
+        guard let ended, let ownership = partitions[place]?.ownership else { return }
+        let mark = CheckMark(ownership: ownership, ended: ended.offset, begins: nil)
+        ledgerCalls.make(.mark([mark]), for: .unmark, into: &actions)
     }
 
     /// The mark is written: the record is checked. It may be a redelivery as well.

@@ -21,7 +21,13 @@ extension WorkerCore {
         var requests: [DueRequest] = []
         var isCrowded = false
         let now = now
-        for place in dueWork.nextPlaces() where room > 0 {
+        if !dueWork.isAmidRound { dueWork.beginRound() }
+        if dueWork.hasHeld || dueWork.takesHeldEarly {
+            let most = min(DueWork.mostHeld, max(1, room / 4))
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: dueWork.takesHeldEarly))
+            room -= most
+        }
+        while room > 0, requests.count < DueWork.mostEndpoints, let place = dueWork.nextPlace() {
             guard case .apple(let endpoint) = gates[place].key else { continue }
             let ofGate = gates.update(place) { $0.dueRoom(at: now) }
             guard ofGate > 0 else {
@@ -32,11 +38,7 @@ extension WorkerCore {
             requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
             room -= min(ofGate, room)
         }
-        if dueWork.hasHeld || dueWork.takesHeldEarly, room > 0 {
-            requests.append(
-                DueRequest(endpoint: nil, limit: min(DueWork.mostHeld, room), beforeDue: dueWork.takesHeldEarly))
-        }
-        if isCrowded { dueWork.poll(at: now + DueWork.roomPause) }
+        if isCrowded || dueWork.isAmidRound { dueWork.poll(at: now + DueWork.roomPause) }
         guard !requests.isEmpty else { return }
         let most = Int(clamping: bytes)
         ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests), into: &actions)
@@ -103,11 +105,17 @@ extension WorkerCore {
         ledgerCalls.make(.measure, for: .measure, into: &actions)
     }
 
+    /// What this worker adds to `retries` counts against the sample before, so the next one must not be far.
+    mutating func sampleSoon() {
+        if let last = lastMeasure { schedule(at: last + Samples.interval) }
+    }
+
     private mutating func schedule(at moment: Instant) { measureAt = min(measureAt ?? moment, moment) }
 
     mutating func measured(_ measure: LedgerMeasure, into actions: inout Actions) {
         lastMeasure = now
-        measureAt = now + .seconds(10)
+        samples.taken(measure, isIdle: inFlight == 0)
+        measureAt = now + samples.pause
         let wasFull = retryBytes.isFull
         if retryBytes.sampled(measure) { actions.alerts.append(.retriesHalfFull) }
         if retryBytes.isFull, !wasFull { actions.alerts.append(.retriesFull) }
@@ -122,6 +130,6 @@ extension WorkerCore {
             }
         }
         dueWork.sampled(places, hasHeld: hasHeld)
-        if dueWork.hasRows { dueWork.poll(at: now + .seconds(1)) }
+        if dueWork.hasRows { dueWork.poll(at: now) }
     }
 }

@@ -49,7 +49,7 @@ extension WorkerCore {
     /// The partition or the lease of a submission is gone. It leaves at once, unless something under way is waited for.
     mutating func orphan(_ token: SubmissionToken) {
         switch flights[token].state {
-        case .asking, .publishing, .owing: flights[token].isOrphan = true
+        case .asking, .publishing: flights[token].isOrphan = true
         case .writing:
             if flights[token].isInBatch { flights[token].isOrphan = true } else { leave(token) }
         case .waiting:
@@ -58,7 +58,8 @@ extension WorkerCore {
         case .delayed:
             undelay(token)
             leave(token)
-        case .vacant, .loading, .marking, .checking, .lookingUp, .reading: leave(token)
+        // What the broker did not take is told by the next owner, who reads it again.
+        case .vacant, .loading, .marking, .checking, .lookingUp, .reading, .owing: leave(token)
         }
     }
 

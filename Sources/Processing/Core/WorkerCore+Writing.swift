@@ -4,6 +4,8 @@ import Scheduling
 
 /// Decisions: batched, written, and what the ledger made of them.
 extension WorkerCore {
+    private static let undecidedPause = Backoff(base: .milliseconds(10), cap: .seconds(1), jitter: .equal)
+
     /// A submission is decided: it waits for the next batch.
     mutating func decide(_ token: SubmissionToken, _ content: Decision.Content) {
         guard let claimant = flights[token].claimant else { return orphan(token) }
@@ -97,7 +99,7 @@ extension WorkerCore {
             tell(token, events, into: &actions)
         case .notOwned: notOwned(token, into: &actions)
         case .nothingNew: nothingNew(token)
-        case .undecided: writeAgain(token)
+        case .undecided: undecided(token)
         case .refused(let detail): refused(token, detail, into: &actions)
         }
     }
@@ -145,11 +147,20 @@ extension WorkerCore {
             token, RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &generator))
     }
 
-    /// Nothing was written: the decision goes into a later batch.
-    private mutating func writeAgain(_ token: SubmissionToken) {
+    /// Another transaction has a key of it and has not ended: it is written again a little later, and the same.
+    private mutating func undecided(_ token: SubmissionToken) {
+        guard !flights[token].isOrphan else { return leave(token) }
+        let times = min(flights[token].timesUndecided, 99) + 1
+        flights[token].timesUndecided = times
+        delay(token, until: now + Self.undecidedPause.delay(afterFailures: Int(times), using: &generator))
+    }
+
+    /// The decision goes into the next batch.
+    mutating func writeAgain(_ token: SubmissionToken) {
         guard !flights[token].isOrphan else { return leave(token) }
         guard let claimant = flights[token].claimant, let content = flights[token].content
         else { return leave(token) }
+        move(token, to: .writing)
         batcher.add(token, rows: max(1, flights[token].purchases), BatchKeys(submission: claimant, content))
     }
 

@@ -46,6 +46,7 @@ public struct WorkerCore: ~Copyable {
     var renewAt: Instant?
     var measureAt: Instant?
     var lastMeasure: Instant?
+    var samples = Samples()
     /// The connection that writes did not answer.
     var writesAreAway = false
     var stopping = StopPhase.running

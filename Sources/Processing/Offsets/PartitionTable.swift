@@ -31,14 +31,16 @@ struct OwnedPartition: Sendable {
     var highestOrigin: Int64?
     /// What the ledger has noted.
     var noted: Int64?
-    /// The record whose check ended the worker before, to be quarantined unread.
+    /// The record whose check has ended workers, to be quarantined unread.
     var marked: Int64?
+    /// Its first records are read one by one; ``readAloneBefore`` is known once the first one is here.
+    var readsAlone = false
     /// Up to here records are read one by one; nil if all are read as they come.
     var readAloneBefore: Int64?
     /// Records that wait for the one before them, when they are read one by one.
     var alone = FIFO<SubmissionToken>()
     /// The record that is read alone at the moment.
-    var checkedAlone: SubmissionToken?
+    var checkedAlone: (token: SubmissionToken, offset: Int64)?
 
     /// What taking a record in needs.
     struct Reading {

@@ -1,12 +1,11 @@
+import Contract
 import Ledger
 import Scheduling
 
-/// When the ledger is asked for due rows of the outbox.
+/// When the ledger is asked for due rows of the outbox: after a sample that has some, and when own work makes one due.
 struct OutboxWork {
     /// At so many rows, outcomes wait for the broker instead.
     static let full = 100_000
-    /// While rows wait that this worker did not find due.
-    static let interval: Duration = .seconds(5)
     static let roomPause: Duration = .milliseconds(250)
     static let mostPerTarget = 256
     /// Until a row whose event or call failed is due again.
@@ -16,6 +15,7 @@ struct OutboxWork {
     /// By the latest sample.
     private(set) var rows = 0
     private(set) var isFull = false
+    private var round = FIFO<OutboxTarget>()
 
     mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
 
@@ -28,9 +28,22 @@ struct OutboxWork {
         return isFull && !wasFull
     }
 
+    /// The next target to ask for; nil once all were asked for in this round.
+    ///
+    /// A round takes several polls where there is room for few rows: else the first targets would have all of it for ever.
+    mutating func nextTarget() -> OutboxTarget? { round.popFirst() }
+
+    /// Whether a round has begun and not ended.
+    var isAmidRound: Bool { !round.isEmpty }
+
+    mutating func beginRound(services: [BundleID]) {
+        for topic in Topic.outputs { round.append(.topic(topic)) }
+        for service in services { round.append(.service(service)) }
+    }
+
     mutating func takePoll(at now: Instant) -> Bool {
         guard let moment = pollAt, moment <= now else { return false }
-        pollAt = rows > 0 ? now + Self.interval : nil
+        pollAt = nil
         return true
     }
 }

@@ -5,9 +5,8 @@ import Scheduling
 /// When the ledger is asked for due rows of `retries`, and for which endpoints.
 ///
 /// It knows which endpoints have rows from the samples and from this worker's own writes, so an idle worker asks for nothing.
+/// Other workers' rows, and those whose moment nobody here remembers, are looked for after each sample.
 struct DueWork {
-    /// While rows wait, other workers' rows are looked for so often.
-    static let interval: Duration = .seconds(5)
     /// Until it is asked again after a time without room.
     static let roomPause: Duration = .milliseconds(250)
     /// Most endpoints asked for at once; the others are next.
@@ -17,7 +16,7 @@ struct DueWork {
     private(set) var pollAt: Instant?
     /// Places of gates whose endpoints have rows, in the order in which they were heard of.
     private(set) var places: [Int] = []
-    private var turn = 0
+    private var round = FIFO<Int>()
     var hasHeld = false
     /// Held rows are taken whatever their due time, because the apps file has changed.
     var takesHeldEarly = false
@@ -39,16 +38,19 @@ struct DueWork {
     /// The moment of a poll has come or not.
     mutating func takePoll(at now: Instant) -> Bool {
         guard let moment = pollAt, moment <= now else { return false }
-        pollAt = hasRows ? now + Self.interval : nil
+        pollAt = nil
         return true
     }
 
-    /// The places to ask for now: all in turn.
-    mutating func nextPlaces() -> [Int] {
-        guard places.count > Self.mostEndpoints else { return places }
-        turn %= places.count
-        let part = (0..<Self.mostEndpoints).map { places[(turn + $0) % places.count] }
-        turn += Self.mostEndpoints
-        return part
+    /// The next place to ask for; nil once all were asked for in this round.
+    ///
+    /// A round takes several polls where there is room for few rows: else the first places would have all of it for ever.
+    mutating func nextPlace() -> Int? { round.popFirst() }
+
+    /// Whether a round has begun and not ended.
+    var isAmidRound: Bool { !round.isEmpty }
+
+    mutating func beginRound() {
+        for place in places { round.append(place) }
     }
 }

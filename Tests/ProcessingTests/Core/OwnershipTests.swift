@@ -18,14 +18,14 @@ struct OwnershipTests {
     }
 
     @Test(
-        "are read from the smaller of the ledger's offset and the group's; no committed one counts as the oldest record"
+        "are read from the smaller of the ledger's offset and the group's; none counts as the oldest record"
     )
     func start() {
         #expect(WorkerCore.start(next: 5, committed: 9) == .offset(5))
         #expect(WorkerCore.start(next: 9, committed: 5) == .offset(5))
         #expect(WorkerCore.start(next: 9, committed: nil) == .oldest)
         #expect(WorkerCore.start(next: nil, committed: nil) == .oldest)
-        #expect(WorkerCore.start(next: nil, committed: 7) == .offset(7), "an operator has accepted the ledger as it is")
+        #expect(WorkerCore.start(next: nil, committed: 7) == .oldest, "the ledger was set back to before its first offset")
     }
 
     @Test("are taken over in the ledger before they are read, and the group's offsets are known before that")
@@ -65,7 +65,7 @@ struct OwnershipTests {
             bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 0)]))
             let (id, takeOver) = try takeOverRequest()
             #expect(seen.insert(takeOver.ownership.generation).inserted)
-            let start = PartitionStart(next: 0, highestOrigin: nil, starts: 1, marked: nil)
+            let start = PartitionStart(next: 0, highestOrigin: nil, starts: 1, suspect: nil)
             bench.send(.ledger(id, .success(.takenOver([.taken(start)]))))
             bench.send(.revoked([Fixture.partition]))
         }

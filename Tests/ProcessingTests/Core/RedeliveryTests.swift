@@ -106,12 +106,12 @@ struct CrashMarkTests {
     func alone() throws {
         let assignment = try bench.own(next: 0, starts: 3)
         #expect(bench.read(0, 1, in: assignment).isEmpty)
-        #expect(try mark().offset == 0)
+        #expect(try mark().begins == 0)
         let first = bench.takeChecks()
         #expect(first.count == 1)
         #expect(bench.requests.isEmpty, "the next one waits for the check of this one")
         bench.conclude(try #require(first.first), Fixture.verified("t1"))
-        #expect(try mark().offset == 1)
+        #expect(try mark().begins == 1)
         #expect(bench.takeChecks().count == 1)
     }
 
@@ -129,6 +129,6 @@ struct CrashMarkTests {
         }
         #expect(record.origin == Fixture.origin(0))
         #expect(bench.takeAlerts() == [.recordEndsWorkers(Fixture.origin(0))])
-        #expect(try mark().offset == 1)
+        #expect(try mark().begins == 1)
     }
 }

@@ -140,6 +140,8 @@ struct SignedWayTests {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
         let first = try bench.written(.undecided)
+        #expect(bench.takeWrites().isEmpty, "the other transaction is given a moment")
+        bench.wait(.milliseconds(20))
         let second = try bench.written(.written(.redelivery, publish: []))
         #expect(second.decisions == first.decisions)
         #expect(bench.core.inFlight == 0)

@@ -1,0 +1,40 @@
+package import Contract
+package import Ledger
+
+/// The rows as a judge reads them.
+extension ModelTables {
+    package var allGrants: [Grant] { grantRows.map(\.grant) }
+
+    package var allAnswers: [Answer] { answers.values.sorted { $0.sequence < $1.sequence }.map(\.answer) }
+
+    /// Submissions in `retries`, in the order in which they came.
+    package var waiting: [Submission] { retries.values.sorted { $0.sequence < $1.sequence }.map(\.submission) }
+
+    package var owedCount: Int { outbox.count }
+
+    package func row(of reference: GrantReference) -> Grant? { grant(reference) }
+
+    package func row(of key: GrantKey) -> Grant? {
+        holders([HolderQuestion(GrantReference(environment: key.environment, transactionID: ""), key)])
+            .first?.grant
+    }
+
+    package func rows(of key: SubmissionKey) -> [Grant] { grants(of: key).map(\.grant) }
+
+    package func answer(_ key: SubmissionKey) -> Answer? { answers[key]?.answer }
+
+    package func waits(_ key: RetryKey) -> Bool { retries[key] != nil }
+
+    package func isOwed(_ key: OutboxKey) -> Bool { outbox[key] != nil }
+
+    /// Whether a row of the outbox owes a grant's event, or its call.
+    package func isOwed(_ reference: GrantReference) -> Bool {
+        outbox.keys.contains { if case .granted(reference, _) = $0 { true } else { false } }
+    }
+
+    package func owns(_ ownership: PartitionOwnership) -> Bool {
+        partitions[ownership.partition]?.generation == ownership.generation
+    }
+
+    package func next(of partition: TopicPartition) -> Int64? { partitions[partition]?.next }
+}

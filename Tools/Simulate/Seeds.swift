@@ -1,0 +1,60 @@
+import Glibc
+import Scheduling
+import Simulation
+import Synchronization
+import Threading
+
+/// A range of seeds, shared out among threads.
+final class Seeds: Sendable {
+    /// Broken seeds that are shown; more say nothing new.
+    static let maxShown = 20
+
+    private let first: UInt64
+    private let count: UInt64
+    private let next: Atomic<UInt64>
+    private let broken = Mutex<[(seed: UInt64, violations: [Violation])]>([])
+
+    init(first: UInt64, count: UInt64) {
+        self.first = first
+        self.count = count
+        next = Atomic(first)
+    }
+
+    /// Runs all of them, and says how it goes every ten seconds.
+    ///
+    /// - Returns: Whether every promise was kept.
+    func run() -> Bool {
+        let start = Instant.now
+        let threads = (0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))).compactMap { number in
+            try? OwnerThread(name: "seeds-\(number)") { self.work(reports: number == 0, since: start) }
+        }
+        for thread in threads { thread.join() }
+        let broken = broken.withLock { $0.sorted { $0.seed < $1.seed } }
+        for (seed, violations) in broken.prefix(Self.maxShown) {
+            for violation in violations.prefix(3) { print("seed \(seed): \(violation)") }
+        }
+        let seconds = Double((Instant.now - start).clampedNanoseconds) / 1e9
+        print("\(count) seeds in \(Int(seconds)) s on \(threads.count) threads, \(broken.count) broken")
+        return broken.isEmpty && !threads.isEmpty
+    }
+
+    private func work(reports: Bool, since start: Instant) {
+        var reportAt = start + .seconds(10)
+        while true {
+            let seed = next.wrappingAdd(1, ordering: .relaxed).oldValue
+            guard seed < first + count else { return }
+            let violations = Simulation.run(seed: seed)
+            if !violations.isEmpty {
+                let isEnough = broken.withLock { list in
+                    list.append((seed, violations))
+                    return list.count >= Self.maxShown
+                }
+                if isEnough { next.store(first + count, ordering: .relaxed) }
+            }
+            if reports, Instant.now > reportAt {
+                reportAt = .now + .seconds(10)
+                print("seed \(seed), \(broken.withLock { $0.count }) broken")
+            }
+        }
+    }
+}

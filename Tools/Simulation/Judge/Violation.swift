@@ -1,0 +1,45 @@
+/// A promise that was broken, with what shows it.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    public enum Promise: String, Hashable, Sendable, CaseIterable {
+        /// A paid purchase is granted.
+        case granted = "a paid purchase is granted"
+        /// A purchase is granted once, to one user.
+        case once = "a purchase is granted once"
+        /// Nothing is granted that was not proven.
+        case proven = "nothing is granted that was not proven"
+        /// Every copy of an event is the same bytes.
+        case copies = "every copy of an event is the same bytes"
+        /// Every event tells of a row.
+        case rows = "every event tells of a row"
+        /// A submission is told granted or failed, not both.
+        case oneAnswer = "a submission has one answer"
+        /// Every outcome is told.
+        case told = "every outcome is told"
+        /// A fulfilment service hears of a grant before anybody else.
+        case calledFirst = "the fulfilment service hears first"
+        /// A record that cannot be read is on the quarantine topic, and nothing else is.
+        case quarantined = "what cannot be read is quarantined"
+        /// No offset passes a record that is not complete.
+        case offsets = "no offset passes a record that is not complete"
+        /// A doubt fails after five doubting answers and six hours of them, no sooner.
+        case doubt = "a doubt has its time"
+        /// Evidence that needs nobody waits for nobody.
+        case isolation = "what needs nobody waits for nobody"
+        /// Operators have the last word: what they abandoned is not granted afterwards.
+        case abandoned = "what was abandoned stays so"
+        /// A worker goes on unless a person must look.
+        case stopped = "a worker goes on"
+        /// Everything comes to an end.
+        case endless = "everything comes to an end"
+    }
+
+    public let promise: Promise
+    public let detail: String
+
+    init(_ promise: Promise, _ detail: String) {
+        self.promise = promise
+        self.detail = detail
+    }
+
+    public var description: String { "\(promise.rawValue): \(detail)" }
+}

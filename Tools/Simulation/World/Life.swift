@@ -1,0 +1,53 @@
+import Contract
+import Ledger
+import Processing
+import Scheduling
+
+/// One worker process from its start to its end, with all that its drivers know.
+final class Life {
+    /// Which of the fleet's places it has.
+    let place: Int
+    let name: String
+    /// How far its wall clock is off, in milliseconds.
+    let clockError: Int64
+    var core: WorkerCore
+    var isAlive = true
+    var isStopping = false
+
+    /// News that the core has not taken yet.
+    var inbox: [Input] = []
+    var turnAt: Instant?
+    var wakeAt: Instant?
+    /// Nothing of the process moves before this.
+    var frozenUntil: Instant?
+
+    // The consumer.
+    struct Reading {
+        let id: AssignmentID
+        let partition: Int32
+        var position: Int64
+    }
+    var reading: [Reading] = []
+    /// Totals since the process's start.
+    var demand = (records: Int64(0), bytes: Int64(0))
+    var delivered = (records: Int64(0), bytes: Int64(0))
+    /// The consumer's news keep their order.
+    var consumerAt = Instant(nanoseconds: 0)
+    var isDelivering = false
+
+    // The ledger's connections: each takes one call after the other.
+    var writerAt = Instant(nanoseconds: 0)
+    var sideAt = Instant(nanoseconds: 0)
+    /// How often the ledger was lost, as the core knows by now, for each connection.
+    var writerEpoch: Int
+    var sideEpoch: Int
+
+    init(place: Int, core: consuming WorkerCore, clockError: Int64, epoch: Int, number: Int) {
+        self.place = place
+        name = "worker-\(place)-\(number)"
+        self.core = core
+        self.clockError = clockError
+        writerEpoch = epoch
+        sideEpoch = epoch
+    }
+}

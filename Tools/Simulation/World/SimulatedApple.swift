@@ -1,0 +1,172 @@
+import Contract
+import Ledger
+import Processing
+import Scheduling
+
+/// How far a question about a claim has come: the number of endpoints that were asked before.
+struct ScriptedQuestion: Sendable {
+    let step: Int
+}
+
+/// Apple's endpoints, and the checkers that look at evidence: both tell what the script says is true by now.
+struct SimulatedApple {
+    struct Outage {
+        let endpoint: Endpoint.Service
+        let environment: Environment
+        let begin: Int64
+        let end: Int64
+    }
+
+    let claims: [ScriptedClaim]
+    var outages: [Outage] = []
+    /// Doubting answers by claim, for the judge: when each was given.
+    var doubts: [Int: [Int64]] = [:]
+
+    init(claims: [ScriptedClaim]) { self.claims = claims }
+
+    /// Every endpoint that the script knows, in order.
+    static var endpoints: [Endpoint] {
+        var all: [Endpoint] = []
+        for environment in Environment.allCases {
+            all.append(Endpoint(.verifyReceipt, environment))
+            for app in Script.apps { all.append(Endpoint(.serverAPI, environment, key: app.rawValue)) }
+        }
+        return all.sorted()
+    }
+
+    func isAway(_ endpoint: Endpoint, at now: Int64) -> Bool {
+        outages.contains {
+            $0.endpoint == endpoint.service && $0.environment == endpoint.environment && $0.begin <= now && now < $0.end
+        }
+    }
+
+    // MARK: Apple
+
+    /// The answer to one call.
+    mutating func answer(_ task: AttemptTask, at now: Int64, _ random: inout SplitMix64) -> (AttemptResult, CallOutcome) {
+        guard let number = ScriptedClaim.number(of: task.submission.claimant),
+            let question = task.question.content as? ScriptedQuestion
+        else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .answered) }
+        if isAway(task.question.endpoint, at: now) { return (.concluded(.retry(.unreachable, notBefore: nil)), .failed) }
+        let claim = claims[number]
+        if question.step + 1 < claim.endpoints.count {
+            return (.next(Self.question(claim, step: question.step + 1)), .answered)
+        }
+        let verdict = verdict(on: claim, at: now, &random)
+        if case .doubt = verdict { doubts[number, default: []].append(now) }
+        return (.concluded(verdict), .answered)
+    }
+
+    static func question(_ claim: ScriptedClaim, step: Int) -> Question {
+        Question(endpoint: claim.endpoints[step], content: ScriptedQuestion(step: step))
+    }
+
+    private func verdict(on claim: ScriptedClaim, at now: Int64, _ random: inout SplitMix64) -> Verdict {
+        let genuine = Verdict.verified(claim.purchases, by: claim.verifiedBy)
+        let unknown = Rejection(.transactionNotFound, "Apple does not know the transaction.")
+        switch claim.truth {
+        case .genuine: return genuine
+        case .forged(let rejection): return .rejected(rejection)
+        case .changing(let rejection): return Bool.random(using: &random) ? genuine : .rejected(rejection)
+        case .late(let moment): return now < moment ? .doubt(.notFoundYet, becomes: unknown) : genuine
+        case .never(let rejection): return .doubt(.notFoundYet, becomes: rejection)
+        case .held(let moment): return now < moment ? .hold(.sharedSecretRefused, detail: "A wrong secret.") : genuine
+        case .growing(let moment):
+            guard now < moment else { return genuine }
+            return claim.claim.transactionID == nil
+                ? .verified(Array(claim.purchases.dropLast()), by: claim.verifiedBy)
+                : .doubt(.notFoundYet, becomes: unknown)
+        }
+    }
+
+    // MARK: Checkers
+
+    func check(_ task: CheckTask, records: [ScriptedRecord], at now: Int64, _ random: inout SplitMix64) -> CheckResult {
+        switch task.work {
+        case .record(let record, let known):
+            let scripted = records[Self.number(of: record)]
+            switch scripted.content {
+            case .unreadable:
+                return .unreadable(
+                    QuarantinedEvent.event(of: record, reason: "not JSON"), QuarantineStub(of: record, reason: "not JSON"))
+            case .malformed(let claimant):
+                if let known, Self.matches(known, claimant) { return .known(.publish) }
+                return .malformed(Self.malformed(claimant, record))
+            case .claim(let claim):
+                if let known, Self.matches(known, claim.claimant) { return .known(claim.repeats) }
+                let submission = claim.submission(
+                    at: record.origin, receivedAt: record.timestamp ?? Timestamp(milliseconds: 0))
+                return look(at: submission, claim, at: now, &random)
+            }
+        case .quarantine(let record, let reason):
+            return .unreadable(
+                QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
+        case .submission(let submission):
+            guard let claim = claim(of: submission) else { return .answer(.concluded(.hold(.unknownAnswer, detail: ""))) }
+            return look(at: submission, claim, at: now, &random)
+        case .signature(let submission):
+            guard let claim = claim(of: submission) else { return .answer(.concluded(.hold(.unknownAnswer, detail: ""))) }
+            let verdict: Verdict =
+                if case .forged(let rejection) = claim.truth {
+                    .rejected(rejection)
+                } else {
+                    .verified(claim.purchases, by: .local)
+                }
+            return .submission(submission, Self.rules(of: claim), .concluded(verdict))
+        case .answer:
+            return .answer(.concluded(.hold(.unknownAnswer, detail: "Nothing here has signatures.")))
+        }
+    }
+
+    private func look(
+        at submission: Submission, _ claim: ScriptedClaim, at now: Int64, _ random: inout SplitMix64
+    ) -> CheckResult {
+        let rules = Self.rules(of: claim)
+        guard !claim.endpoints.isEmpty else {
+            return .submission(submission, rules, .concluded(verdict(on: claim, at: now, &random)))
+        }
+        var lookUp: GrantLookup?
+        if claim.endpoints[0].service == .serverAPI, case .transactionID(let id) = claim.evidence {
+            lookUp = GrantLookup(
+                bundleID: submission.bundleID, userID: submission.userID, transactionID: id, environment: submission.claim.environment,
+                orderID: submission.orderID, productID: nil)
+        }
+        return .submission(submission, rules, .ask(Self.question(claim, step: 0), lookUp: lookUp))
+    }
+
+    private func claim(of submission: Submission) -> ScriptedClaim? {
+        ScriptedClaim.number(of: submission.claimant).map { claims[$0] }
+    }
+
+    private static func rules(of claim: ScriptedClaim) -> SubmissionRules {
+        SubmissionRules(
+            owesCall: claim.owesCall, repeats: claim.repeats,
+            whenVerifyReceiptUnavailable: claim.whenVerifyReceiptUnavailable,
+            doubtsNothingNew: claim.doubtsNothingNew)
+    }
+
+    private static func matches(_ known: KnownOutcome, _ claimant: Claimant) -> Bool {
+        known.bundleID == claimant.bundleID && known.submissionID == claimant.submissionID
+            && known.userID == claimant.userID
+    }
+
+    private static func malformed(_ claimant: Claimant, _ record: InputRecord) -> MalformedSubmission {
+        MalformedSubmission(
+            claimant: claimant, rejection: Rejection(.malformedSubmission, "No evidence."),
+            digest: ClaimDigest(
+                of: Submission(
+                    claimant: claimant, evidence: .transactionID("0"), origin: record.origin,
+                    receivedAt: Timestamp(milliseconds: 0))),
+            origin: record.origin, receivedAt: record.timestamp ?? Timestamp(milliseconds: 0))
+    }
+
+    /// A record's value is its number in the script, four bytes.
+    static func number(of record: InputRecord) -> Int {
+        (record.value ?? []).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    static func value(_ number: Int) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: number >> 24), UInt8(truncatingIfNeeded: number >> 16),
+         UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
+    }
+}

@@ -1,0 +1,58 @@
+import Contract
+import Ledger
+import Processing
+import Scheduling
+
+/// The input topic and the group that reads it.
+struct SimulatedKafka {
+    struct Partition {
+        /// Numbers of scripted records, by offset.
+        var records: [Int] = []
+        var committed: Int64?
+        var owner: Life?
+    }
+
+    var partitions: [Partition]
+    /// In the order in which they joined.
+    var members: [Life] = []
+
+    init(partitions: Int32) {
+        self.partitions = Array(repeating: Partition(), count: Int(partitions))
+    }
+
+    static func name(_ partition: Int32) -> TopicPartition {
+        TopicPartition(topic: Script.topic, partition: partition)
+    }
+
+    /// Gives the partitions to the members anew.
+    ///
+    /// - Returns: Who loses and who gets which partitions, by the members' order; losses of the dead are nobody's news.
+    mutating func rebalance(_ random: inout SplitMix64) -> (revoked: [(Life, [Int32])], assigned: [(Life, [Int32])]) {
+        var revoked: [(Life, [Int32])] = []
+        var assigned: [(Life, [Int32])] = []
+        let seats = members.shuffled(using: &random)
+        for number in partitions.indices {
+            let partition = Int32(number)
+            let next = seats.isEmpty ? nil : seats[number % seats.count]
+            let before = partitions[number].owner
+            // Now and then a member loses a partition and gets it again at once.
+            guard next !== before || Int.random(in: 0..<4, using: &random) == 0 else { continue }
+            if let before { Self.add(partition, for: before, to: &revoked) }
+            if let next { Self.add(partition, for: next, to: &assigned) }
+            partitions[number].owner = next
+        }
+        return (revoked, assigned)
+    }
+
+    private static func add(_ partition: Int32, for life: Life, to list: inout [(Life, [Int32])]) {
+        if let index = list.firstIndex(where: { $0.0 === life }) {
+            list[index].1.append(partition)
+        } else {
+            list.append((life, [partition]))
+        }
+    }
+
+    func committed(_ wanted: [TopicPartition]) -> [CommittedOffset] {
+        wanted.map { CommittedOffset(partition: $0, offset: partitions[Int($0.partition)].committed) }
+    }
+}

@@ -1,0 +1,203 @@
+import Contract
+import Ledger
+import LedgerModel
+import Processing
+import Scheduling
+
+/// What the drivers of a worker do with the core's actions, and what comes of it.
+extension World {
+    func carryOut(_ actions: inout Actions, _ life: Life) {
+        trace?.note(self, life, actions)
+        if !actions.unassign.isEmpty {
+            life.reading.removeAll { reading in
+                actions.unassign.contains { $0.partition == reading.partition }
+            }
+        }
+        for assignment in actions.assign { assign(assignment, life) }
+        if let demand = actions.demand { life.demand = (demand.records, demand.bytes) }
+        if !actions.assign.isEmpty || actions.demand != nil { wakeConsumer(life) }
+        if !actions.fetchCommitted.isEmpty {
+            let isAnswered = isHealthy || !chance(options.lostAcknowledgements)
+            consumerNews(
+                .committed(isAnswered ? kafka.committed(actions.fetchCommitted) : nil), life, after: 500...5000)
+        }
+        if !actions.commit.isEmpty { after(latency(500...5000), .commit(life, actions.commit)) }
+        check(actions.checks, life)
+        for task in actions.attempts { after(latency(1000...300_000), .attempt(life, task)) }
+        for task in actions.calls { after(latency(1000...100_000), .call(life, task)) }
+        for batch in actions.writes {
+            life.writerAt = max(life.writerAt, now) + .microseconds(latency(300...5000))
+            events.insert(.write(life, batch, epoch: life.writerEpoch), due: life.writerAt)
+        }
+        for request in actions.requests {
+            life.sideAt = max(life.sideAt, now) + .microseconds(latency(200...2000))
+            events.insert(.request(life, request, epoch: life.sideEpoch), due: life.sideAt)
+        }
+        for task in actions.publishes { after(latency(500...20_000), .publish(life, task)) }
+        for case .decisionRefused(let origin, let detail) in actions.alerts { witness.refused(origin, detail) }
+        if let reason = actions.stop { stopped(life, reason) }
+    }
+
+    private func assign(_ assignment: Assignment, _ life: Life) {
+        let partition = assignment.partition.partition
+        // A partition that was taken away in the meantime cannot be read.
+        guard kafka.partitions[Int(partition)].owner === life else { return }
+        life.reading.removeAll { $0.partition == partition }
+        let position: Int64 =
+            switch assignment.start {
+            case .oldest: 0
+            case .offset(let offset): min(offset, Int64(kafka.partitions[Int(partition)].records.count))
+            }
+        witness.starts(Int(partition), at: position, self)
+        life.reading.append(Life.Reading(id: assignment.id, partition: partition, position: position))
+    }
+
+    private func check(_ tasks: [CheckTask], _ life: Life) {
+        // Checkers take chunks, and end in any order.
+        var rest = tasks[...]
+        while !rest.isEmpty {
+            let chunk = rest.prefix(Int(random(1...32)))
+            rest = rest.dropFirst(chunk.count)
+            let checked = chunk.map { task in
+                Checked(
+                    token: task.token,
+                    result: apple.check(task, records: script.records, at: milliseconds, &random))
+            }
+            after(latency(50...2000), .input(life, .checked(checked)))
+        }
+    }
+
+    // MARK: Apple and fulfilment services
+
+    func ask(_ task: AttemptTask, _ life: Life) {
+        guard life.isAlive else { return }
+        let (result, outcome) = apple.answer(task, at: milliseconds, &random)
+        let answered = Answered(token: task.token, result: result, outcome: outcome, took: .milliseconds(100))
+        receiveLater(.answered([answered]), life)
+    }
+
+    func fulfil(_ task: CallTask, _ life: Life) {
+        // The service hears of it even if the worker has died since.
+        let isAccepted = isHealthy || !chance(200)
+        if isAccepted { witness.called(task.grant, at: milliseconds) }
+        guard life.isAlive else { return }
+        let isHeard = isHealthy || !chance(options.lostReplies)
+        receiveLater(
+            .called([
+                Called(
+                    token: task.token, result: isAccepted && isHeard ? .accepted : .failed,
+                    outcome: isAccepted && isHeard ? .answered : .failed, took: .milliseconds(50))
+            ]), life)
+    }
+
+    private func receiveLater(_ input: Input, _ life: Life) {
+        after(random(0...200), .input(life, input))
+    }
+
+    // MARK: The broker
+
+    func publish(_ task: PublishTask, _ life: Life) {
+        // What librdkafka had not sent dies with the process.
+        guard life.isAlive || chance(500) else { return }
+        let topic = task.event.topic
+        let isAway = topicOutages.contains { $0.topic == topic && $0.begin <= milliseconds && milliseconds < $0.end }
+        let isRefused =
+            topic == .quarantined && options.quarantineRefusesLarge && witness.isLarge(task.event)
+            && task.event.value != nil
+        if isAway || isRefused {
+            // A refusal is told at once, silence after ten seconds.
+            guard life.isAlive else { return }
+            let wait: Int64 = isRefused || chance(500) ? 1000 : 10_000_000
+            return after(wait, .input(life, .published([PublishReport(token: task.token, result: .failed)])))
+        }
+        witness.published(task.event, at: milliseconds, self)
+        let isLost = !isHealthy && chance(options.lostAcknowledgements)
+        let report = PublishReport(token: task.token, result: isLost ? .failed : .acknowledged)
+        after(isLost ? 10_000_000 : random(100...3000), .input(life, .published([report])))
+    }
+
+    // MARK: The ledger
+
+    private var isLedgerAway: Bool {
+        ledgerOutages.contains { $0.begin <= milliseconds && milliseconds < $0.end }
+    }
+
+    func write(_ batch: WriteBatch, of life: Life, epoch called: Int) {
+        var result = Result<[DecisionResult], LedgerError>.failure(.unavailable(detail: "no reply"))
+        if called != epoch {
+            result = .failure(.disconnected(detail: "the connection is gone"))
+        } else if isLedgerAway {
+            // Nothing is done; the reply comes when somebody has waited for long enough.
+            life.writerAt = max(life.writerAt, now + .seconds(1))
+            return events.insert(.input(life, .written(batch.id, result)), due: life.writerAt)
+        } else if isHealthy || !chance(options.lostReplies / 2) {
+            // A statement at the database is carried out even if its worker has died since.
+            let done = execute(batch.decisions)
+            if isHealthy || !chance(options.lostReplies / 2) { result = done }
+        }
+        after(random(50...500), .input(life, .written(batch.id, result)))
+    }
+
+    private func execute(_ decisions: [Decision]) -> Result<[DecisionResult], LedgerError> {
+        ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
+        guard !isHealthy, options.undecided > 0 else { return attempt { () throws(LedgerError) in try connection.write(decisions) } }
+        // Another writer's transaction holds a key of some of them, and rolls back in the end.
+        let open = decisions.map { _ in !chance(options.undecided) }
+        let done = attempt { () throws(LedgerError) in
+            try connection.write(zip(decisions, open).filter(\.1).map(\.0))
+        }
+        return done.map { results in
+            var rest = results[...]
+            return open.map { $0 ? rest.popFirst() ?? .undecided : .undecided }
+        }
+    }
+
+    private func attempt<Value>(_ body: () throws(LedgerError) -> Value) -> Result<Value, LedgerError> {
+        do throws(LedgerError) {
+            return .success(try body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func call(_ request: LedgerRequest, of life: Life, epoch called: Int) {
+        var result = Result<LedgerAnswer, LedgerError>.failure(.unavailable(detail: "no reply"))
+        if called != epoch {
+            result = .failure(.disconnected(detail: "the connection is gone"))
+        } else if isLedgerAway {
+            life.sideAt = max(life.sideAt, now + .seconds(1))
+            return events.insert(.input(life, .ledger(request.id, result)), due: life.sideAt)
+        } else if isHealthy || !chance(options.lostReplies / 2) {
+            let done = execute(request.call)
+            if isHealthy || !chance(options.lostReplies / 2) { result = done }
+        }
+        after(random(50...500), .input(life, .ledger(request.id, result)))
+    }
+
+    private func execute(_ call: LedgerRequest.Call) -> Result<LedgerAnswer, LedgerError> {
+        ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
+        return attempt { () throws(LedgerError) in
+            switch call {
+            case .takeOver(let requests): return .takenOver(try connection.takeOver(requests))
+            case .knownOutcomes(let origins): return .knownOutcomes(try connection.knownOutcomes(of: origins))
+            case .note(let notes):
+                witness.notes(notes, self)
+                let accepted = try connection.note(notes)
+                return .noted(accepted)
+            case .mark(let marks): return .marked(try connection.mark(marks))
+            case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
+            case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))
+            case .renew(let leases): return .renewed(try connection.renew(leases))
+            case .giveBack(let retries, let outbox):
+                try connection.giveBack(retries: retries, outbox: outbox)
+                return .done
+            case .owe(let entries): return .owed(try connection.owe(entries))
+            case .takeOutbox(let requests): return .outbox(try connection.takeOutbox(requests))
+            case .report(let reports):
+                try connection.report(reports)
+                return .done
+            case .measure: return .measured(try connection.measure())
+            }
+        }
+    }
+}

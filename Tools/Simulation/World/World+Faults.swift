@@ -1,0 +1,172 @@
+import Contract
+import Ledger
+import LedgerModel
+import Processing
+import Scheduling
+
+/// A thing that goes wrong, or somebody's hand.
+enum Fault {
+    case start(Int)
+    case kill(Int)
+    case stop(Int)
+    case freeze(Int, milliseconds: Int64)
+    case rebalance
+    case copyLedger
+    case setLedgerBack
+    case setOffsetsBack
+    case abandon
+    /// The end of all faults.
+    case heal
+}
+
+extension World {
+    /// Draws the faults of the run and their moments.
+    func drawFaults() {
+        let span = max(options.faultSpan, 1)
+        func moment() -> Int64 { random(0...span - 1) }
+        func place() -> Int { Int(random(0...Int64(lives.count - 1))) }
+        for _ in 0..<options.kills { at(moment(), .fault(.kill(place()))) }
+        for _ in 0..<options.stops { at(moment(), .fault(.stop(place()))) }
+        for _ in 0..<options.freezes { at(moment(), .fault(.freeze(place(), milliseconds: random(100...60_000)))) }
+        for _ in 0..<options.rebalances { at(moment(), .fault(.rebalance)) }
+        for _ in 0..<options.abandons { at(moment(), .fault(.abandon)) }
+        for _ in 0..<options.offsetsSetBack { at(moment(), .fault(.setOffsetsBack)) }
+        for _ in 0..<options.setBacks {
+            let copied = moment()
+            at(copied, .fault(.copyLedger))
+            at(copied + random(0...max(span - copied, 1)), .fault(.setLedgerBack))
+        }
+        for _ in 0..<options.ledgerOutages {
+            let begin = moment()
+            ledgerOutages.append((begin, min(begin + random(10...40_000), span)))
+        }
+        for _ in 0..<options.topicOutages {
+            let begin = moment()
+            let topic = [Topic.granted, .failed, .quarantined].randomElement(using: &random) ?? .granted
+            topicOutages.append((topic, begin, min(begin + random(10...60_000), span)))
+        }
+        for _ in 0..<options.appleOutages {
+            let begin = moment()
+            apple.outages.append(
+                SimulatedApple.Outage(
+                    endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
+                    environment: Environment.allCases.randomElement(using: &random) ?? .production,
+                    begin: begin, end: begin + random(1000...1_800_000)))
+        }
+    }
+
+    func apply(_ fault: Fault) {
+        trace?.note(self, fault)
+        switch fault {
+        case .start(let place): start(place)
+        case .kill(let place):
+            guard let life = lives[place] else { return }
+            die(life)
+            lives[place] = nil
+            at(milliseconds + random(10...5000), .fault(.start(place)))
+        case .stop(let place):
+            guard let life = lives[place], !life.isStopping else { return }
+            life.isStopping = true
+            after(0, .input(life, .stop))
+        case .freeze(let place, let span):
+            guard let life = lives[place] else { return }
+            life.frozenUntil = now + .milliseconds(span)
+            // The coordinator gives up on a member that it does not hear of.
+            if span > 10_000 { at(milliseconds + 10_000, .leave(life)) }
+        case .rebalance: rebalance()
+        case .copyLedger: snapshots.append(ledger.tables)
+        case .setLedgerBack:
+            guard let copy = snapshots.last else { return }
+            ledger.setBack(to: copy)
+            connection.reconnect()
+            epoch += 1
+        case .setOffsetsBack:
+            // The coordinator takes them only while the group has no members.
+            let members = kafka.members
+            kafka.members = []
+            rebalance()
+            kafka.members = members
+            defer { rebalance() }
+            for index in kafka.partitions.indices {
+                kafka.partitions[index].committed = kafka.partitions[index].committed.map { random(0...$0) }
+            }
+        case .abandon: abandon()
+        case .heal:
+            isHealthy = true
+            for place in lives.indices where lives[place] == nil { start(place) }
+            rebalance()
+        }
+    }
+
+    private func start(_ place: Int) {
+        guard lives[place] == nil else { return }
+        started += 1
+        var settings = settings
+        settings.workerName = "worker-\(started)"
+        let life = Life(
+            place: place, core: WorkerCore(settings: settings, seed: random.next()),
+            clockError: random(-200...200), epoch: epoch, number: started)
+        lives[place] = life
+        let rules = Rules(
+            version: 1, endpoints: SimulatedApple.endpoints.map { EndpointRules(endpoint: $0) },
+            services: ["app.calling"], content: 0)
+        after(0, .input(life, .rules(rules)))
+        kafka.members.append(life)
+        rebalance()
+    }
+
+    /// The process is gone; the group hears of it.
+    private func die(_ life: Life) {
+        life.isAlive = false
+        at(milliseconds + random(0...10_000), .leave(life))
+    }
+
+    func stopped(_ life: Life, _ reason: StopReason) {
+        switch reason {
+        case .clean: break
+        case .forgotten, .unusable: witness.violations.append(Violation(.stopped, "\(life.name) stopped: \(reason)"))
+        }
+        life.isAlive = false
+        lives[life.place] = nil
+        at(milliseconds, .leave(life))
+        at(milliseconds + random(10...5000), .fault(.start(life.place)))
+    }
+
+    func leave(_ life: Life) {
+        guard kafka.members.contains(where: { $0 === life }) else { return }
+        kafka.members.removeAll { $0 === life }
+        rebalance()
+        guard life.isAlive else { return }
+        // It finds out when it goes on, and joins again.
+        kafka.members.append(life)
+        at(max(milliseconds, (life.frozenUntil?.nanoseconds ?? 0) / 1_000_000) + 10, .fault(.rebalance))
+    }
+
+    private func rebalance() {
+        let seats = kafka.members
+        // A frozen member takes nothing new.
+        kafka.members.removeAll { $0.frozenUntil.map { $0 > now } ?? false }
+        let (revoked, assigned) = kafka.rebalance(&random)
+        kafka.members = seats
+        // It takes its part once it moves again.
+        for member in seats {
+            guard let until = member.frozenUntil, until > now else { continue }
+            at(until.nanoseconds / 1_000_000 + 10, .fault(.rebalance))
+        }
+        for (life, partitions) in revoked where life.isAlive {
+            life.reading.removeAll { partitions.contains($0.partition) }
+            consumerNews(.revoked(partitions.map(SimulatedKafka.name)), life)
+        }
+        for (life, partitions) in assigned { consumerNews(.assigned(partitions.map(SimulatedKafka.name)), life) }
+    }
+
+    private func abandon() {
+        guard let submission = ledger.tables.waiting.randomElement(using: &random) else { return }
+        ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
+        let note = OperatorNote(
+            actor: "somebody", reason: "asked to", at: Timestamp(milliseconds: Self.wallStart + milliseconds))
+        if (try? connection.abandon(submission.claimant.submissionKey, note)) != nil {
+            witness.abandoned(submission.claimant.submissionKey, at: milliseconds)
+        }
+    }
+}

@@ -1,0 +1,275 @@
+import Contract
+import Ledger
+import LedgerModel
+import Processing
+import Scheduling
+
+/// Kafka, Apple, the ledger and a fleet of workers in virtual time. One seed is one run, down to the last byte.
+///
+/// All that happens is an event with its moment; the fleet's cores are real, and so are the planner and the rendering in the
+/// ledger's model. Checkers, Apple, brokers and operators follow the script. The world tells the judge what is seen from outside.
+final class World {
+    enum Event {
+        case produce(Int)
+        case turn(Life)
+        case input(Life, Input)
+        case deliver(Life)
+        case write(Life, WriteBatch, epoch: Int)
+        case request(Life, LedgerRequest, epoch: Int)
+        case attempt(Life, AttemptTask)
+        case publish(Life, PublishTask)
+        case call(Life, CallTask)
+        case commit(Life, [CommittedOffset])
+        case leave(Life)
+        case fault(Fault)
+        case watch
+    }
+
+    let options: SwarmOptions
+    let script: Script
+    var random: SplitMix64
+    var now = Instant(nanoseconds: 0)
+    var events = DelayQueue<Event>()
+    var kafka: SimulatedKafka
+    var apple: SimulatedApple
+    let ledger: LedgerModel
+    let connection: ModelConnection
+    var snapshots: [ModelTables] = []
+    /// How often the ledger was lost: a call that was made before does nothing.
+    var epoch = 0
+    var lives: [Life?]
+    var started = 0
+    var witness: Witness
+    var topicOutages: [(topic: Topic, begin: Int64, end: Int64)] = []
+    var ledgerOutages: [(begin: Int64, end: Int64)] = []
+    var settings = CoreSettings()
+    /// No faults any more: what is left has to come to its end.
+    var isHealthy = false
+    var trace: Trace?
+
+    /// Virtual time counts from here for wall clocks.
+    static let wallStart: Int64 = 1_800_000_000_000
+    /// Milliseconds after which the first members of the group read.
+    static let settled: Int64 = 1000
+    /// A run that has not come to its end by then never will.
+    static let limit: Int64 = 72 * 3_600_000
+    /// Events of one run; the most that an honest one was seen to need is a tenth of it.
+    static let maxEvents = 2_000_000
+
+    init(seed: UInt64, options given: SwarmOptions? = nil, trace: Trace? = nil) {
+        var random = SplitMix64(seed: seed)
+        options = given ?? SwarmOptions(drawnFrom: &random)
+        script = Script(options, &random)
+        kafka = SimulatedKafka(partitions: options.partitions)
+        apple = SimulatedApple(claims: script.claims)
+        ledger = LedgerModel(id: "ledger-1", now: Timestamp(milliseconds: Self.wallStart))
+        connection = ledger.connection()
+        lives = Array(repeating: nil, count: options.workers)
+        witness = Witness(script: script)
+        settings.inFlight = [16, 64, 8192].randomElement(using: &random) ?? 64
+        self.random = random
+        self.trace = trace
+    }
+
+    /// Milliseconds of virtual time.
+    var milliseconds: Int64 { now.nanoseconds / 1_000_000 }
+
+    // MARK: The run
+
+    /// Runs to the end.
+    ///
+    /// - Returns: The promises that were broken; none for a run as it must be.
+    func run() -> [Violation] {
+        trace?.note(self)
+        for record in script.records { at(record.producedAt, .produce(record.number)) }
+        for place in lives.indices { at(random(0...50), .fault(.start(place))) }
+        drawFaults()
+        at(options.faultSpan, .fault(.heal))
+        at(max(options.faultSpan, script.lastProducedAt) + 1000, .watch)
+        var count = 0
+        while let due = events.nextDue {
+            now = max(now, due)
+            guard let event = events.popDue(at: now) else { continue }
+            count += 1
+            guard count < Self.maxEvents, milliseconds < Self.limit else {
+                witness.violations.append(Violation(.endless, "after \(count) events and \(milliseconds) ms: \(unfinished())"))
+                return witness.violations
+            }
+            handle(event)
+            if isDone || !witness.violations.isEmpty { break }
+        }
+        if witness.violations.isEmpty {
+            Judge(
+                witness: witness, tables: ledger.tables, apple: apple, wasSetBack: options.setBacks > 0,
+                isCalm: options.isCalm
+            ).judge()
+                .forEach { witness.violations.append($0) }
+        }
+        return witness.violations
+    }
+
+    private var isDone = false
+
+    private func handle(_ event: Event) {
+        switch event {
+        case .produce(let number): produce(number)
+        case .turn(let life): turn(life)
+        case .input(let life, let input): receive(input, life)
+        case .deliver(let life): deliver(life)
+        case .write(let life, let batch, let epoch): write(batch, of: life, epoch: epoch)
+        case .request(let life, let request, let epoch): call(request, of: life, epoch: epoch)
+        case .attempt(let life, let task): ask(task, life)
+        case .publish(let life, let task): publish(task, life)
+        case .call(let life, let task): fulfil(task, life)
+        case .commit(let life, let offsets): commit(offsets, life)
+        case .leave(let life): leave(life)
+        case .fault(let fault): apply(fault)
+        case .watch: watch()
+        }
+    }
+
+    private func watch() {
+        if isHealthy, unfinished().isEmpty {
+            isDone = true
+            return
+        }
+        at(milliseconds + max(1000, milliseconds / 20), .watch)
+    }
+
+    /// What is not done yet, in words.
+    private func unfinished() -> String {
+        var rest: [String] = []
+        for (number, partition) in kafka.partitions.enumerated() {
+            // Where the ledger was set back, the group's offset is ahead of it.
+            let noted = ledger.tables.next(of: SimulatedKafka.name(Int32(number))) ?? 0
+            let complete = min(partition.committed ?? 0, noted)
+            guard complete < partition.records.count else { continue }
+            rest.append("partition \(number) at \(complete) of \(partition.records.count)")
+        }
+        if ledger.tables.owedCount > 0 { rest.append("\(ledger.tables.owedCount) rows in outbox") }
+        if !ledger.tables.waiting.isEmpty { rest.append("\(ledger.tables.waiting.count) rows in retries") }
+        return rest.joined(separator: ", ")
+    }
+
+    // MARK: Time
+
+    func at(_ milliseconds: Int64, _ event: Event) {
+        events.insert(event, due: Instant(nanoseconds: milliseconds * 1_000_000))
+    }
+
+    func after(_ microseconds: Int64, _ event: Event) {
+        events.insert(event, due: now + .microseconds(microseconds))
+    }
+
+    func random(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
+
+    func chance(_ thousandths: Int) -> Bool {
+        thousandths > 0 && Int.random(in: 0..<1000, using: &random) < thousandths
+    }
+
+    /// Microseconds that something takes: mostly as usual, now and then much longer.
+    func latency(_ usual: ClosedRange<Int64>) -> Int64 {
+        let drawn = random(usual)
+        return chance(options.slowness) ? drawn * random(10...300) : drawn
+    }
+
+    // MARK: The input topic
+
+    private func produce(_ number: Int) {
+        let record = script.records[number]
+        kafka.partitions[Int(record.partition)].records.append(number)
+        witness.produced(number, at: milliseconds)
+        if let owner = kafka.partitions[Int(record.partition)].owner { wakeConsumer(owner) }
+    }
+
+    func wakeConsumer(_ life: Life) {
+        guard life.isAlive, !life.isDelivering else { return }
+        life.isDelivering = true
+        after(latency(100...3000), .deliver(life))
+    }
+
+    private func deliver(_ life: Life) {
+        life.isDelivering = false
+        guard life.isAlive else { return }
+        if let until = life.frozenUntil, until > now {
+            life.isDelivering = true
+            events.insert(.deliver(life), due: until)
+            return
+        }
+        var isLeft = false
+        for index in life.reading.indices {
+            let reading = life.reading[index]
+            let partition = kafka.partitions[Int(reading.partition)]
+            let end = Int64(partition.records.count)
+            guard reading.position < end else { continue }
+            guard life.delivered.records < life.demand.records, life.delivered.bytes < life.demand.bytes else { return }
+            let most = min(end - reading.position, random(1...20), life.demand.records - life.delivered.records)
+            let batch = (reading.position..<reading.position + most).map { offset in
+                let number = partition.records[Int(offset)]
+                return InputRecord(
+                    origin: Origin(topic: Script.topic, partition: reading.partition, offset: offset), key: nil,
+                    value: SimulatedApple.value(number),
+                    timestamp: Timestamp(milliseconds: Self.wallStart + script.records[number].producedAt))
+            }
+            life.reading[index].position += most
+            life.delivered.records += most
+            life.delivered.bytes += batch.reduce(0) { $0 + Int64($1.byteCount) }
+            consumerNews(.records(RecordBatch(assignment: reading.id, records: batch)), life)
+            isLeft = isLeft || life.reading[index].position < end
+        }
+        if isLeft { wakeConsumer(life) }
+    }
+
+    /// News of one consumer keep their order.
+    func consumerNews(_ input: Input, _ life: Life, after microseconds: ClosedRange<Int64> = 10...2000) {
+        life.consumerAt = max(life.consumerAt, now + .microseconds(latency(microseconds)))
+        events.insert(.input(life, input), due: life.consumerAt)
+    }
+
+    private func commit(_ offsets: [CommittedOffset], _ life: Life) {
+        for offset in offsets {
+            let number = Int(offset.partition.partition)
+            // The coordinator takes offsets from the owner alone.
+            guard kafka.partitions[number].owner === life, let next = offset.offset else { continue }
+            witness.committed(number, from: kafka.partitions[number].committed ?? 0, to: next, self)
+            kafka.partitions[number].committed = next
+        }
+    }
+
+    // MARK: Cores
+
+    private func receive(_ input: Input, _ life: Life) {
+        guard life.isAlive else { return }
+        if case .written(_, .failure(.disconnected)) = input { life.writerEpoch = epoch }
+        if case .ledger(_, .failure(.disconnected)) = input { life.sideEpoch = epoch }
+        life.inbox.append(input)
+        schedule(life, now + .microseconds(random(0...1000)))
+    }
+
+    func schedule(_ life: Life, _ moment: Instant) {
+        if let turnAt = life.turnAt, turnAt <= moment { return }
+        life.turnAt = moment
+        events.insert(.turn(life), due: moment)
+    }
+
+    private func turn(_ life: Life) {
+        guard life.isAlive, let turnAt = life.turnAt, turnAt <= now else { return }
+        if let until = life.frozenUntil, until > now {
+            life.turnAt = until
+            events.insert(.turn(life), due: until)
+            return
+        }
+        life.turnAt = nil
+        let wall = Timestamp(milliseconds: Self.wallStart + milliseconds + life.clockError)
+        var actions = Actions()
+        let inbox = life.inbox
+        life.inbox.removeAll(keepingCapacity: true)
+        for input in inbox {
+            trace?.note(self, life, input)
+            life.core.handle(input, at: now, wall: wall, into: &actions)
+        }
+        life.core.endTurn(at: now, wall: wall, into: &actions)
+        carryOut(&actions, life)
+        if let wakeAt = actions.wakeAt { schedule(life, max(wakeAt, now + .microseconds(1))) }
+    }
+}
