@@ -1,9 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test planted-bugs chaos lint schemas clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
 SWIFTFLAGS ?=
+# Runs of `make simulate`.
+SEEDS ?= 20000
 # Extra flags for running the tests, such as --filter ContractTests.
 TESTFLAGS ?=
 
@@ -42,6 +44,10 @@ chaos: setup ## Kill workers under load, and stop them, for a minute; on Apache 
 	@bin=$$($(SWIFT) build --show-bin-path) && \
 	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 --workers 2 $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS)
+
+simulate: ## Run simulated fleets: SEEDS runs, each with faults of its own
+	$(SWIFT) build -c release --product grantor-simulate $(SWIFTFLAGS)
+	$$($(SWIFT) build -c release --show-bin-path)/grantor-simulate 1 $(SEEDS)
 
 lint: ## Check the style of the Swift sources
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Tools Package.swift

@@ -14,7 +14,8 @@ extension LedgerConformance {
     static let partitionRules: [ConformanceRule] = [
         ConformanceRule("A partition starts where it was noted, and says how high its rows are") { subject in
             try expect(
-                try start(subject.own(1)), PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil), "new")
+                try start(subject.own(1)), PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil), "new"
+            )
             try subject.write(Samples.grant(Samples.submission("s1", offset: 5), Samples.purchase("1")))
             let notes = [OffsetNote(ownership: Samples.ownership(1), next: 4)]
             try expect(try subject.ledger.note(notes), [true], "note")
@@ -48,7 +49,8 @@ extension LedgerConformance {
             try expect(
                 try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 9)]), [false], "note")
             try expect(
-                try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), ended: nil, begins: 9)]), [false], "mark")
+                try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), ended: nil, begins: 9)]), [false],
+                "mark")
             try expect(try start(subject.own(3)).next, nil, "the next offset")
         },
         ConformanceRule("Decisions of two partitions count by their own generations") { subject in

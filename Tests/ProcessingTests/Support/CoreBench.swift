@@ -142,7 +142,8 @@ final class CoreBench {
         let (id, takeOvers) = try #require(
             takeRequest { if case .takeOver(let list) = $0 { list } else { nil } })
         #expect(takeOvers.map(\.committed) == [committed])
-        let start = PartitionStart(next: next, highestOrigin: highestOrigin, starts: starts,
+        let start = PartitionStart(
+            next: next, highestOrigin: highestOrigin, starts: starts,
             suspect: marked.map { CheckSuspect(offset: $0, ends: 3) })
         send(.ledger(id, .success(.takenOver([.taken(start)]))))
         let assignment = try #require(assigned.last)

@@ -30,13 +30,15 @@ struct Judge {
         var holders: [String: (id: EventID, user: UserID)] = [:]
         for event in witness.events where event.topic == .granted {
             let environment = event.environment?.rawValue ?? ""
-            for name in Set(["\(environment):\(event.transactionID)", "\(environment):\(event.originalTransactionID)"]) {
+            for name in Set(["\(environment):\(event.transactionID)", "\(environment):\(event.originalTransactionID)"])
+            {
                 let holder = holders[name] ?? (event.id, event.userID)
                 holders[name] = holder
                 if holder != (event.id, event.userID) {
                     found.append(
                         Violation(
-                            .once, "\(name) was told as \(holder.id) to \(holder.user) and \(event.id) to \(event.userID)"))
+                            .once,
+                            "\(name) was told as \(holder.id) to \(holder.user) and \(event.id) to \(event.userID)"))
                 }
             }
         }
@@ -74,7 +76,9 @@ struct Judge {
                     found.append(Violation(.granted, "\(key) of claim \(claim.number) is paid, and not granted"))
                     continue
                 }
-                let told = witness.events.contains { $0.topic == .granted && $0.id == GrantedEvent.id(of: grant.key.grantID) }
+                let told = witness.events.contains {
+                    $0.topic == .granted && $0.id == GrantedEvent.id(of: grant.key.grantID)
+                }
                 if !told { found.append(Violation(.told, "\(key) is granted, and nobody was told")) }
             }
         }

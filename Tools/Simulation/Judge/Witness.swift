@@ -60,7 +60,9 @@ final class Witness {
     }
 
     private func granted(_ seen: SeenEvent, _ world: World) {
-        guard let environment = seen.environment else { return fail(.rows, "an event without environment: \(seen.text)") }
+        guard let environment = seen.environment else {
+            return fail(.rows, "an event without environment: \(seen.text)")
+        }
         let reference = GrantReference(environment: environment, transactionID: seen.transactionID)
         let key = SubmissionKey(bundleID: seen.bundleID, submissionID: seen.submissionID)
         if answeredAt[key] == nil { answeredAt[key] = seen.at }
@@ -169,7 +171,9 @@ extension World {
             let isTold = witness.firstByID[id] != nil || ledger.tables.isOwed(.failed(key.bundleID, key.submissionID))
             return isTold ? nil : "failed, and not told"
         case .repeated(let answer):
-            guard let grant = ledger.tables.row(of: answer.grant) else { return "answered by a grant that is not there" }
+            guard let grant = ledger.tables.row(of: answer.grant) else {
+                return "answered by a grant that is not there"
+            }
             // The grant's own submission is told by its own record.
             guard tellsRepeats else { return nil }
             return lack(of: grant)

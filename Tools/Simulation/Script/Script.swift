@@ -168,7 +168,8 @@ private struct Author {
         case 3 where asked: return .late(clock + Int64.random(in: 0...60_000, using: &random))
         case 4 where asked: return .never(Rejection(.transactionNotFound, "Apple never knew it.", transactionID: id))
         case 5 where asked: return .held(clock + Int64.random(in: 0...600_000, using: &random))
-        case 6 where asked && several, 7 where asked && several: return .growing(clock + Int64.random(in: 0...60_000, using: &random))
+        case 6 where asked && several, 7 where asked && several:
+            return .growing(clock + Int64.random(in: 0...60_000, using: &random))
         default: return .genuine
         }
     }

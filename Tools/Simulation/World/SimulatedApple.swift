@@ -43,11 +43,14 @@ struct SimulatedApple {
     // MARK: Apple
 
     /// The answer to one call.
-    mutating func answer(_ task: AttemptTask, at now: Int64, _ random: inout SplitMix64) -> (AttemptResult, CallOutcome) {
+    mutating func answer(_ task: AttemptTask, at now: Int64, _ random: inout SplitMix64) -> (AttemptResult, CallOutcome)
+    {
         guard let number = ScriptedClaim.number(of: task.submission.claimant),
             let question = task.question.content as? ScriptedQuestion
         else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .answered) }
-        if isAway(task.question.endpoint, at: now) { return (.concluded(.retry(.unreachable, notBefore: nil)), .failed) }
+        if isAway(task.question.endpoint, at: now) {
+            return (.concluded(.retry(.unreachable, notBefore: nil)), .failed)
+        }
         let claim = claims[number]
         if question.step + 1 < claim.endpoints.count {
             return (.next(Self.question(claim, step: question.step + 1)), .answered)
@@ -88,7 +91,8 @@ struct SimulatedApple {
             switch scripted.content {
             case .unreadable:
                 return .unreadable(
-                    QuarantinedEvent.event(of: record, reason: "not JSON"), QuarantineStub(of: record, reason: "not JSON"))
+                    QuarantinedEvent.event(of: record, reason: "not JSON"),
+                    QuarantineStub(of: record, reason: "not JSON"))
             case .malformed(let claimant):
                 if let known, Self.matches(known, claimant) { return .known(.publish) }
                 return .malformed(Self.malformed(claimant, record))
@@ -102,10 +106,14 @@ struct SimulatedApple {
             return .unreadable(
                 QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
         case .submission(let submission):
-            guard let claim = claim(of: submission) else { return .answer(.concluded(.hold(.unknownAnswer, detail: ""))) }
+            guard let claim = claim(of: submission) else {
+                return .answer(.concluded(.hold(.unknownAnswer, detail: "")))
+            }
             return look(at: submission, claim, at: now, &random)
         case .signature(let submission):
-            guard let claim = claim(of: submission) else { return .answer(.concluded(.hold(.unknownAnswer, detail: ""))) }
+            guard let claim = claim(of: submission) else {
+                return .answer(.concluded(.hold(.unknownAnswer, detail: "")))
+            }
             let verdict: Verdict =
                 if case .forged(let rejection) = claim.truth {
                     .rejected(rejection)
@@ -128,7 +136,8 @@ struct SimulatedApple {
         var lookUp: GrantLookup?
         if claim.endpoints[0].service == .serverAPI, case .transactionID(let id) = claim.evidence {
             lookUp = GrantLookup(
-                bundleID: submission.bundleID, userID: submission.userID, transactionID: id, environment: submission.claim.environment,
+                bundleID: submission.bundleID, userID: submission.userID, transactionID: id,
+                environment: submission.claim.environment,
                 orderID: submission.orderID, productID: nil)
         }
         return .submission(submission, rules, .ask(Self.question(claim, step: 0), lookUp: lookUp))
@@ -166,7 +175,9 @@ struct SimulatedApple {
     }
 
     static func value(_ number: Int) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: number >> 24), UInt8(truncatingIfNeeded: number >> 16),
-         UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
+        [
+            UInt8(truncatingIfNeeded: number >> 24), UInt8(truncatingIfNeeded: number >> 16),
+            UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number),
+        ]
     }
 }

@@ -140,7 +140,9 @@ extension World {
 
     private func execute(_ decisions: [Decision]) -> Result<[DecisionResult], LedgerError> {
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
-        guard !isHealthy, options.undecided > 0 else { return attempt { () throws(LedgerError) in try connection.write(decisions) } }
+        guard !isHealthy, options.undecided > 0 else {
+            return attempt { () throws(LedgerError) in try connection.write(decisions) }
+        }
         // Another writer's transaction holds a key of some of them, and rolls back in the end.
         let open = decisions.map { _ in !chance(options.undecided) }
         let done = attempt { () throws(LedgerError) in

@@ -92,7 +92,8 @@ final class World {
             guard let event = events.popDue(at: now) else { continue }
             count += 1
             guard count < Self.maxEvents, milliseconds < Self.limit else {
-                witness.violations.append(Violation(.endless, "after \(count) events and \(milliseconds) ms: \(unfinished())"))
+                witness.violations.append(
+                    Violation(.endless, "after \(count) events and \(milliseconds) ms: \(unfinished())"))
                 return witness.violations
             }
             handle(event)
