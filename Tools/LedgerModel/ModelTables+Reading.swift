@@ -36,5 +36,7 @@ extension ModelTables {
         partitions[ownership.partition]?.generation == ownership.generation
     }
 
+    package func knows(_ partition: TopicPartition) -> Bool { partitions[partition] != nil }
+
     package func next(of partition: TopicPartition) -> Int64? { partitions[partition]?.next }
 }

@@ -34,6 +34,8 @@ final class Life {
     /// The consumer's news keep their order.
     var consumerAt = Instant(nanoseconds: 0)
     var isDelivering = false
+    /// Its commits reach the coordinator in order.
+    var commitAt = Instant(nanoseconds: 0)
 
     // The ledger's connections: each takes one call after the other.
     var writerAt = Instant(nanoseconds: 0)

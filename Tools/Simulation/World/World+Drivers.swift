@@ -21,7 +21,10 @@ extension World {
             consumerNews(
                 .committed(isAnswered ? kafka.committed(actions.fetchCommitted) : nil), life, after: 500...5000)
         }
-        if !actions.commit.isEmpty { after(latency(500...5000), .commit(life, actions.commit)) }
+        if !actions.commit.isEmpty {
+            life.commitAt = max(life.commitAt, now) + .microseconds(latency(500...5000))
+            events.insert(.commit(life, actions.commit), due: life.commitAt)
+        }
         check(actions.checks, life)
         for task in actions.attempts { after(latency(1000...300_000), .attempt(life, task)) }
         for task in actions.calls { after(latency(1000...100_000), .call(life, task)) }

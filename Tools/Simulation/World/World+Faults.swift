@@ -77,6 +77,11 @@ extension World {
         case .copyLedger: snapshots.append(ledger.tables)
         case .setLedgerBack:
             guard let copy = snapshots.last else { return }
+            // A copy without a partition that the group has read stops workers until an operator has looked.
+            let isForgotten = kafka.partitions.indices.contains { number in
+                kafka.partitions[number].committed != nil && !copy.knows(SimulatedKafka.name(Int32(number)))
+            }
+            guard !isForgotten else { return }
             ledger.setBack(to: copy)
             connection.reconnect()
             epoch += 1
