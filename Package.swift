@@ -72,7 +72,7 @@ let tools: [Target] = [
         dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
     .executableTarget(
-        name: "grantor-simulate", dependencies: ["Scheduling", "Simulation", "Threading"], path: "Tools/Simulate"),
+        name: "grantor-simulate", dependencies: ["Simulation"], path: "Tools/Simulate"),
     .target(
         name: "CertificateMaking", dependencies: ["CLibcrypto", "Cryptography"], path: "Tools/CertificateMaking"),
     .target(

@@ -5,7 +5,7 @@ import Testing
 struct SeedsTests {
     @Test("are kept in many runs, each with faults of its own")
     func many() {
-        for seed in UInt64(1)...60 {
+        for seed in UInt64(1)...25 {
             #expect(Simulation.run(seed: seed) == [], "grantor-simulate trace \(seed)")
         }
     }
@@ -25,6 +25,8 @@ struct SeedsTests {
             313, 624,
             // Reading never began again after a write had failed whose partition was taken away.
             351, 431, 698,
+            // What the simulation itself did wrong: a commit that overtook another, a ledger that nobody may use.
+            2009, 2758,
         ] as [UInt64])
     func once(seed: UInt64) {
         #expect(Simulation.run(seed: seed) == [])

@@ -1,10 +1,8 @@
 import Glibc
-import Scheduling
 import Simulation
 import Synchronization
-import Threading
 
-/// A range of seeds, shared out among threads.
+/// A range of seeds, shared out among the machine's cores.
 final class Seeds: Sendable {
     /// Broken seeds that are shown; more say nothing new.
     static let maxShown = 20
@@ -23,23 +21,23 @@ final class Seeds: Sendable {
     /// Runs all of them, and says how it goes every ten seconds.
     ///
     /// - Returns: Whether every promise was kept.
-    func run() -> Bool {
-        let start = Instant.now
-        let threads = (0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))).compactMap { number in
-            try? OwnerThread(name: "seeds-\(number)") { self.work(reports: number == 0, since: start) }
+    func run() async -> Bool {
+        let start = ContinuousClock.now
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        await withTaskGroup { group in
+            for number in 0..<cores { group.addTask { self.work(reports: number == 0) } }
         }
-        for thread in threads { thread.join() }
         let broken = broken.withLock { $0.sorted { $0.seed < $1.seed } }
         for (seed, violations) in broken.prefix(Self.maxShown) {
             for violation in violations.prefix(3) { print("seed \(seed): \(violation)") }
         }
-        let seconds = Double((Instant.now - start).clampedNanoseconds) / 1e9
-        print("\(count) seeds in \(Int(seconds)) s on \(threads.count) threads, \(broken.count) broken")
-        return broken.isEmpty && !threads.isEmpty
+        let seconds = (ContinuousClock.now - start).components.seconds
+        print("\(count) seeds in \(seconds) s on \(cores) cores, \(broken.count) broken")
+        return broken.isEmpty
     }
 
-    private func work(reports: Bool, since start: Instant) {
-        var reportAt = start + .seconds(10)
+    private func work(reports: Bool) {
+        var reportAt = ContinuousClock.now + .seconds(10)
         while true {
             let seed = next.wrappingAdd(1, ordering: .relaxed).oldValue
             guard seed < first + count else { return }
@@ -51,7 +49,7 @@ final class Seeds: Sendable {
                 }
                 if isEnough { next.store(first + count, ordering: .relaxed) }
             }
-            if reports, Instant.now > reportAt {
+            if reports, .now > reportAt {
                 reportAt = .now + .seconds(10)
                 print("seed \(seed), \(broken.withLock { $0.count }) broken")
             }

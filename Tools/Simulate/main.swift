@@ -1,7 +1,5 @@
 import Glibc
 import Simulation
-import Synchronization
-import Threading
 
 /// Runs many seeds on all cores, and shows one of them in full.
 ///
@@ -19,4 +17,4 @@ else {
     print("usage: grantor-simulate [FIRST] [COUNT] | grantor-simulate trace SEED")
     exit(64)
 }
-exit(Seeds(first: first, count: count).run() ? 0 : 1)
+exit(await Seeds(first: first, count: count).run() ? 0 : 1)
