@@ -153,7 +153,9 @@ let suites: [Target] = [
     tests(
         "AppStoreSimulator", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "Threading"),
-    tests("Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Processing"),
+    tests(
+        "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
+        "Metrics", "Processing", "Scheduling", "Threading"),
     tests(
         "Commands", "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Logging"
     ),

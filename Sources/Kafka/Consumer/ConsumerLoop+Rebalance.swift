@@ -29,7 +29,7 @@ extension ConsumerLoop {
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
         metrics.grants.increment()
         logger.info("Kafka partitions granted", metadata: ["partitions": "\(partitions.count)"])
-        if !partitions.isEmpty { sink(.assigned(partitions.sorted())) }
+        sink(.assigned(partitions.sorted()))
     }
 
     private func revoke(_ partitions: [KafkaPartition]) {

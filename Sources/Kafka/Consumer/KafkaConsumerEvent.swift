@@ -1,6 +1,6 @@
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
-    /// The group has granted these partitions, besides those that this member has. The group has its answer already;
+    /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The group has its answer already;
     /// nothing is read of them before ``KafkaConsumer/assign(_:)``.
     case assigned([KafkaPartition])
     /// The group has taken these partitions away; it has its answer already. No record of theirs follows.

@@ -97,7 +97,7 @@ enum CoreThread {
                 ports.stopped(reason)
                 return
             }
-            let wakeAt = producer.needsTurn.map { need in actions.wakeAt.map { min($0, need) } ?? need } ?? actions.wakeAt
+            let wakeAt = [producer.needsTurn, actions.wakeAt].compactMap { $0 }.min()
             actions.removeAll()
             ports.mail.wake.wait(until: min(wakeAt ?? .distantFuture, now + longestWait))
             rest(since: now)
@@ -117,10 +117,7 @@ enum CoreThread {
     ) {
         if !actions.unassign.isEmpty { ports.consumer.unassign(actions.unassign) }
         if !actions.fetchCommitted.isEmpty { ports.consumer.fetchCommitted(actions.fetchCommitted) }
-        if !actions.assign.isEmpty {
-            ports.consumer.assign(actions.assign)
-            ports.activity.works()
-        }
+        if !actions.assign.isEmpty { ports.consumer.assign(actions.assign) }
         if !actions.commit.isEmpty { ports.consumer.commit(actions.commit) }
         if let demand = actions.demand { ports.consumer.demand(demand) }
         if !actions.checks.isEmpty { ports.checkers.post(actions.checks) }

@@ -37,15 +37,19 @@ struct KafkaConsumerDriver: ConsumerPort {
     /// An event of the consumer's, on its thread: for the core, for the process, or for the log.
     static func received(
         _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
-        logger: Logger
+        activity: CoreActivity, logger: Logger
     ) {
         switch event {
-        case .assigned(let partitions): core.post(.input(.assigned(partitions.map(TopicPartition.init))))
+        case .assigned(let partitions):
+            activity.joined()
+            core.post(.input(.assigned(partitions.map(TopicPartition.init))))
         case .revoked(let partitions), .lost(let partitions):
             core.post(.input(.revoked(partitions.map(TopicPartition.init))))
         case .records(let batches):
             metrics.read.increment(by: batches.reduce(0) { $0 + $1.records.count })
-            core.post(contentsOf: batches.map { .input(.records(batch($0))) })
+            core.post(contentsOf: batches.map {
+                .input(.records(batch(partition: $0.partition, assignmentID: $0.assignmentID, records: $0.records)))
+            })
         case .committedOffsets(let offsets):
             let all = offsets.sorted { $0.key < $1.key }
                 .map { CommittedOffset(partition: TopicPartition($0.key), offset: $0.value) }
@@ -72,13 +76,13 @@ struct KafkaConsumerDriver: ConsumerPort {
         }
     }
 
-    private static func batch(_ batch: KafkaBatch) -> RecordBatch {
+    /// Consecutive records as the core takes them.
+    static func batch(partition: KafkaPartition, assignmentID: UInt64, records: [KafkaRecord]) -> RecordBatch {
         RecordBatch(
-            assignment: AssignmentID(rawValue: batch.assignmentID),
-            records: batch.records.map { record in
+            assignment: AssignmentID(rawValue: assignmentID),
+            records: records.map { record in
                 InputRecord(
-                    origin: Origin(
-                        topic: batch.partition.topic, partition: batch.partition.index, offset: record.offset),
+                    origin: Origin(topic: partition.topic, partition: partition.index, offset: record.offset),
                     key: record.key, value: record.value,
                     headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) },
                     timestamp: record.timestampMilliseconds.map(Timestamp.init(milliseconds:)))

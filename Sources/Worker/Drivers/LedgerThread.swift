@@ -87,14 +87,17 @@ final class LedgerThread: Sendable {
 
         private func carryOut(_ call: Call) {
             guard call.losses == losses else {
-                return reply(call.work, .failure(.disconnected(detail: "The connection was lost before.")), isLoss: true)
+                let lost = LedgerError.disconnected(detail: "The connection was lost before.")
+                return reply(call.work, .failure(lost), isLoss: true)
             }
             let start = Instant.now
             let result = perform(call.work)
             observe(call.work, result, took: .now - start)
-            guard case .failure(.disconnected(let detail)) = result else { return reply(call.work, result, isLoss: false) }
+            guard case .failure(.disconnected(let detail)) = result else {
+                return reply(call.work, result, isLoss: false)
+            }
             logger.warning(
-                "The connection to the ledger is lost", metadata: ["connection": "\(role.rawValue)", "detail": "\(detail)"])
+                "The connection to the ledger is lost", metadata: ["connection": role.rawValue, "detail": detail])
             connection = nil
             losses += 1
             reply(call.work, result, isLoss: true)

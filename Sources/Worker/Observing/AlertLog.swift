@@ -14,7 +14,9 @@ struct AlertLog: Sendable {
     private func tell(_ alert: Alert) {
         switch alert {
         case .breakerOpened(let endpoint):
-            say("breaker_opened", .warning, "Apple does not answer; submissions that need it wait in the ledger", endpoint)
+            say(
+                "breaker_opened", .warning, "Apple does not answer; submissions that need it wait in the ledger",
+                endpoint)
         case .breakerClosed(let endpoint, let after):
             say(
                 "breaker_closed", .notice, "Apple answers again; what waited is tried now", endpoint,
@@ -37,7 +39,8 @@ struct AlertLog: Sendable {
             say("ledger_available", .notice, "The ledger answers again", nil, ["away_for": "\(Self.seconds(after)) s"])
         case .ownershipLost(let partition):
             say(
-                "ownership_lost", .notice, "Another worker writes for a partition; it is taken over again if it is ours", nil,
+                "ownership_lost", .notice,
+                "Another worker writes for a partition; it is taken over again if it is ours", nil,
                 ["partition": "\(partition)"])
         case .decisionRefused(let origin, let detail):
             say(

@@ -7,17 +7,18 @@ final class CoreActivity: Sendable {
     static let longestTurn = Duration.seconds(30)
 
     private let turnedAt = Atomic<Int64>(Instant.now.nanoseconds)
-    private let takesRecords = Atomic<Bool>(false)
+    private let isMember = Atomic<Bool>(false)
 
     /// Noted at the end of each turn.
     func turned(at now: Instant) { turnedAt.store(now.nanoseconds, ordering: .relaxed) }
 
-    /// Whether the ledger has given partitions to this worker, or there was none to give: it takes part in the work.
-    func works() { takesRecords.store(true, ordering: .relaxed) }
+    /// Noted when the group has let the worker in, with partitions or without.
+    func joined() { isMember.store(true, ordering: .relaxed) }
 
     func isAlive(at now: Instant) -> Bool {
         now - Instant(nanoseconds: turnedAt.load(ordering: .relaxed)) < Self.longestTurn
     }
 
-    var isReady: Bool { takesRecords.load(ordering: .relaxed) }
+    /// Whether the worker takes part in its group: then a rollout may go on to the next.
+    var isReady: Bool { isMember.load(ordering: .relaxed) }
 }

@@ -40,7 +40,9 @@ final class WorkerHealth: Sendable {
 
     func stop() { server.stop() }
 
-    private static func reply(to head: RequestHead, _ activity: CoreActivity?, _ registry: PrometheusRegistry) -> Reply {
+    private static func reply(
+        to head: RequestHead, _ activity: CoreActivity?, _ registry: PrometheusRegistry
+    ) -> Reply {
         guard head.method == "GET" || head.method == "HEAD" else {
             return Reply(status: 405, fields: [HeaderField("allow", "GET, HEAD")])
         }
@@ -51,7 +53,8 @@ final class WorkerHealth: Sendable {
         case "/readyz":
             let isReady = activity?.isReady ?? false
             return report(
-                isReady, isReady ? "The worker takes part in its group." : "The ledger or the group has not answered yet.")
+                isReady,
+                isReady ? "The worker takes part in its group." : "The ledger or the group has not answered yet.")
         case "/metrics":
             return Reply(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", text: registry.render())
         default: return Reply(status: 404, contentType: "text/plain", text: "There are /livez, /readyz and /metrics.\n")

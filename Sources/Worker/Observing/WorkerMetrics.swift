@@ -9,13 +9,15 @@ struct WorkerMetrics: Sendable {
     static let read = CounterDeclaration(
         "grantor_records_read_total", help: "Records read from the input topic.")
     static let outcomes = CounterDeclaration(
-        "grantor_submissions_total", help: "Submissions with an outcome in the ledger, by outcome.", labels: ["outcome"])
+        "grantor_submissions_total", help: "Submissions with an outcome in the ledger, by outcome.",
+        labels: ["outcome"])
     static let created = CounterDeclaration(
         "grantor_grants_created_total", help: "Purchases granted for the first time.")
     static let failures = CounterDeclaration(
         "grantor_submissions_failed_total", help: "Submissions that failed, by reason.", labels: ["reason"])
     static let waits = CounterDeclaration(
-        "grantor_submissions_waiting_total", help: "Times that a submission began or went on to wait in the ledger, by cause.",
+        "grantor_submissions_waiting_total",
+        help: "Times that a submission began or went on to wait in the ledger, by cause.",
         labels: ["outcome", "cause"])
     static let writeSeconds = TimerDeclaration(
         "grantor_ledger_write_seconds", help: "Time of one batch of decisions at the ledger.")
@@ -30,7 +32,8 @@ struct WorkerMetrics: Sendable {
     static let published = CounterDeclaration(
         "grantor_events_published_total", help: "Event copies that Kafka acknowledged.")
     static let notTaken = CounterDeclaration(
-        "grantor_events_not_taken_total", help: "Event copies that Kafka refused, or did not acknowledge in ten seconds.")
+        "grantor_events_not_taken_total",
+        help: "Event copies that Kafka refused, or did not acknowledge in ten seconds.")
     static let callSeconds = TimerDeclaration(
         "grantor_apple_call_seconds", help: "Time until Apple answered or could not, by service and environment.",
         labels: ["service", "environment"])
@@ -44,11 +47,13 @@ struct WorkerMetrics: Sendable {
     static let retryRows = GaugeDeclaration(
         "grantor_retry_rows", help: "Submissions that wait in the ledger, of all workers.")
     static let retryBytes = GaugeDeclaration(
-        "grantor_retry_bytes", help: "Bytes of the submissions that wait in the ledger, of all workers. Bounded by GRANTOR_MAX_RETRY_BYTES.")
+        "grantor_retry_bytes",
+        help: "Bytes of the submissions that wait in the ledger, of all workers; see GRANTOR_MAX_RETRY_BYTES.")
     static let outboxRows = GaugeDeclaration(
         "grantor_outbox_rows", help: "Events and fulfilment calls that are owed, of all workers.")
     static let outboxAge = GaugeDeclaration(
-        "grantor_outbox_overdue_seconds", help: "How long the oldest row of the outbox has been due. Alert if it grows.")
+        "grantor_outbox_overdue_seconds",
+        help: "How long the oldest row of the outbox has been due. Alert if it grows.")
 
     private let registry: PrometheusRegistry
     let read: Counter

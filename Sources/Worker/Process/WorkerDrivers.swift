@@ -48,7 +48,7 @@ final class WorkerDrivers: Sendable {
             throw .failed(error.description)
         }
         apple = try Self.apple(configuration, core: core, metrics: metrics, logger: logger, registry: registry)
-        consumer = try Self.consumer(configuration.kafka, core, events, metrics, logger, registry)
+        consumer = try Self.consumer(configuration.kafka, core, events, metrics, activity, logger, registry)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
             writer: writer, side: side, metrics: metrics, activity: activity,
@@ -116,14 +116,15 @@ final class WorkerDrivers: Sendable {
 
     private static func consumer(
         _ kafka: KafkaSettings, _ core: Mailbox<CoreMail>, _ events: Mailbox<ProcessEvent>, _ metrics: WorkerMetrics,
-        _ logger: Logger, _ registry: PrometheusRegistry
+        _ activity: CoreActivity, _ logger: Logger, _ registry: PrometheusRegistry
     ) throws(WorkerFailure) -> KafkaConsumer {
         let configuration = KafkaConsumerConfiguration(
             client: kafka.client, groupID: kafka.groupID, topics: [kafka.topics[.submitted]],
             groupInstanceID: kafka.groupInstanceID)
         do throws(KafkaError) {
             return try KafkaConsumer(configuration: configuration, metrics: registry, logger: logger) { event in
-                KafkaConsumerDriver.received(event, core: core, events: events, metrics: metrics, logger: logger)
+                KafkaConsumerDriver.received(
+                    event, core: core, events: events, metrics: metrics, activity: activity, logger: logger)
             }
         } catch {
             throw WorkerFailure(error)

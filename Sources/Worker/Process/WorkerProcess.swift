@@ -50,7 +50,8 @@ public struct WorkerProcess {
         } catch {
             throw .ledger(error.sentence)
         }
-        let drivers = try WorkerDrivers(configuration, ledger: ledger, events: events, logger: logger, registry: registry)
+        let drivers = try WorkerDrivers(
+            configuration, ledger: ledger, events: events, logger: logger, registry: registry)
         health.watch(drivers.activity)
         let reason = serve(events, drivers)
         drivers.stop()

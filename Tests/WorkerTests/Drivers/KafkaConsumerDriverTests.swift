@@ -1,0 +1,81 @@
+import Contract
+import Kafka
+import Logging
+import Metrics
+import Scheduling
+import Testing
+import Threading
+
+@testable import Processing
+@testable import Worker
+
+/// Events of the consumer as the core and the process hear of them.
+@Suite struct KafkaConsumerDriverTests {
+    private let core: Mailbox<CoreMail>
+    private let events: Mailbox<ProcessEvent>
+    private let activity = CoreActivity()
+    private let partition = KafkaPartition(topic: "receipts.submitted", index: 3)
+
+    init() throws {
+        core = try Mailbox(bound: 100)
+        events = try Mailbox(bound: 100)
+    }
+
+    private func receive(_ event: KafkaConsumerEvent) -> [Input] {
+        KafkaConsumerDriver.received(
+            event, core: core, events: events, metrics: WorkerMetrics(PrometheusRegistry()), activity: activity,
+            logger: Logger(label: "test", handler: NoOpLogHandler()))
+        var taken: [CoreMail] = []
+        core.takeAll(into: &taken)
+        return taken.compactMap { if case .input(let input) = $0 { input } else { nil } }
+    }
+
+    @Test("A worker that the group lets in is ready, also without a partition")
+    func ready() {
+        #expect(!activity.isReady)
+        _ = receive(.assigned([]))
+        #expect(activity.isReady)
+    }
+
+    @Test("Lost partitions are revoked ones to the core")
+    func lost() {
+        guard case .revoked(let partitions) = receive(.lost([partition])).first else {
+            Issue.record("not revoked")
+            return
+        }
+        #expect(partitions == [TopicPartition(topic: "receipts.submitted", partition: 3)])
+    }
+
+    @Test("Records keep place, time, key, value and headers")
+    func records() {
+        let record = KafkaRecord(
+            offset: 41, timestampMilliseconds: 7, key: [1], value: [2, 3],
+            headers: [KafkaHeader(name: "traceparent", value: [4])])
+        let batch = KafkaConsumerDriver.batch(
+            partition: partition, assignmentID: 9, records: [record])
+        #expect(batch.assignment == AssignmentID(rawValue: 9))
+        #expect(
+            batch.records == [
+                InputRecord(
+                    origin: Origin(topic: "receipts.submitted", partition: 3, offset: 41), key: [1], value: [2, 3],
+                    headers: [RecordHeader(name: "traceparent", value: [4])], timestamp: Timestamp(milliseconds: 7))
+            ])
+    }
+
+    @Test("Offsets that went back are a new take-over of the partition")
+    func wentBack() {
+        let inputs = receive(.offsetsWentBack(partition, assignmentID: 1, expected: 10, found: 2))
+        guard inputs.count == 2, case .revoked = inputs[0], case .assigned = inputs[1] else {
+            Issue.record("\(inputs)")
+            return
+        }
+    }
+
+    @Test("Only a fatal error of the client ends the process")
+    func fatal() {
+        _ = receive(.committedOffsetsFailed([partition], .resourcesExhausted("memory")))
+        #expect(events.count == 0)
+        _ = receive(.failed(.resourcesExhausted("memory")))
+        #expect(events.count == 0)
+    }
+}
