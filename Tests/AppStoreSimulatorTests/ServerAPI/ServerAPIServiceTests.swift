@@ -22,7 +22,7 @@ struct ServerAPIServiceTests {
             let signed = try SignedData(#require(try members(answer.body)["signedTransactionInfo"] as? String))
             let roots = try String(contentsOfFile: endpoints.rootsFile, encoding: .utf8)
             let authority = try SimulatorAuthority.shared.get()
-            #expect(try roots == authority.receiptRootPEM + authority.signedDataRootPEM)
+            #expect(roots == authority.receiptRootPEM + authority.signedDataRootPEM)
             #expect(signed.isSignatureValid)
             #expect(signed.isTrusted(by: authority.signedDataChain.root))
             #expect(signed.payload["transactionId"] as? String == "7")
