@@ -151,7 +151,7 @@ let suites: [Target] = [
     tests("CommandParser"),
     tests("Configuration", "AppStore", "Contract", "Logging"),
     tests(
-        "AppStoreSimulator", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
+        "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "Threading"),
     tests(
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
