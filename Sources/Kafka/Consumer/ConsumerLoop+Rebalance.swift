@@ -3,11 +3,6 @@ internal import Logging
 internal import Metrics
 
 extension ConsumerLoop {
-    /// Whether the group deals out only what moves, as far as it has said.
-    var isIncremental: Bool {
-        rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) == "COOPERATIVE" } ?? false
-    }
-
     /// Answers the group at once; what follows from it is the owner's, in its own time.
     func rebalance(_ code: rd_kafka_resp_err_t, _ partitions: [KafkaPartition]) {
         switch code {
@@ -24,7 +19,11 @@ extension ConsumerLoop {
     }
 
     private func grant(_ partitions: [KafkaPartition]) {
-        noteAssignment()
+        // Asked now only: the call waits for librdkafka's main thread, for ever once the group was left, and the
+        // protocol cannot change between two grants.
+        isIncremental =
+            rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) == "COOPERATIVE" } ?? false
+        hadAssignment = true
         isJoining = false
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
         metrics.grants.increment()

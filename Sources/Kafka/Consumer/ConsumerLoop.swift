@@ -34,7 +34,10 @@ final class ConsumerLoop {
     var metrics: ConsumerMetrics
     /// The group was asked to let this client in and has not answered yet.
     var isJoining = true
-    private var hadAssignment = false
+    /// The group has granted something, if only nothing.
+    var hadAssignment = false
+    /// Whether the group deals out only what moves, as far as it has said.
+    var isIncremental = false
     private var log: ClientLog
     private let group: String
     private let isCooperative: Bool
@@ -99,6 +102,7 @@ final class ConsumerLoop {
         case .demand(let records, let bytes): demand.set(records: records, bytes: bytes)
         case .assign(let starts): begin(starts)
         case .unassign(let partitions):
+            guard leaving == nil else { return }
             for call in assignment.stop(partitions, isIncremental: isIncremental) { carryOut(call) }
         case .commit(let offsets): commits.add(offsets)
         case .fetchCommitted(let partitions): fetchCommitted(partitions)
@@ -271,6 +275,4 @@ final class ConsumerLoop {
         let unanswered = commits.answered().merging(commits.waiting) { _, latest in latest }
         if !unanswered.isEmpty { sink(.commitFailed(unanswered, KafkaError(RD_KAFKA_RESP_ERR__DESTROY))) }
     }
-
-    func noteAssignment() { hadAssignment = true }
 }
