@@ -153,6 +153,7 @@ let suites: [Target] = [
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "Threading"),
+    .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
         "Metrics", "Processing", "Scheduling", "Threading"),

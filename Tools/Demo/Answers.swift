@@ -18,10 +18,10 @@ struct Answers {
     /// Granted events, by how their purchases were proven.
     private(set) var proofs: [String: Int] = [:]
 
-    mutating func take(_ batch: KafkaBatch) {
-        records += batch.records.count
-        for record in batch.records {
-            switch batch.partition.topic {
+    mutating func take(_ records: [KafkaRecord], of topic: String) {
+        self.records += records.count
+        for record in records {
+            switch topic {
             case Topic.quarantined.defaultName: quarantined(record)
             case Topic.granted.defaultName: granted(record)
             default: failed(record)

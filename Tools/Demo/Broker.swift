@@ -69,7 +69,7 @@ final class Broker {
         }
         let scan = KafkaScan(configuration: client, group: "grantor-demo", logger: logger)
         try scan.read(stretches) { batch in
-            answers.take(batch)
+            answers.take(batch.records, of: batch.partition.topic)
             return true
         }
     }
