@@ -6,7 +6,7 @@ SWIFT ?= swift
 SWIFTFLAGS ?=
 # Runs of `make simulate`.
 SEEDS ?= 20000
-# Extra flags for running the tests, such as --filter ContractTests.
+# Extra flags for running the tests.
 TESTFLAGS ?=
 
 help: ## Show this help
@@ -28,8 +28,17 @@ build-tests: ## Build everything for tests, without running them
 	@scripts/setup.sh --for test
 	$(SWIFT) build --build-tests $(SWIFTFLAGS)
 
-test: build-tests ## Run all tests; installs what they need
-	$(SWIFT) test --disable-xctest $(SWIFTFLAGS) $(TESTFLAGS)
+# Test targets to run, all of them unless said otherwise.
+SUITES ?= $(notdir $(wildcard Tests/*Tests))
+
+# A process for each target: C libraries prepare themselves at their first use, several of them at once crash, and a
+# crash then names its target.
+test: build-tests ## Run all tests (or SUITES); installs what they need
+	@failed=; for suite in $(SUITES); do \
+		echo "== $$suite"; \
+		$(SWIFT) test --skip-build --disable-xctest $(SWIFTFLAGS) --filter "^$$suite\." $(TESTFLAGS) || failed="$$failed $$suite"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Ledger

@@ -47,13 +47,23 @@ final class ApacheBroker: TestBroker {
 
     deinit { stop() }
 
+    /// Looks at a new topic before it is given up; each is a request.
+    private static let maxLooks = 1000
+
     func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError) {
         do throws(KafkaError) {
             let topic = KafkaNewTopic(name: name, partitions: partitions, configuration: configuration)
             if let error = try admin.createTopics([topic])[name] ?? nil { throw error }
+            // The controller knows it; the broker learns of it and of its leaders a moment later.
+            for _ in 0..<Self.maxLooks {
+                if case .present(let found) = try admin.describe(topics: [name]).topics[name], found.leaderless == 0 {
+                    return
+                }
+            }
         } catch {
             throw TestKafkaError("the topic \(name) cannot be created: \(error)")
         }
+        throw TestKafkaError("the topic \(name) was created, and the broker does not know it")
     }
 
     func kill() throws(TestKafkaError) { end(keepingFolder: true) }

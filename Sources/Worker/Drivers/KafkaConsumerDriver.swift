@@ -47,9 +47,10 @@ struct KafkaConsumerDriver: ConsumerPort {
             core.post(.input(.revoked(partitions.map(TopicPartition.init))))
         case .records(let batches):
             metrics.read.increment(by: batches.reduce(0) { $0 + $1.records.count })
-            core.post(contentsOf: batches.map {
-                .input(.records(batch(partition: $0.partition, assignmentID: $0.assignmentID, records: $0.records)))
-            })
+            core.post(
+                contentsOf: batches.map {
+                    .input(.records(batch(partition: $0.partition, assignmentID: $0.assignmentID, records: $0.records)))
+                })
         case .committedOffsets(let offsets):
             let all = offsets.sorted { $0.key < $1.key }
                 .map { CommittedOffset(partition: TopicPartition($0.key), offset: $0.value) }
