@@ -40,3 +40,27 @@ public enum LedgerAnswer: Sendable {
     /// Of calls that return nothing.
     case done
 }
+
+extension LedgerRequest.Call {
+    /// Calls the ledger's method of this case.
+    public func perform(on connection: any LedgerConnection) throws(LedgerError) -> LedgerAnswer {
+        switch self {
+        case .takeOver(let requests): return .takenOver(try connection.takeOver(requests))
+        case .knownOutcomes(let origins): return .knownOutcomes(try connection.knownOutcomes(of: origins))
+        case .note(let notes): return .noted(try connection.note(notes))
+        case .mark(let marks): return .marked(try connection.mark(marks))
+        case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
+        case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))
+        case .renew(let leases): return .renewed(try connection.renew(leases))
+        case .giveBack(let retries, let outbox):
+            try connection.giveBack(retries: retries, outbox: outbox)
+            return .done
+        case .owe(let entries): return .owed(try connection.owe(entries))
+        case .takeOutbox(let requests): return .outbox(try connection.takeOutbox(requests))
+        case .report(let reports):
+            try connection.report(reports)
+            return .done
+        case .measure: return .measured(try connection.measure())
+        }
+    }
+}

@@ -181,28 +181,7 @@ extension World {
 
     private func execute(_ call: LedgerRequest.Call) -> Result<LedgerAnswer, LedgerError> {
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
-        return attempt { () throws(LedgerError) in
-            switch call {
-            case .takeOver(let requests): return .takenOver(try connection.takeOver(requests))
-            case .knownOutcomes(let origins): return .knownOutcomes(try connection.knownOutcomes(of: origins))
-            case .note(let notes):
-                witness.notes(notes, self)
-                let accepted = try connection.note(notes)
-                return .noted(accepted)
-            case .mark(let marks): return .marked(try connection.mark(marks))
-            case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
-            case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))
-            case .renew(let leases): return .renewed(try connection.renew(leases))
-            case .giveBack(let retries, let outbox):
-                try connection.giveBack(retries: retries, outbox: outbox)
-                return .done
-            case .owe(let entries): return .owed(try connection.owe(entries))
-            case .takeOutbox(let requests): return .outbox(try connection.takeOutbox(requests))
-            case .report(let reports):
-                try connection.report(reports)
-                return .done
-            case .measure: return .measured(try connection.measure())
-            }
-        }
+        if case .note(let notes) = call { witness.notes(notes, self) }
+        return attempt { () throws(LedgerError) in try call.perform(on: connection) }
     }
 }
