@@ -51,8 +51,14 @@ public final class TestKafka: Sendable {
     private let broker: any TestBroker
 
     /// Starts a broker and waits until it answers.
-    public init() throws(TestKafkaError) {
-        switch Self.kind {
+    public convenience init() throws(TestKafkaError) { try self.init(Self.kind) }
+
+    /// Starts librdkafka's mock, also where Apache Kafka is at hand: for answers that only the mock can be told to
+    /// give.
+    public static func mock() throws(TestKafkaError) -> TestKafka { try TestKafka(.mock) }
+
+    private init(_ kind: Kind) throws(TestKafkaError) {
+        switch kind {
         case .apache(let home): broker = try ApacheBroker(home: home)
         case .mock: broker = try MockBroker()
         }
@@ -88,6 +94,16 @@ public final class TestKafka: Sendable {
 
     /// Starts the killed broker again at the same address, with what it had, and waits until it answers.
     public func restart() throws(TestKafkaError) { try broker.restart() }
+
+    /// Makes the mock answer the next requests of a kind with an error.
+    ///
+    /// - Parameters:
+    ///   - apiKey: the request's number in Kafka's protocol.
+    ///   - code: the error's.
+    public func answer(_ count: Int, ofAPI apiKey: Int16, withError code: Int32) throws(TestKafkaError) {
+        guard let mock = broker as? MockBroker else { throw TestKafkaError("only the mock answers as it is told") }
+        try mock.command("error \(apiKey) \(code) \(count)")
+    }
 
     /// Freezes the broker (SIGSTOP): connections stay open and nothing is answered.
     public func pause() { Glibc.kill(broker.pid, SIGSTOP) }
@@ -151,7 +167,7 @@ final class MockBroker: TestBroker {
         process.end()
     }
 
-    private func command(_ line: String) throws(TestKafkaError) {
+    func command(_ line: String) throws(TestKafkaError) {
         process.say(line)
         let answer = process.readLine() ?? "it has ended"
         guard answer == "OK" else { throw TestKafkaError("kafka-mock: \(line): \(answer)") }

@@ -49,6 +49,22 @@ struct KafkaAdminTests {
         #expect(try admin.describe(topics: [missing]).topics[missing] == .missing)
     }
 
+    // Only the mock can be told to do so; Apache Kafka does it in its first second, and not every time.
+    @Test("A coordinator that moves while a group's offsets are asked for is asked again, or said to be away")
+    func movingCoordinator() throws {
+        let (offsetFetch, notCoordinator): (Int16, Int32) = (9, 16)
+        let mock = try TestKafka.mock()
+        let partition = KafkaPartition(topic: try mock.makeTopic(), index: 0)
+        let admin = KafkaAdmin(configuration: mock.client, logger: .silent)
+        try mock.answer(1, ofAPI: offsetFetch, withError: notCoordinator)
+        do throws(KafkaError) {
+            #expect(try admin.committedOffsets(of: "group", in: [partition]).isEmpty)
+        } catch {
+            #expect(error.disposition == .retry)
+        }
+        #expect(try admin.committedOffsets(of: "group", in: [partition]).isEmpty)
+    }
+
     @Test("A topic that cannot be is refused before anybody is asked")
     func invalidTopic() {
         let error = #expect(throws: KafkaError.self) {
