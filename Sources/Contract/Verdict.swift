@@ -1,45 +1,37 @@
-/// Why a submission failed for good. The raw values are the `reason` of the failed event.
-public enum FailureReason: String, Hashable, Sendable, CaseIterable {
-    case malformedSubmission = "malformed_submission"
-    case unknownApp = "unknown_app"
-    case receiptMalformed = "receipt_malformed"
-    case receiptNotAuthentic = "receipt_not_authentic"
-    case signatureInvalid = "signature_invalid"
-    case bundleMismatch = "bundle_mismatch"
-    case environmentNotAllowed = "environment_not_allowed"
-    case productMismatch = "product_mismatch"
-    case unknownProduct = "unknown_product"
-    case quantityOutOfRange = "quantity_out_of_range"
-    case transactionNotFound = "transaction_not_found"
-    case transactionRevoked = "transaction_revoked"
-    case subscriptionExpired = "subscription_expired"
-    case ownedByAnotherUser = "owned_by_another_user"
-    case grantedToAnotherOrder = "granted_to_another_order"
-    case accountTokenMismatch = "account_token_mismatch"
-    case accountTokenMissing = "account_token_missing"
-    case familySharedNotAllowed = "family_shared_not_allowed"
-    case accountGone = "account_gone"
-    case abandonedByOperator = "abandoned_by_operator"
-}
-
-/// A definite "no", with what a support person needs to explain it.
-public struct Rejection: Hashable, Sendable {
-    public let reason: FailureReason
-    /// One sentence for people. Never holds a receipt, a token or a secret.
-    public let detail: String
-    /// The purchase it is about, where one is known.
-    public let transactionID: TransactionID?
-    public let productID: ProductID?
-
-    /// A rejection about one purchase, or about the evidence as a whole.
-    public init(
-        _ reason: FailureReason, _ detail: String, transactionID: TransactionID? = nil, productID: ProductID? = nil
-    ) {
-        self.reason = reason
-        self.detail = detail
-        self.transactionID = transactionID
-        self.productID = productID
+/// An endpoint of Apple's that submissions wait for: what has a gate of its own, and due rows of its own in `retries`.
+public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public enum Service: String, Hashable, Sendable, CaseIterable {
+        case verifyReceipt = "verify_receipt"
+        case serverAPI = "server_api"
     }
+
+    public let service: Service
+    public let environment: Environment
+    /// Whose calls it counts, in words that outlast a change of secrets: an app's bundle id where each app has a key of
+    /// its own, empty where one limit is for all.
+    public let key: String
+
+    public init(_ service: Service, _ environment: Environment, key: String = "") {
+        self.service = service
+        self.environment = environment
+        self.key = key
+    }
+
+    /// An endpoint as a column of the ledger has it; nil for the word of a later version.
+    public init?(text: String) {
+        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let service = Service(rawValue: String(parts[0])),
+            let environment = Environment(rawValue: String(parts[1]))
+        else { return nil }
+        self.init(service, environment, key: String(parts[2]))
+    }
+
+    /// The form of a column: `server_api/production/com.example.game`. It never changes.
+    public var text: String { "\(service.rawValue)/\(environment.rawValue)/\(key)" }
+
+    public static func < (left: Endpoint, right: Endpoint) -> Bool { left.text < right.text }
+
+    public var description: String { text }
 }
 
 /// Why there is no answer about the evidence yet. The raw values label metrics and logs and stand in rows of `retries`.
@@ -99,4 +91,41 @@ public enum Verdict: Hashable, Sendable {
     case doubt(RetryCause, becomes: Rejection)
     /// Tried again, too, but our configuration or a person must change something first.
     case hold(HoldCause, detail: String)
+}
+
+/// An attempt that decided nothing.
+public struct Attempt: Hashable, Sendable {
+    public let at: Timestamp
+    /// One word, as in metrics.
+    public let cause: String
+    /// One sentence; holds no evidence, token or secret.
+    public let detail: String
+
+    /// An attempt by its end.
+    public init(at: Timestamp, cause: String, detail: String) {
+        self.at = at
+        self.cause = cause
+        self.detail = detail
+    }
+}
+
+/// The attempts of one submission that decided nothing: the first ones and the latest, in order.
+public struct AttemptHistory: Hashable, Sendable {
+    /// So many of the first attempts are kept, whatever comes after them.
+    public static let maxFirst = 10
+    /// So many of the latest attempts are kept.
+    public static let maxLatest = 40
+
+    public private(set) var attempts: [Attempt]
+
+    /// A history as it was kept.
+    public init(_ attempts: [Attempt] = []) {
+        self.attempts = attempts
+    }
+
+    /// Adds an attempt; one between the first and the latest goes where there are too many.
+    public mutating func add(_ attempt: Attempt) {
+        attempts.append(attempt)
+        if attempts.count > Self.maxFirst + Self.maxLatest { attempts.remove(at: Self.maxFirst) }
+    }
 }

@@ -93,7 +93,7 @@ struct Answers {
     }
 }
 
-extension StrictJSON.Value {
+extension JSONValue {
     fileprivate var text: String? {
         guard case .string(let text) = self else { return nil }
         return text

@@ -129,7 +129,7 @@ public struct ModelTables: Sendable {
     mutating func insert(_ new: NewRetry, now: Int64) {
         guard retries[new.key] == nil else { return }
         retries[new.key] = Retry(
-            sequence: nextSequence(), submission: new.submission.alone, entry: new.entry, attempts: new.attempts,
+            sequence: nextSequence(), submission: new.submission, entry: new.entry, attempts: new.attempts,
             dueAt: now + new.entry.delay)
         retriesByOrigin[new.submission.origin, default: []].insert(new.key)
     }

@@ -2,7 +2,7 @@ import Contract
 
 extension JSONWalk {
     /// The next value as text, whether Apple sent a string, a number or a boolean; nil for null, an array or an object.
-    mutating func lenientText() throws(StrictJSON.Unreadable) -> String? {
+    mutating func lenientText() throws(JSONUnreadable) -> String? {
         switch try scalar() {
         case .string(let text): text
         case .number(let text): LenientNumber.plain(text)

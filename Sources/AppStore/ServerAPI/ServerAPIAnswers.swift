@@ -16,7 +16,7 @@ struct TransactionAnswer: Sendable {
     /// Nil for bytes that are no such answer.
     init?(json: [UInt8]) {
         var signed: String?
-        let isWhole = readMembers(of: json) { walk, name throws(StrictJSON.Unreadable) in
+        let isWhole = readMembers(of: json) { walk, name throws(JSONUnreadable) in
             guard Self.names.member(name, in: walk) != nil, signed == nil else { return }
             if case .string(let text) = try walk.scalar() { signed = text }
         }
@@ -55,14 +55,14 @@ struct HistoryAnswer: Sendable {
     init?(json: [UInt8]) {
         var transactions: [EvidenceText]?
         var texts = MemberTexts<Member>()
-        let isWhole = readMembers(of: json) { walk, name throws(StrictJSON.Unreadable) in
+        let isWhole = readMembers(of: json) { walk, name throws(JSONUnreadable) in
             guard let member = Self.names.member(name, in: walk) else { return }
             guard member == .signedTransactions else { return texts.add(try walk.lenientText(), for: member) }
             guard transactions == nil, walk.kind == .array else { return }
             var list: [EvidenceText] = []
-            try walk.elements { walk throws(StrictJSON.Unreadable) in
+            try walk.elements { walk throws(JSONUnreadable) in
                 guard case .string(let text) = try walk.scalar(), list.count < Self.maxTransactions else {
-                    throw StrictJSON.Unreadable(reason: "no list of signed transactions")
+                    throw JSONUnreadable(reason: "no list of signed transactions")
                 }
                 list.append(EvidenceText(text))
             }
@@ -97,7 +97,7 @@ struct ServerAPIRefusal: Hashable, Sendable {
     /// HTML.
     init(httpStatus: Int, body: [UInt8], notBefore: Timestamp?) {
         var code: Int?
-        let isWhole = readMembers(of: body) { walk, name throws(StrictJSON.Unreadable) in
+        let isWhole = readMembers(of: body) { walk, name throws(JSONUnreadable) in
             guard Self.names.member(name, in: walk) != nil, code == nil else { return }
             code = try walk.lenientText().flatMap(LenientNumber.integer)
         }
@@ -120,10 +120,10 @@ private let maxAnswerBytes = 1 << 20
 /// - Returns: no if the bytes are no whole JSON object, or larger than is looked into: then nothing that was visited
 ///   counts.
 private func readMembers(
-    of json: [UInt8], _ visit: (inout JSONWalk, JSONWalk.Name) throws(StrictJSON.Unreadable) -> Void
+    of json: [UInt8], _ visit: (inout JSONWalk, JSONWalk.Name) throws(JSONUnreadable) -> Void
 ) -> Bool {
     guard json.count <= maxAnswerBytes else { return false }
-    do throws(StrictJSON.Unreadable) {
+    do throws(JSONUnreadable) {
         var walk = try JSONWalk(json)
         try walk.members(visit)
         try walk.end()

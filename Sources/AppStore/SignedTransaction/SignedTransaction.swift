@@ -34,13 +34,6 @@ public struct SignedTransaction: Hashable, Sendable {
     var isLocalTesting: Bool { environment == "Xcode" || environment == "LocalTesting" }
 }
 
-extension TransactionID {
-    /// Whether it can be one of Apple's, which are 1 to 20 digits.
-    var isWellFormed: Bool {
-        (1...20).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (0x30...0x39).contains($0) }
-    }
-}
-
 extension Purchase {
     /// Reads the purchase from a payload. Members that decide a grant must be readable if they are there.
     fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
@@ -58,7 +51,8 @@ extension Purchase {
             expiresAt: try payload.moment("expiresDate"), revokedAt: try Self.revocation(payload),
             isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
             ownership: try payload.value("inAppOwnershipType") { Self.ownerships[$0] } ?? .purchased,
-            appAccountToken: payload.text("appAccountToken").flatMap(Self.uuid),
+            // What is no UUID binds nobody.
+            appAccountToken: payload.text("appAccountToken").flatMap(Claim.accountToken),
             type: try payload.value("type") { Self.types[$0] }, payment: Self.payment(payload),
             offer: Self.offer(payload))
     }
@@ -85,18 +79,6 @@ extension Purchase {
 
     private static func identifier(_ text: String) -> String? {
         TransactionID(text).isWellFormed ? text : nil
-    }
-
-    /// Lower case; nil for what is no UUID, which binds nobody.
-    private static func uuid(_ text: String) -> String? {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 36 else { return nil }
-        for (index, byte) in bytes.enumerated() {
-            let isDash = [8, 13, 18, 23].contains(index)
-            let isDigit = (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
-            guard isDash ? byte == UInt8(ascii: "-") : isDigit else { return nil }
-        }
-        return text.lowercased()
     }
 
     /// Nothing of it can lose a purchase: what is in another form is left out.

@@ -22,7 +22,7 @@ struct SignedTransactionHeader: Sendable {
     init(_ encoded: ArraySlice<UInt8>) throws(SignedTransactionError) {
         guard let json = Base64URL.decode(encoded) else { throw .notBase64URL }
         let header: StrictJSON
-        do throws(StrictJSON.Unreadable) {
+        do throws(JSONUnreadable) {
             header = try StrictJSON(json)
         } catch {
             throw .headerUnreadable
@@ -50,11 +50,11 @@ struct SignedTransactionHeader: Sendable {
     private static func certificates(in json: [UInt8]) -> [String]? {
         var texts: [String] = []
         var isOfTexts = true
-        do throws(StrictJSON.Unreadable) {
+        do throws(JSONUnreadable) {
             var walk = try JSONWalk(json)
-            try walk.members { walk, name throws(StrictJSON.Unreadable) in
+            try walk.members { walk, name throws(JSONUnreadable) in
                 guard walk.index(of: name, in: chainName) != nil else { return }
-                try walk.elements { walk throws(StrictJSON.Unreadable) in
+                try walk.elements { walk throws(JSONUnreadable) in
                     guard case .string(let text) = try walk.scalar(), texts.count <= count else {
                         isOfTexts = false
                         return

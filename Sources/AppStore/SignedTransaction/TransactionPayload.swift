@@ -8,7 +8,7 @@ struct TransactionPayload: Sendable {
 
     init(json: [UInt8]) throws(SignedTransactionError) {
         let object: StrictJSON
-        do throws(StrictJSON.Unreadable) {
+        do throws(JSONUnreadable) {
             object = try StrictJSON(json)
         } catch {
             throw .payloadUnreadable

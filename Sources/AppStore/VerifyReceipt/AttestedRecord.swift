@@ -37,18 +37,18 @@ struct AttestedRecord: Sendable {
     init() {}
 
     /// Takes what it can; a value that is no object gives an empty record.
-    init(_ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
+    init(_ walk: inout JSONWalk) throws(JSONUnreadable) {
         guard walk.kind == .object else {
             try walk.pass()
             return
         }
         // At once, and not as it grows: an answer may have thousands of records.
         texts.reserveCapacity(Member.allCases.count)
-        try walk.members { walk, name throws(StrictJSON.Unreadable) in try take(name, &walk) }
+        try walk.members { walk, name throws(JSONUnreadable) in try take(name, &walk) }
     }
 
     /// Takes a member if it is one that counts. Of one that stands twice the first that says something does.
-    mutating func take(_ name: JSONWalk.Name, _ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
+    mutating func take(_ name: JSONWalk.Name, _ walk: inout JSONWalk) throws(JSONUnreadable) {
         guard let member = Self.names.member(name, in: walk), texts[member] == nil,
             let text = try walk.lenientText(), !text.isEmpty
         else { return }
@@ -92,12 +92,12 @@ struct AttestedRecord: Sendable {
         // A date that is there and cannot be read must not count as absent: the purchase may be over or refunded.
         guard expiry != .unreadable, cancellation != .unreadable else { return nil }
         return Purchase(
-            transactionID: TransactionID(transactionID), originalTransactionID: TransactionID(originalTransactionID),
+            transactionID: transactionID, originalTransactionID: originalTransactionID,
             webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known,
             revokedAt: cancellation.known,
-            isUpgraded: isUpgraded, ownership: ownership, appAccountToken: texts[.appAccountToken]?.lowercased(),
-            offer: offer)
+            isUpgraded: isUpgraded, ownership: ownership,
+            appAccountToken: texts[.appAccountToken]?.lowercased(), offer: offer)
     }
 
     /// Nothing of it can lose a purchase: what is in another form counts as no offer.
@@ -132,12 +132,9 @@ struct AttestedRecord: Sendable {
         return .at(Timestamp(milliseconds: known))
     }
 
-    /// 1 to 20 digits, else nil.
-    private func identifier(_ member: Member) -> String? {
-        guard let text = texts[member], 1...20 ~= text.utf8.count,
-            text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { return nil }
-        return text
+    /// Nil for what is none of Apple's ids.
+    private func identifier(_ member: Member) -> TransactionID? {
+        texts[member].map { TransactionID($0) }.flatMap { $0.isWellFormed ? $0 : nil }
     }
 
     /// Nil for an ownership this version does not know.

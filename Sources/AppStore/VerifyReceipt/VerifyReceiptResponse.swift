@@ -78,9 +78,9 @@ private struct AnswerMembers {
     private(set) var latestExpired: [AttestedRecord] = []
     private var seen: [Member] = []
 
-    init(json body: [UInt8]) throws(StrictJSON.Unreadable) {
+    init(json body: [UInt8]) throws(JSONUnreadable) {
         var walk = try JSONWalk(body)
-        try walk.members { walk, name throws(StrictJSON.Unreadable) in
+        try walk.members { walk, name throws(JSONUnreadable) in
             guard let member = Self.names.member(name, in: walk), !seen.contains(member) else { return }
             seen.append(member)
             switch member {
@@ -121,12 +121,12 @@ private struct ReceiptMembers {
     init() {}
 
     /// Takes what it can; of a value that is no object nothing.
-    init(_ walk: inout JSONWalk) throws(StrictJSON.Unreadable) {
+    init(_ walk: inout JSONWalk) throws(JSONUnreadable) {
         guard walk.kind == .object else {
             try walk.pass()
             return
         }
-        try walk.members { walk, name throws(StrictJSON.Unreadable) in
+        try walk.members { walk, name throws(JSONUnreadable) in
             guard let member = Self.names.member(name, in: walk) else { return try record.take(name, &walk) }
             guard !seen.contains(member) else { return }
             seen.append(member)
@@ -141,13 +141,13 @@ private struct ReceiptMembers {
 
 extension AttestedRecord {
     /// An array, or a single record where an array is usual; another value is an empty list.
-    fileprivate static func list(_ walk: inout JSONWalk) throws(StrictJSON.Unreadable) -> [AttestedRecord] {
+    fileprivate static func list(_ walk: inout JSONWalk) throws(JSONUnreadable) -> [AttestedRecord] {
         guard walk.kind == .array else {
             let record = try AttestedRecord(&walk)
             return record.isEmpty ? [] : [record]
         }
         var records: [AttestedRecord] = []
-        try walk.elements { walk throws(StrictJSON.Unreadable) in records.append(try AttestedRecord(&walk)) }
+        try walk.elements { walk throws(JSONUnreadable) in records.append(try AttestedRecord(&walk)) }
         return records
     }
 }

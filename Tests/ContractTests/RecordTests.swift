@@ -30,7 +30,6 @@ struct QuarantinedEventTests {
                 RecordHeader("x-origin-topic", "receipts.submitted"), RecordHeader("x-origin-partition", "3"),
                 RecordHeader("x-origin-offset", "7"), RecordHeader("x-quarantine-id", event.id.rawValue),
             ])
-        #expect(QuarantinedEvent.headersAsTheyCame(event.headers) == record().headers)
     }
 
     @Test("has one id per place and content, the one that the first build gave")

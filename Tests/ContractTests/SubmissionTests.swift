@@ -56,3 +56,22 @@ struct ClaimDigestTests {
         #expect("\(original)".utf8.count == 64)
     }
 }
+
+@Suite("Evidence as text")
+struct EvidenceTextTests {
+    private let record = Array("{\"receipt\":\"AAé\"}".utf8)
+
+    @Test("is what it is a part of, up to its own ends")
+    func part() {
+        let text = EvidenceText(record[12..<16])
+        #expect(text.string == "AAé")
+        #expect(text == "AAé")
+        #expect(text != "AAe")
+        #expect(Set([text, EvidenceText("AAé"), "AA"]).count == 2)
+    }
+
+    @Test("does not describe itself: evidence is worth a purchase, and descriptions end up in logs")
+    func description() {
+        #expect("\(EvidenceText("secret"))" == "6 bytes")
+    }
+}

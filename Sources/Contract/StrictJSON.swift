@@ -1,3 +1,30 @@
+/// Reads the members of one JSON object (RFC 8259) from bytes that an attacker may have written.
+///
+/// Stricter than general decoders where they differ from each other: a member that stands twice is noticed, at every
+/// level, because decoders disagree on which one counts. Nested values are checked but not kept. Depth costs memory in
+/// proportion to the text and never the stack.
+public struct StrictJSON: Sendable {
+    /// The top-level members that stand once.
+    public let members: Members
+    /// Rules that the text breaks, in the order found.
+    public let flaws: [JSONFlaw]
+
+    /// Reads a whole text. A byte order mark in front is passed over, as RFC 8259 allows.
+    ///
+    /// - Throws: if it is not one JSON object in UTF-8, from its first byte to its last.
+    public init(_ bytes: [UInt8]) throws(JSONUnreadable) {
+        var walk = try JSONWalk(bytes, flaws: [])
+        var members = Members(of: bytes)
+        try walk.members { walk, name throws(JSONUnreadable) in
+            let value = try walk.token()
+            if let flaw = members.add(name.text, value) { walk.note(flaw) }
+        }
+        try walk.end()
+        self.members = members
+        flaws = walk.flaws ?? []
+    }
+}
+
 extension StrictJSON {
     /// The members of one object that stand once, by their names, which are compared byte by byte (RFC 8259, section
     /// 8.3). Names and values are places in the text: nothing becomes a string before it is asked for.
@@ -33,7 +60,7 @@ extension StrictJSON {
         }
 
         /// The value of a member; nil if there is none, or more than one of that name.
-        public subscript(name: String) -> Value? { member(name)?.value.value(in: text) }
+        public subscript(name: String) -> JSONValue? { member(name)?.value.value(in: text) }
 
         /// The text of a member that is a string, in UTF-8 and with its escapes resolved; nil if it is none. A text
         /// without escapes is a part of the bytes that were read, and keeps them all in memory.
@@ -48,7 +75,7 @@ extension StrictJSON {
         /// Takes a member.
         ///
         /// - Returns: the rule that it breaks, if any. One that stands again is reported once.
-        mutating func add(_ name: JSONString, _ value: JSONToken) -> Flaw? {
+        mutating func add(_ name: JSONString, _ value: JSONToken) -> JSONFlaw? {
             if let place = place(of: name) {
                 hashNames()
                 guard list[place].standsOnce else { return nil }
@@ -56,7 +83,7 @@ extension StrictJSON {
                 count -= 1
                 return .duplicateMember(name.string(in: text))
             }
-            guard count < maxMembers else { return .tooManyMembers }
+            guard count < JSONFlaw.maxMembers else { return .tooManyMembers }
             let member = Member(name: name, nameCount: name.withBytes(in: text) { $0.count }, value: value)
             list.append(member)
             count += 1

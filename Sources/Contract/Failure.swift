@@ -1,3 +1,47 @@
+/// Why a submission failed for good. The raw values are the `reason` of the failed event.
+public enum FailureReason: String, Hashable, Sendable, CaseIterable {
+    case malformedSubmission = "malformed_submission"
+    case unknownApp = "unknown_app"
+    case receiptMalformed = "receipt_malformed"
+    case receiptNotAuthentic = "receipt_not_authentic"
+    case signatureInvalid = "signature_invalid"
+    case bundleMismatch = "bundle_mismatch"
+    case environmentNotAllowed = "environment_not_allowed"
+    case productMismatch = "product_mismatch"
+    case unknownProduct = "unknown_product"
+    case quantityOutOfRange = "quantity_out_of_range"
+    case transactionNotFound = "transaction_not_found"
+    case transactionRevoked = "transaction_revoked"
+    case subscriptionExpired = "subscription_expired"
+    case ownedByAnotherUser = "owned_by_another_user"
+    case grantedToAnotherOrder = "granted_to_another_order"
+    case accountTokenMismatch = "account_token_mismatch"
+    case accountTokenMissing = "account_token_missing"
+    case familySharedNotAllowed = "family_shared_not_allowed"
+    case accountGone = "account_gone"
+    case abandonedByOperator = "abandoned_by_operator"
+}
+
+/// A definite "no", with what a support person needs to explain it.
+public struct Rejection: Hashable, Sendable {
+    public let reason: FailureReason
+    /// One sentence for people. Never holds a receipt, a token or a secret.
+    public let detail: String
+    /// The purchase it is about, where one is known.
+    public let transactionID: TransactionID?
+    public let productID: ProductID?
+
+    /// A rejection about one purchase, or about the evidence as a whole.
+    public init(
+        _ reason: FailureReason, _ detail: String, transactionID: TransactionID? = nil, productID: ProductID? = nil
+    ) {
+        self.reason = reason
+        self.detail = detail
+        self.transactionID = transactionID
+        self.productID = productID
+    }
+}
+
 /// A submission that will not be granted: every value of a failed row of `answers`.
 ///
 /// Its event is made from it and from nothing else.

@@ -128,6 +128,60 @@ public struct Purchase: Hashable, Sendable {
     }
 }
 
+/// The four kinds of in-app purchase, as App Store Connect has them.
+///
+/// The kind decides what makes a purchase the same purchase when it is seen again, see ``GrantKey``.
+public enum ProductType: String, Hashable, Sendable, CaseIterable {
+    case consumable
+    case nonConsumable
+    case nonRenewing
+    case autoRenewable
+}
+
+/// Something a player gets, and how much of it.
+public struct Item: Hashable, Sendable {
+    /// The platform's own name of the thing, such as `gems`.
+    public let item: String
+    /// How much of it; at least 1.
+    public let quantity: Int
+
+    /// Pairs a thing with how much of it.
+    public init(item: String, quantity: Int) {
+        self.item = item
+        self.quantity = quantity
+    }
+}
+
+/// One unit of a product, with its items.
+public struct Product: Hashable, Sendable {
+    /// The product's identifier in App Store Connect.
+    public let id: ProductID
+    /// Its kind; Apple's receipts do not say it, so the catalogue does.
+    public let type: ProductType
+    /// The items that one unit gives.
+    public let items: [Item]
+
+    /// A product of an app's catalogue.
+    public init(id: ProductID, type: ProductType, items: [Item]) {
+        self.id = id
+        self.type = type
+        self.items = items
+    }
+
+    /// The items that so many units give; nil if a number grows beyond `Int`.
+    public func items(times quantity: Int) -> [Item]? {
+        if quantity == 1 { return items }
+        var all: [Item] = []
+        all.reserveCapacity(items.count)
+        for item in items {
+            let (product, overflow) = item.quantity.multipliedReportingOverflow(by: quantity)
+            guard !overflow else { return nil }
+            all.append(Item(item: item.item, quantity: product))
+        }
+        return all
+    }
+}
+
 /// A purchase that passed every check, with its items: ready to be granted.
 public struct GrantablePurchase: Hashable, Sendable {
     public let purchase: Purchase
@@ -148,4 +202,49 @@ public struct GrantablePurchase: Hashable, Sendable {
 
     /// The key under which it may be granted once.
     public var grantKey: GrantKey { GrantKey(of: purchase, type: product.type) }
+}
+
+/// The identity of a purchase, the same whenever it is seen again: at most one grant exists per key, for ever.
+///
+/// The names are `t:<id>` for what is bought once or used up, `w:<id>` for a paid period of a subscription, and
+/// `p:<id>:<milliseconds>` for a period that Apple gave no line item. Consumables and durable products share `t` on
+/// purpose: a product's type that is corrected in the catalogue must not make a granted purchase look new.
+public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
+    public let environment: Environment
+    /// Unique within the environment.
+    public let name: String
+
+    /// The key of a purchase, by its kind.
+    ///
+    /// A restore has a new transaction id for everything but a consumable, so these go by the original's.
+    public init(of purchase: Purchase, type: ProductType) {
+        environment = purchase.environment
+        name =
+            switch type {
+            case .consumable: "t:" + purchase.transactionID.rawValue
+            case .nonConsumable, .nonRenewing: "t:" + purchase.originalTransactionID.rawValue
+            case .autoRenewable:
+                if let lineItem = purchase.webOrderLineItemID {
+                    "w:" + lineItem
+                } else {
+                    "p:\(purchase.originalTransactionID):\(purchase.purchasedAt.milliseconds)"
+                }
+            }
+    }
+
+    /// A key as read from the ledger.
+    public init(environment: Environment, name: String) {
+        self.environment = environment
+        self.name = name
+    }
+
+    /// Environment and name: `production:t:2000000123456789`.
+    public var text: String { environment.rawValue + ":" + name }
+
+    /// The id of the grant with this key.
+    public var grantID: GrantID {
+        GrantID(NameBasedUUID.text(namespace: NameBasedUUID.grants, name: text))
+    }
+
+    public var description: String { text }
 }

@@ -1,3 +1,5 @@
+public import Cryptography
+
 /// A submission's proof.
 public enum Evidence: Hashable, Sendable {
     /// An App Store receipt: base64, in whatever form the client wrote it. The text is never an identity.
@@ -6,15 +8,6 @@ public enum Evidence: Hashable, Sendable {
     case signedTransaction(EvidenceText)
     /// A bare transaction id, to be looked up.
     case transactionID(TransactionID)
-
-    /// The same evidence, which keeps nothing else in memory: a text may be a part of a record.
-    public var alone: Evidence {
-        switch self {
-        case .receipt(let base64): .receipt(base64: base64.alone)
-        case .signedTransaction(let text): .signedTransaction(text.alone)
-        case .transactionID: self
-        }
-    }
 
     /// Bytes of its text.
     public var byteCount: Int {
@@ -38,9 +31,6 @@ public struct EvidenceText: Hashable, Sendable, ExpressibleByStringLiteral, Cust
     public init(_ text: String) { self.init(Array(text.utf8)[...]) }
 
     public init(stringLiteral text: String) { self.init(text) }
-
-    /// The same text as a copy, which keeps nothing else in memory.
-    public var alone: EvidenceText { EvidenceText(Array(bytes)[...]) }
 
     /// As a string, which is a copy.
     public var string: String { String(decoding: bytes, as: UTF8.self) }
@@ -97,6 +87,18 @@ public struct Claim: Hashable, Sendable {
         self.environment = environment
         self.submittedAt = submittedAt
     }
+
+    /// An account token, which is a UUID, in lower case; nil for any other text.
+    public static func accountToken(_ text: String) -> String? {
+        guard text.utf8.count == 36 else { return nil }
+        let hasForm = text.utf8.enumerated().allSatisfy { index, byte in
+            switch index {
+            case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+            default: Hexadecimal.value(of: byte) != nil
+            }
+        }
+        return hasForm ? text.lowercased() : nil
+    }
 }
 
 /// One message of the input topic: somebody claims a purchase.
@@ -127,11 +129,6 @@ public final class Submission: Sendable, Hashable {
     public var orderID: OrderID? { claimant.orderID }
     public var traceparent: String? { claimant.traceparent }
 
-    /// The same submission, which does not keep its record in memory.
-    public var alone: Submission {
-        Submission(claimant: claimant, claim: claim, evidence: evidence.alone, origin: origin, receivedAt: receivedAt)
-    }
-
     public static func == (left: Submission, right: Submission) -> Bool {
         left === right
             || (left.claimant == right.claimant && left.claim == right.claim && left.evidence == right.evidence
@@ -142,4 +139,77 @@ public final class Submission: Sendable, Hashable {
         hasher.combine(claimant)
         hasher.combine(origin)
     }
+}
+
+/// Tells whether two submissions under one id claim the same.
+///
+/// SHA-256 over everything that decides the outcome: app, submission, user, order, account token, product, transaction
+/// and evidence. `submittedAt` and `environment` are left out, because a producer may well send them differently the
+/// second time. It is computed only where a row needs it: a digest of a receipt costs more than reading it.
+public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
+    public let digest: SHA256Digest
+
+    /// A digest as read from the ledger.
+    public init(_ digest: SHA256Digest) {
+        self.digest = digest
+    }
+
+    /// Digests a submission.
+    public init(of submission: Submission) {
+        var text: [UInt8] = []
+        text.reserveCapacity(512)
+        text.append(contentsOf: "claim/1".utf8)
+        Self.append(submission.bundleID.rawValue.utf8, to: &text)
+        Self.append(submission.id.rawValue.utf8, to: &text)
+        Self.append(submission.userID.rawValue.utf8, to: &text)
+        Self.append(submission.orderID?.rawValue.utf8, to: &text)
+        Self.append(submission.claim.appAccountToken?.utf8, to: &text)
+        Self.append(submission.claim.productID?.rawValue.utf8, to: &text)
+        Self.append(submission.claim.transactionID?.rawValue.utf8, to: &text)
+        var hash = SHA256()
+        switch submission.evidence {
+        case .receipt(let base64):
+            text.append(UInt8(ascii: "r"))
+            Self.finish(base64.bytes, behind: &text, into: &hash)
+        case .signedTransaction(let jws):
+            text.append(UInt8(ascii: "s"))
+            Self.finish(jws.bytes, behind: &text, into: &hash)
+        case .transactionID(let id):
+            text.append(UInt8(ascii: "t"))
+            Self.finish(Array(id.rawValue.utf8)[...], behind: &text, into: &hash)
+        }
+        digest = hash.finish()
+    }
+
+    /// Digests a malformed submission: all of its bytes, because its members cannot be told apart for certain.
+    init(malformed value: [UInt8]) {
+        var hash = SHA256()
+        hash.update(Array("malformed/1".utf8))
+        hash.update(value)
+        digest = hash.finish()
+    }
+
+    /// Hashes what was gathered, then the evidence where it lies.
+    private static func finish(_ evidence: ArraySlice<UInt8>, behind text: inout [UInt8], into hash: inout SHA256) {
+        appendLength(evidence.count, to: &text)
+        hash.update(text)
+        hash.update(evidence)
+    }
+
+    /// The mark of an absent part differs from that of an empty one.
+    private static func append(_ part: String.UTF8View?, to text: inout [UInt8]) {
+        guard let part else { return text.append(0) }
+        text.append(1)
+        appendLength(part.count, to: &text)
+        text.append(contentsOf: part)
+    }
+
+    private static func appendLength(_ count: Int, to text: inout [UInt8]) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            text.append(UInt8(truncatingIfNeeded: count >> shift))
+        }
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    public var description: String { digest.hex }
 }

@@ -8,14 +8,14 @@ struct JSONWalkTests {
     private static let names = JSONNameList(["a", "list"])
 
     /// What a walk takes of `{"a": ..., "list": [...]}` at any depth: the scalars named `a`, in order.
-    private func scalars(_ json: String) throws(StrictJSON.Unreadable) -> [StrictJSON.Value?] {
-        var found: [StrictJSON.Value?] = []
+    private func scalars(_ json: String) throws(JSONUnreadable) -> [JSONValue?] {
+        var found: [JSONValue?] = []
         var walk = try JSONWalk(Array(json.utf8))
-        try walk.members { walk, name throws(StrictJSON.Unreadable) in
+        try walk.members { walk, name throws(JSONUnreadable) in
             switch walk.index(of: name, in: Self.names) {
             case 0: found.append(try walk.scalar())
             case 1 where walk.kind == .array:
-                try walk.elements { walk throws(StrictJSON.Unreadable) in found.append(try walk.scalar()) }
+                try walk.elements { walk throws(JSONUnreadable) in found.append(try walk.scalar()) }
             default: break
             }
         }
@@ -52,7 +52,7 @@ struct JSONWalkTests {
             "{\"x\":\u{0}1}", "{\"x\":[[[]]}", "{,}", "{\"list\":[1,,2]}", "{\"list\":[,1]}",
         ])
     func damaged(json: String) {
-        #expect(throws: StrictJSON.Unreadable.self) { try scalars(json) }
+        #expect(throws: JSONUnreadable.self) { try scalars(json) }
     }
 
     @Test("refuses what is not UTF-8, and nesting beyond its limit")
@@ -87,5 +87,27 @@ struct JSONWalkTests {
             guard !text.contains(/,\s*[\]}]/) else { continue }
             #expect(passes(bytes) == isValid, "\(text)")
         }
+    }
+}
+
+@Suite("A list of names")
+struct JSONNameListTests {
+    @Test("finds each of its names and no other")
+    func found() {
+        let list = JSONNameList(["a", "", "bcd", "bce", "é", "a"])
+        let expected: [(String, Int?)] = [
+            ("a", 0), ("", 1), ("bcd", 2), ("bce", 3), ("é", 4), ("e\u{301}", nil), ("bc", nil), ("bcdb", nil),
+            ("A", nil),
+        ]
+        for (name, index) in expected {
+            let bytes = Array(name.utf8)
+            #expect(list.index(of: bytes.span) == index, "\(name)")
+        }
+    }
+
+    @Test("has none where there is none")
+    func empty() {
+        let bytes = Array("a".utf8)
+        #expect(JSONNameList([]).index(of: bytes.span) == nil)
     }
 }

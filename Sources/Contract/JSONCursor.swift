@@ -1,3 +1,88 @@
+/// A scalar of a JSON text, or the mark of a value with parts, whose contents are not kept.
+public enum JSONValue: Hashable, Sendable {
+    /// Its escapes resolved.
+    case string(String)
+    /// As it is written: a reader decides how much precision it needs.
+    case number(String)
+    case boolean(Bool)
+    case null, object, array
+}
+
+/// A text is not JSON in UTF-8: nothing in it can be trusted.
+public struct JSONUnreadable: Error, Hashable {
+    /// The fault, in a few constant words.
+    public let reason: String
+
+    /// For readers of what a walk visits, to refuse it.
+    public init(reason: String) {
+        self.reason = reason
+    }
+
+    static let notJSON = JSONUnreadable(reason: "not JSON")
+    static let unknownEscape = JSONUnreadable(reason: "unknown escape in a string")
+    static let loneSurrogate = JSONUnreadable(reason: "lone surrogate in a string")
+}
+
+/// A value of a JSON text, not yet made into anything.
+enum JSONToken: Sendable {
+    case string(JSONString)
+    /// Where it stands.
+    case number(Range<Int>)
+    case boolean(Bool)
+    case null, object, array
+
+    func value(in text: [UInt8]) -> JSONValue {
+        switch self {
+        case .string(let string): .string(string.string(in: text))
+        case .number(let place): .number(String(decoding: text[place], as: UTF8.self))
+        case .boolean(let flag): .boolean(flag)
+        case .null: .null
+        case .object: .object
+        case .array: .array
+        }
+    }
+}
+
+/// A string of a JSON text that is known to be UTF-8.
+enum JSONString: Sendable {
+    /// One without escapes: where it stands, its quotes aside.
+    case plain(Range<Int>)
+    /// One with escapes, which are resolved here, in UTF-8.
+    case resolved([UInt8])
+
+    func string(in text: [UInt8]) -> String {
+        withBytes(in: text) { bytes in
+            guard let text = try? UTF8Span(validating: bytes) else { return nil }
+            return String(copying: text)
+        } ?? String(decoding: bytes(in: text), as: UTF8.self)
+    }
+
+    /// UTF-8; of a plain one a part of the text, and no copy.
+    func bytes(in text: [UInt8]) -> ArraySlice<UInt8> {
+        switch self {
+        case .plain(let place): text[place]
+        case .resolved(let bytes): bytes[...]
+        }
+    }
+
+    /// The same bytes to be looked at, without a reference to be counted.
+    @inline(__always)
+    func withBytes<Result>(in text: [UInt8], _ body: (borrowing Span<UInt8>) -> Result) -> Result {
+        switch self {
+        case .plain(let place): body(text.span.extracting(place))
+        case .resolved(let bytes): body(bytes.span)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    func isEqual(to other: borrowing Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
+    }
+}
+
 /// A place in a JSON text that is known to be UTF-8, with the tokens that can stand there.
 struct JSONCursor {
     let bytes: [UInt8]
@@ -19,18 +104,14 @@ struct JSONCursor {
         return true
     }
 
+    /// Passes over white space between tokens (RFC 8259 section 2).
     mutating func skipSpace() {
-        while let byte = peek, Self.isSpace(byte) { position += 1 }
-    }
-
-    /// White space between tokens (RFC 8259 section 2).
-    static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+        while let byte = peek, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
     /// A string with its escapes resolved. A lone surrogate is an error, because Swift has no string for it.
-    mutating func text() throws(StrictJSON.Unreadable) -> JSONString {
-        guard take(UInt8(ascii: "\"")) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+    mutating func text() throws(JSONUnreadable) -> JSONString {
+        guard take(UInt8(ascii: "\"")) else { throw .notJSON }
         let start = position
         skipPlain()
         // The common case: no escapes, and no copy.
@@ -69,24 +150,24 @@ struct JSONCursor {
     private static var spaces: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: " ")) }
 
     /// The rest of a string that has escapes; some encoders write every `/` of a receipt as one.
-    private mutating func escaped(from start: Int) throws(StrictJSON.Unreadable) -> [UInt8] {
+    private mutating func escaped(from start: Int) throws(JSONUnreadable) -> [UInt8] {
         var text = Array(bytes[start..<position])
         while let byte = peek {
             position += 1
             switch byte {
             case UInt8(ascii: "\""): return text
             case UInt8(ascii: "\\"): try takeEscape(into: &text)
-            default: throw StrictJSON.Unreadable(reason: "control character in a string")
+            default: throw JSONUnreadable(reason: "control character in a string")
             }
             let plain = position
             skipPlain()
             text.append(contentsOf: bytes[plain..<position])
         }
-        throw StrictJSON.Unreadable(reason: "not JSON")
+        throw .notJSON
     }
 
-    private mutating func takeEscape(into text: inout [UInt8]) throws(StrictJSON.Unreadable) {
-        guard let byte = peek else { throw StrictJSON.Unreadable(reason: "not JSON") }
+    private mutating func takeEscape(into text: inout [UInt8]) throws(JSONUnreadable) {
+        guard let byte = peek else { throw .notJSON }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
@@ -96,34 +177,26 @@ struct JSONCursor {
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"): text.append(contentsOf: String(try unicodeEscape()).utf8)
-        default: throw StrictJSON.Unreadable(reason: "unknown escape in a string")
+        default: throw .unknownEscape
         }
     }
 
-    private mutating func unicodeEscape() throws(StrictJSON.Unreadable) -> Unicode.Scalar {
+    private mutating func unicodeEscape() throws(JSONUnreadable) -> Unicode.Scalar {
         var code = try fourHexDigits()
         if (0xD800..<0xDC00).contains(code) {
-            guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-                throw StrictJSON.Unreadable(reason: "lone surrogate in a string")
-            }
+            guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw .loneSurrogate }
             let low = try fourHexDigits()
-            guard (0xDC00..<0xE000).contains(low) else {
-                throw StrictJSON.Unreadable(reason: "lone surrogate in a string")
-            }
+            guard (0xDC00..<0xE000).contains(low) else { throw .loneSurrogate }
             code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
         }
-        guard let scalar = Unicode.Scalar(code) else {
-            throw StrictJSON.Unreadable(reason: "lone surrogate in a string")
-        }
+        guard let scalar = Unicode.Scalar(code) else { throw .loneSurrogate }
         return scalar
     }
 
-    private mutating func fourHexDigits() throws(StrictJSON.Unreadable) -> UInt32 {
+    private mutating func fourHexDigits() throws(JSONUnreadable) -> UInt32 {
         var code: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
-                throw StrictJSON.Unreadable(reason: "unknown escape in a string")
-            }
+            guard let digit = peek.flatMap(Hexadecimal.value) else { throw .unknownEscape }
             position += 1
             code = code << 4 + UInt32(digit)
         }
@@ -131,12 +204,12 @@ struct JSONCursor {
     }
 
     /// A string, a number, `true`, `false` or `null`.
-    mutating func scalar() throws(StrictJSON.Unreadable) -> JSONToken {
+    mutating func scalar() throws(JSONUnreadable) -> JSONToken {
         peek == UInt8(ascii: "\"") ? .string(try text()) : try literal()
     }
 
     /// A number, `true`, `false` or `null`.
-    private mutating func literal() throws(StrictJSON.Unreadable) -> JSONToken {
+    private mutating func literal() throws(JSONUnreadable) -> JSONToken {
         switch peek {
         case UInt8(ascii: "t") where takeWord("true"): return .boolean(true)
         case UInt8(ascii: "f") where takeWord("false"): return .boolean(false)
@@ -145,7 +218,7 @@ struct JSONCursor {
         }
     }
 
-    private mutating func number() throws(StrictJSON.Unreadable) -> JSONToken {
+    private mutating func number() throws(JSONUnreadable) -> JSONToken {
         let start = position
         _ = take(UInt8(ascii: "-"))
         // RFC 8259 section 6: no leading zeros, digits on both sides of the point, digits in the exponent.
@@ -158,8 +231,8 @@ struct JSONCursor {
         return .number(start..<position)
     }
 
-    private mutating func digits() throws(StrictJSON.Unreadable) {
-        guard let first = peek, (0x30...0x39).contains(first) else { throw StrictJSON.Unreadable(reason: "not JSON") }
+    private mutating func digits() throws(JSONUnreadable) {
+        guard let first = peek, (0x30...0x39).contains(first) else { throw .notJSON }
         while let byte = peek, (0x30...0x39).contains(byte) { position += 1 }
     }
 

@@ -1,0 +1,260 @@
+public import Cryptography
+
+/// The topics that Grantor reads and writes.
+public enum Topic: String, Hashable, Sendable, CaseIterable {
+    /// The input: submissions.
+    case submitted
+    /// Grants: items and the user they were given to.
+    case granted
+    /// Which submission will not be granted, and why.
+    case failed
+    /// Records of the input that name no submission or no user, as they came.
+    case quarantined
+
+    /// Its name, unless the configuration gives another one.
+    public var defaultName: String {
+        switch self {
+        case .submitted: "receipts.submitted"
+        case .granted: "purchases.granted"
+        case .failed: "purchases.failed"
+        case .quarantined: "receipts.quarantined"
+        }
+    }
+
+    /// The topics that Grantor writes.
+    public static let outputs: [Topic] = [.granted, .failed, .quarantined]
+}
+
+/// A place in the input topic.
+public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let topic: String
+    public let partition: Int32
+    public let offset: Int64
+
+    /// A record's place.
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+
+    /// By topic, partition and offset.
+    public static func < (left: Origin, right: Origin) -> Bool {
+        (left.topic, left.partition, left.offset) < (right.topic, right.partition, right.offset)
+    }
+
+    public var description: String { "\(topic)/\(partition)/\(offset)" }
+}
+
+/// A partition of the input topic.
+public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public let topic: String
+    public let partition: Int32
+
+    public init(topic: String, partition: Int32) {
+        self.topic = topic
+        self.partition = partition
+    }
+
+    /// By topic, then by number.
+    public static func < (left: TopicPartition, right: TopicPartition) -> Bool {
+        (left.topic, left.partition) < (right.topic, right.partition)
+    }
+
+    public var description: String { "\(topic)/\(partition)" }
+}
+
+extension Origin {
+    /// The partition that the record stands in.
+    public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
+}
+
+/// A header of a Kafka record. Names may repeat; a value may be absent.
+public struct RecordHeader: Hashable, Sendable {
+    public let name: String
+    public let value: [UInt8]?
+
+    /// A header with raw bytes.
+    public init(name: String, value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+
+    /// A header with text, as UTF-8.
+    public init(_ name: String, _ text: String) {
+        self.init(name: name, value: Array(text.utf8))
+    }
+}
+
+/// A record of the input topic, as it came.
+public struct InputRecord: Hashable, Sendable {
+    public let origin: Origin
+    public let key: [UInt8]?
+    /// Nil for a tombstone.
+    public let value: [UInt8]?
+    public let headers: [RecordHeader]
+    /// The record's own time; nil where it has none (message format 0).
+    public let timestamp: Timestamp?
+
+    /// A record with everything it came with.
+    public init(
+        origin: Origin, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = [], timestamp: Timestamp?
+    ) {
+        self.origin = origin
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.timestamp = timestamp
+    }
+
+    /// Bytes of key, value and headers: what the in-flight limit counts for it.
+    public var byteCount: Int {
+        headers.reduce((value?.count ?? 0) + (key?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+    }
+}
+
+/// A message for downstream services, complete to the last byte.
+public struct Event: Hashable, Sendable {
+    /// Derived from what the event tells, so that it never changes.
+    public let id: EventID
+    public let topic: Topic
+    /// The record's key: the user's id, or the key that a quarantined record came with.
+    public let key: [UInt8]?
+    public let headers: [RecordHeader]
+    public let value: [UInt8]?
+
+    /// An event whose bytes are fixed.
+    public init(id: EventID, topic: Topic, key: [UInt8]?, headers: [RecordHeader], value: [UInt8]?) {
+        self.id = id
+        self.topic = topic
+        self.key = key
+        self.headers = headers
+        self.value = value
+    }
+}
+
+/// How the values of a row become the bytes of its event. A row keeps the number of its format, and formats are added,
+/// never changed: so every copy of an event is the same bytes, whichever version makes it.
+///
+/// Workers of two versions share a ledger while they are upgraded, so a version that adds a format writes the one
+/// before it, and the next version writes the new one.
+public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
+    case v1 = 1
+
+    /// The format of new rows.
+    public static let current = EventFormat.v1
+}
+
+/// CloudEvents 1.0 over Kafka in binary mode: attributes in `ce_` headers, data in the value, as JSON.
+public enum CloudEvent {
+    /// Header that holds an event's id.
+    public static let idHeader = "ce_id"
+    /// Header that holds the time of what an event tells.
+    public static let timeHeader = "ce_time"
+    /// Source of every event; with the id it makes an event unique.
+    static let source = "grantor"
+
+    // Made once: every event has them.
+    private static let specVersionHeader = RecordHeader("ce_specversion", "1.0")
+    private static let sourceHeader = RecordHeader("ce_source", source)
+    private static let contentTypeHeader = RecordHeader("content-type", "application/json")
+
+    /// - Parameter type: The header that names the event's type, see ``typeHeader(_:)``.
+    static func headers(
+        id: EventID, type: RecordHeader, subject: String, time: Timestamp, traceparent: String?
+    ) -> [RecordHeader] {
+        var headers: [RecordHeader] = []
+        headers.reserveCapacity(9)
+        headers.append(specVersionHeader)
+        headers.append(RecordHeader(idHeader, id.rawValue))
+        headers.append(sourceHeader)
+        headers.append(type)
+        headers.append(RecordHeader("ce_subject", subject))
+        headers.append(RecordHeader(timeHeader, time.rfc3339))
+        headers.append(contentTypeHeader)
+        if let traceparent {
+            headers.append(RecordHeader("traceparent", traceparent))
+        }
+        return headers
+    }
+
+    /// The header that names an event's type.
+    static func typeHeader(_ type: String) -> RecordHeader { RecordHeader("ce_type", type) }
+}
+
+/// A quarantined record that the quarantine topic did not take, by its place and content: what the outbox keeps of it.
+public struct QuarantineStub: Hashable, Sendable {
+    public let origin: Origin
+    public let reason: String
+    /// The record's own time.
+    public let timestamp: Timestamp
+    /// SHA-256 of the record's value.
+    public let digest: SHA256Digest
+    /// Bytes of the record's value.
+    public let size: Int
+
+    /// A stub as read from the ledger.
+    public init(origin: Origin, reason: String, timestamp: Timestamp, digest: SHA256Digest, size: Int) {
+        self.origin = origin
+        self.reason = reason
+        self.timestamp = timestamp
+        self.digest = digest
+        self.size = size
+    }
+
+    /// The stub of a record.
+    public init(of record: InputRecord, reason: String) {
+        self.init(
+            origin: record.origin, reason: reason, timestamp: record.timestamp ?? Timestamp(milliseconds: 0),
+            digest: SHA256.hash(record.value ?? []), size: record.value?.count ?? 0)
+    }
+}
+
+/// `receipts.quarantined`: a record of the input topic that could not be read.
+///
+/// Its time is the record's and its id is made of the record's place and content, so that a record that is read again
+/// is the same event.
+public enum QuarantinedEvent {
+    /// Header that holds the event's id.
+    public static let idHeader = "x-quarantine-id"
+
+    /// Makes the event of a record: key, value and headers as they came, then why and where from.
+    public static func event(of record: InputRecord, reason: String) -> Event {
+        let stub = QuarantineStub(of: record, reason: reason)
+        let id = id(of: stub)
+        return Event(
+            id: id, topic: .quarantined, key: record.key, headers: record.headers + headers(of: stub, id: id),
+            value: record.value)
+    }
+
+    /// Makes the event that stands for a record which the topic did not take: the same id, without key and value, and
+    /// with SHA-256 and size of the value.
+    public static func event(of stub: QuarantineStub) -> Event {
+        let id = id(of: stub)
+        let headers =
+            headers(of: stub, id: id) + [
+                RecordHeader("x-quarantine-sha256", stub.digest.hex),
+                RecordHeader("x-quarantine-size", String(stub.size)),
+            ]
+        return Event(id: id, topic: .quarantined, key: nil, headers: headers, value: nil)
+    }
+
+    private static func headers(of stub: QuarantineStub, id: EventID) -> [RecordHeader] {
+        [
+            RecordHeader("x-quarantine-reason", stub.reason),
+            RecordHeader("x-quarantined-at", stub.timestamp.rfc3339),
+            RecordHeader("x-origin-topic", stub.origin.topic),
+            RecordHeader("x-origin-partition", String(stub.origin.partition)),
+            RecordHeader("x-origin-offset", String(stub.origin.offset)),
+            RecordHeader(idHeader, id.rawValue),
+        ]
+    }
+
+    private static func id(of stub: QuarantineStub) -> EventID {
+        // Byte by byte in decimal, as ever: an id that changes is another event.
+        let digest = stub.digest.bytes.map { String($0) }.joined(separator: ".")
+        let origin = stub.origin
+        let name = "quarantined:\(origin.topic):\(origin.partition):\(origin.offset):\(digest)"
+        return EventID(NameBasedUUID.text(namespace: NameBasedUUID.events, name: name))
+    }
+}
