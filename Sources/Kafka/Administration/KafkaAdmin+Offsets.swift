@@ -37,16 +37,8 @@ extension KafkaAdmin {
         of group: String, in partitions: [KafkaPartition], timeout: Duration = .seconds(30)
     ) throws(KafkaError) -> [KafkaPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
-        // While a coordinator moves or loads, librdkafka 2.0 asks the client's own group for the new one. A client
-        // without a group then ends the process by SIGSEGV (`rd_kafka_handle_OffsetFetch`, `rk_cgrp` is null).
         return try withClient(knowing: group) { handle throws(KafkaError) in
-            let queue = try ClientQueue.make(handle)
-            try CommittedOffsetsRequest.send(handle, group: group, partitions, request: 1, timeout: timeout, to: queue)
-            let limit = (timeout + .seconds(5)).wholeMilliseconds
-            guard let event = queue.nextEvent(milliseconds: limit),
-                case .groupOffsets(let result, _) = event.content
-            else { throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT) }
-            return try result.get()
+            try handle.committedOffsets(partitions, timeout: timeout)
         }
     }
 

@@ -10,8 +10,6 @@ struct ClientEvent: ~Copyable {
         case rebalance(rd_kafka_resp_err_t, [KafkaPartition])
         /// The answer to a commit; per partition where the request as a whole succeeded.
         case committed(rd_kafka_resp_err_t, refused: [KafkaPartition: KafkaError])
-        /// The answer to ``CommittedOffsetsRequest``.
-        case groupOffsets(Result<[KafkaPartition: Int64], KafkaError>, request: UInt)
         /// Delivery reports, to be read with ``forEachDelivery(_:)``.
         case deliveries
         case other(String)
@@ -39,9 +37,6 @@ struct ClientEvent: ~Copyable {
         case RD_KAFKA_EVENT_OFFSET_COMMIT:
             return .committed(
                 rd_kafka_event_error(pointer), refused: .refused(in: rd_kafka_event_topic_partition_list(pointer)))
-        case RD_KAFKA_EVENT_LISTCONSUMERGROUPOFFSETS_RESULT:
-            return .groupOffsets(
-                CommittedOffsetsRequest.answer(in: pointer), request: UInt(bitPattern: rd_kafka_event_opaque(pointer)))
         case RD_KAFKA_EVENT_DR: return .deliveries
         default: return .other(string(rd_kafka_event_name(pointer)))
         }

@@ -14,8 +14,8 @@ final class ConsumerLoop {
     private static let safetyTick = Duration.seconds(1)
     /// Control events in one turn; the rest wait for the next, so that a flood of logs cannot keep commands waiting.
     private static let controlEventsPerTurn = 1000
-    /// Time that the question for committed offsets may take.
-    private static let fetchCommittedLimit = Duration.seconds(10)
+    /// Time that the question for committed offsets may take, and hold everything else up: the group's events too.
+    private static let fetchCommittedLimit = Duration.seconds(1)
     /// Time for freeing the client, whatever the deadline of a stop says.
     private static let freeingReserve = Duration.seconds(1)
 
@@ -39,16 +39,12 @@ final class ConsumerLoop {
     /// Whether the group deals out only what moves, as far as it has said.
     var isIncremental = false
     private var log: ClientLog
-    private let group: String
     private let isCooperative: Bool
     private let isStatic: Bool
     private let commands: Mailbox<ConsumerCommand>
     private let activity: ConsumerActivity
     private var leaving: GroupLeaving?
     private var hasFailed = false
-    /// Questions for committed offsets that are to be answered, by their numbers.
-    private var questions: [UInt: [KafkaPartition]] = [:]
-    private var lastQuestion: UInt = 0
 
     init(
         handle: ClientHandle, configuration: KafkaConsumerConfiguration, commands: Mailbox<ConsumerCommand>,
@@ -62,7 +58,6 @@ final class ConsumerLoop {
         self.logger = logger
         self.sink = sink
         log = ClientLog(logger: logger)
-        group = configuration.groupID
         isCooperative = configuration.isCooperative
         isStatic = configuration.isStatic
         refill = PrefetchRefill(records: configuration.heldRecords, bytes: configuration.heldBytes)
@@ -119,24 +114,12 @@ final class ConsumerLoop {
     // MARK: Offsets
 
     private func fetchCommitted(_ partitions: [KafkaPartition]) {
-        lastQuestion += 1
         do throws(KafkaError) {
-            try CommittedOffsetsRequest.send(
-                handle, group: group, partitions, request: lastQuestion, timeout: Self.fetchCommittedLimit,
-                to: control)
-            questions[lastQuestion] = partitions
+            guard leaving == nil else { throw KafkaError(RD_KAFKA_RESP_ERR__DESTROY) }
+            let offsets = try handle.committedOffsets(partitions, timeout: Self.fetchCommittedLimit)
+            sink(.committedOffsets(Dictionary(partitions.map { ($0, offsets[$0]) }) { first, _ in first }))
         } catch {
             sink(.committedOffsetsFailed(partitions, error))
-        }
-    }
-
-    private func answered(_ result: Result<[KafkaPartition: Int64], KafkaError>, question: UInt) {
-        guard let partitions = questions.removeValue(forKey: question) else { return }
-        switch result {
-        case .success(let offsets):
-            let all = partitions.map { ($0, offsets[$0]) }
-            sink(.committedOffsets(Dictionary(all) { first, _ in first }))
-        case .failure(let error): sink(.committedOffsetsFailed(partitions, error))
         }
     }
 
@@ -185,7 +168,6 @@ final class ConsumerLoop {
         case .statistics(let json): note(json)
         case .rebalance(let code, let partitions): rebalance(code, partitions)
         case .committed(let code, let refused): committed(code, refused: refused)
-        case .groupOffsets(let result, let question): answered(result, question: question)
         case .deliveries, .other: break
         }
     }
@@ -269,9 +251,6 @@ final class ConsumerLoop {
         while let event = control.nextEvent() { serve(event.content) }
         metrics.granted.set(0)
         metrics.read.set(0)
-        for (_, partitions) in questions.sorted(by: { $0.key < $1.key }) {
-            sink(.committedOffsetsFailed(partitions, KafkaError(RD_KAFKA_RESP_ERR__DESTROY)))
-        }
         let unanswered = commits.answered().merging(commits.waiting) { _, latest in latest }
         if !unanswered.isEmpty { sink(.commitFailed(unanswered, KafkaError(RD_KAFKA_RESP_ERR__DESTROY))) }
     }

@@ -79,7 +79,7 @@ public final class KafkaConsumer: Sendable {
     public func commit(_ offsets: [KafkaPartition: Int64]) { commands.post(.commit(offsets)) }
 
     /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` or
-    /// ``KafkaConsumerEvent/committedOffsetsFailed(_:_:)`` follows within ten seconds or so.
+    /// ``KafkaConsumerEvent/committedOffsetsFailed(_:_:)`` follows within a second or so.
     public func fetchCommitted(_ partitions: [KafkaPartition]) { commands.post(.fetchCommitted(partitions)) }
 
     /// Hands over nothing more, sends the commits that wait, leaves the group and frees the client, all of it within
