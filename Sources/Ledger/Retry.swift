@@ -53,19 +53,24 @@ public struct RetryEntry: Hashable, Sendable {
     public let delay: Int64
     public let history: AttemptHistory
     public let doubt: Doubt?
+    /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is written
+    /// with a new row, and never changes.
+    public var isSigned: Bool
 
     public init(
-        cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil
+        cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil,
+        isSigned: Bool = false
     ) {
         self.cause = cause
         self.detail = detail
         self.delay = delay
         self.history = history
         self.doubt = doubt
+        self.isSigned = isSigned
     }
 }
 
-/// Which due rows a worker takes.
+/// Which due rows a worker takes: signed ones first, then by their due time.
 public struct DueRequest: Hashable, Sendable {
     /// Rows of this endpoint; nil for held ones, which have none.
     public let endpoint: Endpoint?

@@ -106,7 +106,7 @@ public struct RandomPlay {
             content = .retry(
                 RetryEntry(
                     cause: chance(80) ? .retrying(.noAnswer, Samples.endpoint) : .held(.unknownAnswer),
-                    detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random)))
+                    detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random), isSigned: chance(30)))
         }
         return Samples.decision(
             submission, content, lease: lease, generation: chance(95) ? generation : generation - 1, at: clock,

@@ -71,6 +71,26 @@ extension LedgerConformance {
             try expect(try take(nil, 9), [], "held")
             try expect(try take(Samples.serverAPI, 9), ["api"], "another endpoint")
         },
+        ConformanceRule("Rows that Apple has signed are taken before all others, also once they were tried") {
+            subject in
+            try subject.own()
+            for (number, delay) in [(1, 100), (2, 300), (3, 200), (4, 5_000)] {
+                let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
+                try subject.write(Samples.wait(submission, delay: Int64(delay), isSigned: number % 2 == 0))
+            }
+            func take(_ limit: Int, beforeDue: Bool = false) throws -> [DueRetry] {
+                try subject.ledger.takeDue(
+                    [DueRequest(endpoint: Samples.endpoint, limit: limit, beforeDue: beforeDue)], bytes: .max)
+            }
+            subject.setClock(Samples.later(1_000))
+            let due = try take(2)
+            try expect(due.map(\.submission.id), ["s2", "s1"], "the order of rows that are due")
+            for row in due {
+                try subject.write(Samples.wait(row.submission, delay: 9_000, lease: row.lease, attempts: 2))
+            }
+            try expect(
+                try take(9, beforeDue: true).map(\.submission.id), ["s4", "s2", "s3", "s1"], "before they are due")
+        },
         ConformanceRule("Held rows have no endpoint") { subject in
             try subject.own()
             let entry = RetryEntry(cause: .held(.credentialsMissing), detail: "No key.", delay: 0)

@@ -80,14 +80,14 @@ public enum Samples {
 
     static func wait(
         _ submission: Submission, delay: Int64 = 15_000, endpoint: Endpoint = endpoint, lease: RetryLease? = nil,
-        attempts: Int = 1, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil
+        attempts: Int = 1, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil, isSigned: Bool = false
     ) -> Decision {
         decision(
             submission,
             .retry(
                 RetryEntry(
                     cause: .retrying(.unreachable, endpoint), detail: "Nothing was heard.", delay: delay,
-                    history: history, doubt: doubt)), lease: lease, attempts: attempts)
+                    history: history, doubt: doubt, isSigned: isSigned)), lease: lease, attempts: attempts)
     }
 
     static func reference(

@@ -147,7 +147,9 @@ extension ModelConnection: LedgerConnection {
         for retry in writes.retries { model.tables.insert(retry, now: now) }
         for update in writes.updatedRetries {
             model.tables.change(update.lease.key) {
+                let isSigned = $0.entry.isSigned
                 $0.entry = update.entry
+                $0.entry.isSigned = isSigned
                 $0.attempts = update.attempts
                 $0.dueAt = now + update.entry.delay
                 $0.leasedUntil = nil
@@ -170,7 +172,7 @@ extension ModelConnection: LedgerConnection {
         let due = model.tables.retries.filter { _, row in
             row.entry.cause.endpoint == request.endpoint
                 && (request.beforeDue ? row.leasedUntil ?? .min <= now : row.dueAt <= now)
-        }.sorted { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }
+        }.sorted { Self.place($0.value) < Self.place($1.value) }
         var taken: [DueRetry] = []
         for (key, row) in due {
             guard taken.count < request.limit, bytes > 0 else { break }
@@ -178,6 +180,10 @@ extension ModelConnection: LedgerConnection {
             taken.append(lease(key, row))
         }
         return taken
+    }
+
+    private static func place(_ row: ModelTables.Retry) -> (Int, Int64, Int64) {
+        (row.entry.isSigned ? 0 : 1, row.dueAt, row.sequence)
     }
 
     /// Takes a row, whoever has it.

@@ -26,7 +26,7 @@ extension ModelConnection: LedgerOperator {
                     key: key, submission: row.submission,
                     entry: RetryEntry(
                         cause: row.entry.cause, detail: row.entry.detail, delay: 0, history: row.entry.history,
-                        doubt: row.entry.doubt),
+                        doubt: row.entry.doubt, isSigned: row.entry.isSigned),
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
                     isLeased: row.leasedUntil != nil)
             }

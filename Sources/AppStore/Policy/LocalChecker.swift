@@ -62,6 +62,14 @@ public struct LocalChecker: Sendable {
         return .concluded(verdict)
     }
 
+    /// Whether Apple's signature on a receipt holds; false for other evidence.
+    public func isSigned(_ submission: Submission) -> Bool {
+        guard case .receipt(let base64) = submission.evidence,
+            let receipt = try? AppReceipt(der: ReceiptText(base64).bytes)
+        else { return false }
+        return verifiers.isSigned(receipt)
+    }
+
     // MARK: Receipts
 
     private func check(receipt base64: EvidenceText, _ subject: QuestionSubject) -> Outcome {

@@ -136,9 +136,11 @@ let migration001 = """
         -- Bytes of claim and evidence.
         bytes INTEGER NOT NULL,
         evidence_kind TEXT NOT NULL,
-        evidence BLOB NOT NULL
+        evidence BLOB NOT NULL,
+        -- 1: Apple's signature on it holds.
+        signed INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX retries_due ON retries (endpoint, due_at);
+    CREATE INDEX retries_due ON retries (endpoint, signed, due_at);
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (submission_id);
     CREATE INDEX retries_user ON retries (user_id);

@@ -15,9 +15,9 @@ struct RetryTable {
             """
             INSERT INTO retries (
                 digest, app, submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, received_at,
-                transaction_id, product_id, account_token, environment, submitted_at, bytes, evidence_kind, evidence,
+                transaction_id, product_id, account_token, environment, submitted_at, bytes, evidence_kind, evidence, signed,
                 cause, endpoint, detail, due_at, attempts, history, doubt_answers, doubt_elapsed, doubt_since)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT DO NOTHING
             """
         ).run {
@@ -38,6 +38,7 @@ struct RetryTable {
             $0.integer(submission.retainedBytes)
             $0.text(submission.evidence.kind)
             $0.blob(submission.evidence.bytes)
+            $0.integer(new.entry.isSigned ? 1 : 0)
             Self.bind(new.entry, attempts: new.attempts, now: now, to: &$0)
         }
     }
@@ -88,23 +89,33 @@ struct RetryTable {
         } ?? false
     }
 
-    /// Leases the due rows of one request, in the order in which they are due.
+    /// Leases the due rows of one request: signed ones first, in the order in which they are due.
     ///
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
-        guard request.limit > 0, bytes > 0 else { return [] }
+        let signed = try take(request, isSigned: true, most: request.limit, bytes: &bytes, now: now)
+        return try signed
+            + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
+    }
+
+    private func take(
+        _ request: DueRequest, isSigned: Bool, most: Int, bytes: inout Int, now: Timestamp
+    ) throws(StoreError) -> [DueRetry] {
+        guard most > 0, bytes > 0 else { return [] }
         let endpoint = request.endpoint?.text
         // A row that another worker has is due at its lease's end, and not before the breaker's closing.
         let condition = request.beforeDue ? "(leased_until IS NULL OR leased_until <= ?2)" : "due_at <= ?2"
         var left = bytes
         let rows = try database.statement(
             """
-            \(Self.selection) WHERE endpoint IS ?1 AND \(condition) ORDER BY due_at, retries.sequence LIMIT ?3
+            \(Self.selection) WHERE endpoint IS ?1 AND signed = ?4 AND \(condition)
+            ORDER BY due_at, retries.sequence LIMIT ?3
             """
         ).rows {
             $0.text(endpoint)
             $0.time(now)
-            $0.integer(request.limit)
+            $0.integer(most)
+            $0.integer(isSigned ? 1 : 0)
         } until: { (row: RetryRow?) in
             left -= row?.submission.retainedBytes ?? 0
             return left <= 0
@@ -227,7 +238,7 @@ struct RetryTable {
         SELECT digest, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
             origin_offset, received_at, transaction_id, product_id, account_token, environment, submitted_at, endpoint,
             cause, detail, due_at, leased_until, attempts, history, doubt_answers, doubt_elapsed, doubt_since,
-            evidence_kind, evidence, retries.sequence
+            evidence_kind, evidence, retries.sequence, signed
         FROM retries JOIN partitions ON partitions.number = retries.origin_partition
         """
 
@@ -262,7 +273,8 @@ struct RetryTable {
             key: digest, submission: submission,
             entry: RetryEntry(
                 cause: WaitCause(word: row.text(16), endpoint: row.optionalText(15).flatMap { Endpoint(text: $0) }),
-                detail: row.text(17), delay: 0, history: AttemptHistory(text: row.optionalText(21)), doubt: doubt),
+                detail: row.text(17), delay: 0, history: AttemptHistory(text: row.optionalText(21)), doubt: doubt,
+                isSigned: row.int(28) != 0),
             attempts: row.int(20), dueAt: row.time(18), isLeased: !row.isNull(19))
     }
 }

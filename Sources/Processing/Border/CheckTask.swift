@@ -13,8 +13,10 @@ public struct CheckTask: Sendable {
         case quarantine(InputRecord, reason: String)
         /// Check the evidence of a row of `retries`.
         case submission(Submission)
-        /// Decide by Apple's signature alone, because verifyReceipt is away and the app's rules allow that.
-        case signature(Submission)
+        /// Verify Apple's signature on a receipt that is on its way to `retries`.
+        ///
+        /// - `mayDecide`: verifyReceipt is away, so the signature is enough where the app's rules say that.
+        case signature(Submission, mayDecide: Bool)
         /// Verify the signatures in what Apple answered, and conclude.
         case answer(Submission, Question)
     }
@@ -43,8 +45,10 @@ public enum CheckResult: Sendable {
     case known(RepeatPolicy)
     /// It names a submission and a user, and breaks the message contract otherwise.
     case malformed(MalformedSubmission)
-    /// Of ``CheckTask/Work/record(_:known:)``, ``CheckTask/Work/submission(_:)`` and ``CheckTask/Work/signature(_:)``.
+    /// Of ``CheckTask/Work/record(_:known:)`` and ``CheckTask/Work/submission(_:)``.
     case submission(Submission, SubmissionRules, LocalCheck)
+    /// Of ``CheckTask/Work/signature(_:mayDecide:)``: whether it holds, and the verdict where it decides.
+    case signature(holds: Bool, Verdict?)
     /// Of ``CheckTask/Work/answer(_:_:)``.
     case answer(AttemptResult)
 }
@@ -54,7 +58,9 @@ public enum LocalCheck: Sendable {
     /// Any verdict: evidence that verifies, is rejected, was signed ahead of our clock, or needs a key that the app has not.
     case concluded(Verdict)
     /// Apple has to be asked. Before that the ledger is, where there is a look-up: a grant that answers it spares the call.
-    case ask(Question, lookUp: GrantLookup?)
+    ///
+    /// - `isSigned`: whether Apple's signature on the evidence holds; nil if that was not looked at.
+    case ask(Question, lookUp: GrantLookup?, isSigned: Bool?)
 }
 
 /// What an app's rules say about the further way of one submission.
@@ -62,17 +68,12 @@ public struct SubmissionRules: Hashable, Sendable {
     /// The app's fulfilment service must hear of each new grant before its event.
     public var owesCall: Bool
     public var repeats: RepeatPolicy
-    public var whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy
     /// A receipt claimed without `transactionId`: if nothing in it is new, that is a doubt first.
     public var doubtsNothingNew: Bool
 
-    public init(
-        owesCall: Bool = false, repeats: RepeatPolicy = .publish,
-        whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy = .wait, doubtsNothingNew: Bool = false
-    ) {
+    public init(owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false) {
         self.owesCall = owesCall
         self.repeats = repeats
-        self.whenVerifyReceiptUnavailable = whenVerifyReceiptUnavailable
         self.doubtsNothingNew = doubtsNothingNew
     }
 }

@@ -9,8 +9,8 @@ import Ledger
 /// | `marking` | the ledger's mark, because its partition has ended workers before | `checking` |
 /// | `checking` | a checker | `writing`, `lookingUp`, `waiting`, `publishing`, `complete` |
 /// | `lookingUp` | the ledger: was the purchase granted before? | `writing`, `waiting` |
-/// | `waiting` | its endpoint's gate | `asking`; `writing` to `retries`; `checking` by signature alone |
-/// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading` |
+/// | `waiting` | its endpoint's gate | `asking`; `writing` to `retries`; `checking` its signature before that |
+/// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading`, `checking` its signature |
 /// | `reading` | a checker, which verifies Apple's signatures | as `asking` |
 /// | `delayed` | the moment of its next attempt, room in `retries`, or of another write | `waiting`, `writing` |
 /// | `writing` | a batch and its result | `publishing`, `complete`, `writing` again |
@@ -134,7 +134,7 @@ private final class AskedState {
     var gate = -1
     var pass: EndpointGate.Pass?
     var isContinuing = false
-    var isCheckedAlone = false
+    var isSigned: Bool?
     var attempts: AttemptState
     var postponed: RetryEntry?
 
@@ -195,13 +195,13 @@ extension Flight {
         set { madeAsked().isContinuing = newValue }
     }
 
-    /// Apple's signature alone did not decide it.
-    var isCheckedAlone: Bool {
-        get { asked?.isCheckedAlone ?? false }
-        set { madeAsked().isCheckedAlone = newValue }
+    /// Whether Apple's signature on its evidence holds; nil if that was not looked at.
+    var isSigned: Bool? {
+        get { asked?.isSigned }
+        set { madeAsked().isSigned = newValue }
     }
 
-    /// Its row for `retries`, which have no room for it at the moment.
+    /// Its row for `retries`, while these have no room for it or its signature is looked at.
     var postponed: RetryEntry? {
         get { asked?.postponed }
         set { if newValue != nil || asked != nil { madeAsked().postponed = newValue } }

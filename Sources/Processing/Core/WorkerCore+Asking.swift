@@ -10,8 +10,9 @@ extension WorkerCore {
     // MARK: Before the call
 
     /// Evidence that needs Apple's word. Before the App Store Server API, which is rate-limited, the ledger is asked.
-    mutating func ask(_ token: SubmissionToken, _ question: Question, _ lookUp: GrantLookup?) {
+    mutating func ask(_ token: SubmissionToken, _ question: Question, _ lookUp: GrantLookup?, isSigned: Bool?) {
         flights[token].question = question
+        flights[token].isSigned = isSigned
         guard let lookUp else { return enterGate(token) }
         move(token, to: .lookingUp)
         flights[token].lookUp = lookUp
@@ -45,7 +46,7 @@ extension WorkerCore {
         let place = gates.place(of: .apple(question.endpoint))
         flights[token].gate = place
         move(token, to: .waiting)
-        let isRetry = !flights[token].isRecord || flights[token].attempts.failuresHere > 0
+        let isRetry = flights[token].attempts.hasFailed
         let lane: EndpointGate.Lane = flights[token].isContinuing ? .continuation : isRetry ? .retry : .first
         let now = now
         gates.update(place) { $0.enter(token, lane, at: now) }
@@ -101,25 +102,17 @@ extension WorkerCore {
         }
     }
 
-    /// All but a few probes wait elsewhere: in `retries`, or for nobody where Apple's signature is enough meanwhile.
+    /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
     private mutating func shed(at place: Int, into actions: inout Actions) {
         let gone = gates.shed(at: place, in: flights)
         let awayFor = gates[place].awayFor(at: now)
         let isBreakerOpen = gates[place].breaker.isAway
         for token in gone {
-            guard let question = flights[token].question, let submission = flights[token].submission
-            else { continue }
-            if isBreakerOpen, question.endpoint.service == .verifyReceipt, !flights[token].isCheckedAlone,
-                flights[token].rules.whenVerifyReceiptUnavailable == .local
-            {
-                flights[token].isCheckedAlone = true
-                check(token, .signature(submission), into: &actions)
-                continue
-            }
+            guard let question = flights[token].question else { continue }
             let entry = RetryPolicy.notAsked(
                 &flights[token].attempts, endpoint: question.endpoint, awayFor: awayFor, wall: wall,
                 using: &generator)
-            waitInRetries(token, entry)
+            waitInRetries(token, entry, mayDecide: isBreakerOpen, into: &actions)
         }
     }
 
@@ -139,7 +132,7 @@ extension WorkerCore {
     mutating func attemptEnded(_ answered: Answered, into actions: inout Actions) {
         let token = answered.token
         guard flights.contains(token), flights[token].state == .asking, let pass = flights[token].pass else { return }
-        let isRetry = !flights[token].isRecord || flights[token].attempts.failuresHere > 0
+        let isRetry = flights[token].attempts.hasFailed
         let (now, unit) = (now, Double.random(in: 0..<1, using: &generator))
         gates.update(flights[token].gate) {
             $0.ended(pass, answered.outcome, isRetry: isRetry, took: answered.took, at: now, unit: unit)
@@ -154,7 +147,7 @@ extension WorkerCore {
         switch result {
         case .concluded(let verdict):
             flights[token].isContinuing = false
-            conclude(token, verdict)
+            conclude(token, verdict, into: &actions)
         case .next(let question):
             flights[token].isContinuing = true
             flights[token].question = question
@@ -167,7 +160,7 @@ extension WorkerCore {
     }
 
     /// Applies the retry policy to a verdict.
-    mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict) {
+    mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict, into actions: inout Actions) {
         let place = flights[token].gate
         let endpoint = flights[token].question?.endpoint ?? Self.localEndpoint(flights[token].submission)
         let isTroubled = place >= 0 && gates[place].isTroubled
@@ -177,7 +170,7 @@ extension WorkerCore {
         switch step {
         case .decide(let content): decide(token, content)
         case .again(let pause): delay(token, until: now + pause)
-        case .wait(let entry): waitInRetries(token, entry)
+        case .wait(let entry): waitInRetries(token, entry, into: &actions)
         }
     }
 
@@ -200,7 +193,7 @@ extension WorkerCore {
             undelay(token)
             if let entry = flights[token].postponed {
                 flights[token].postponed = nil
-                waitInRetries(token, entry)
+                waitInRetries(token, entry, into: &actions)
             } else if flights[token].content != nil {
                 writeAgain(token)
             } else if flights[token].question != nil {
@@ -213,7 +206,21 @@ extension WorkerCore {
     }
 
     /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
-    mutating func waitInRetries(_ token: SubmissionToken, _ entry: RetryEntry) {
+    ///
+    /// A receipt's signature is looked at on its way there, because rows that Apple has signed are taken first.
+    ///
+    /// - Parameter mayDecide: whether the signature is enough where the app's rules say that.
+    mutating func waitInRetries(
+        _ token: SubmissionToken, _ entry: RetryEntry, mayDecide: Bool = false, into actions: inout Actions
+    ) {
+        if flights[token].isSigned == nil, flights[token].isRecord || mayDecide,
+            flights[token].question?.endpoint.service == .verifyReceipt, let submission = flights[token].submission
+        {
+            flights[token].postponed = entry
+            return check(token, .signature(submission, mayDecide: mayDecide), into: &actions)
+        }
+        var entry = entry
+        entry.isSigned = flights[token].isSigned ?? false
         if flights[token].isRecord, let submission = flights[token].submission,
             !retryBytes.take(flights[token].bytes, app: submission.bundleID)
         {
@@ -222,5 +229,16 @@ extension WorkerCore {
         }
         sampleSoon()
         decide(token, .retry(entry))
+    }
+
+    /// Apple's signature was looked at: it decides, or says when the row of `retries` is taken.
+    mutating func signatureChecked(
+        _ token: SubmissionToken, _ holds: Bool, _ verdict: Verdict?, into actions: inout Actions
+    ) {
+        guard let entry = flights[token].postponed else { return orphan(token) }
+        flights[token].postponed = nil
+        flights[token].isSigned = holds
+        guard let verdict else { return waitInRetries(token, entry, into: &actions) }
+        conclude(token, verdict, into: &actions)
     }
 }

@@ -50,7 +50,7 @@ extension WorkerCore {
         case (.takeDue(let requests), .due(let rows)): dueTaken(requests, rows, into: &actions)
         case (.renew(let tokens), .renewed(let isOurs)): renewed(tokens, isOurs)
         case (.owe(let tokens), .owed(let isOwed)): owedEnded(tokens, isOwed)
-        case (.takeOutbox, .outbox(let items)): outboxTaken(items, into: &actions)
+        case (.takeOutbox(let requests), .outbox(let items)): outboxTaken(requests, items, into: &actions)
         case (.measure, .measured(let measure)): measured(measure, into: &actions)
         // Reports and leases that are given back need no more.
         default: return

@@ -9,7 +9,9 @@ extension WorkerCore {
     }
 
     mutating func takeOutbox(into actions: inout Actions) {
-        guard mayTakeOutbox, outboxWork.takePoll(at: now) else { return }
+        guard mayTakeOutbox else { return }
+        if outboxWork.isUnfinished, limit.outboxRoom * 2 >= limit.outboxCount { outboxWork.poll(at: now) }
+        guard outboxWork.takePoll(at: now) else { return }
         var room = limit.outboxRoom
         guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
         if !outboxWork.isAmidRound { outboxWork.beginRound(services: rules?.services ?? []) }
@@ -31,7 +33,7 @@ extension WorkerCore {
         ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), into: &actions)
     }
 
-    mutating func outboxTaken(_ items: [OutboxItem], into actions: inout Actions) {
+    mutating func outboxTaken(_ requests: [OutboxRequest], _ items: [OutboxItem], into actions: inout Actions) {
         limit.takeOutboxRows(items.count)
         for item in items {
             let row = outboxRows.insert(OutboxFlight(lease: item.lease, attempts: item.attempts))
@@ -40,7 +42,10 @@ extension WorkerCore {
             case .call(let grant): call(grant, row, into: &actions)
             }
         }
-        if !items.isEmpty { outboxWork.poll(at: now + OutboxWork.roomPause) }
+        guard !items.isEmpty else { return }
+        // Where there were as many as asked for, there may be more.
+        outboxWork.isUnfinished = items.count >= requests.map(\.limit).min() ?? 1
+        outboxWork.poll(at: now + OutboxWork.roomPause)
     }
 
     private mutating func call(_ grant: Grant, _ row: OutboxToken, into actions: inout Actions) {

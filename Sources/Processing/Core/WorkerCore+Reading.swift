@@ -152,9 +152,11 @@ extension WorkerCore {
             flights[token].rules = rules
             flights[token].known = nil
             switch check {
-            case .concluded(let verdict): conclude(token, verdict)
-            case .ask(let question, let lookUp): ask(token, question, lookUp)
+            case .concluded(let verdict): conclude(token, verdict, into: &actions)
+            case .ask(let question, let lookUp, let isSigned): ask(token, question, lookUp, isSigned: isSigned)
             }
+        case (.checking, .signature(let holds, let verdict)):
+            signatureChecked(token, holds, verdict, into: &actions)
         case (.reading, .answer(let result)): attemptLed(token, to: result, into: &actions)
         default: return
         }

@@ -14,7 +14,9 @@ extension WorkerCore {
 
     /// Asks for due rows: per endpoint as many as its gate may start, of one that is away only probes.
     mutating func takeDue(into actions: inout Actions) {
-        guard mayTakeDue, dueWork.takePoll(at: now) else { return }
+        guard mayTakeDue else { return }
+        if hasRoomForMore() { dueWork.poll(at: now) }
+        guard dueWork.takePoll(at: now) else { return }
         var room = limit.dueRoom
         let bytes = limit.dueBytesRoom
         guard room > 0, bytes > 0 else { return dueWork.poll(at: now + DueWork.roomPause) }
@@ -44,13 +46,25 @@ extension WorkerCore {
         ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests), into: &actions)
     }
 
+    /// Whether more rows are worth a call before the pause between two is over: that is a quarter of what there may be.
+    private mutating func hasRoomForMore() -> Bool {
+        guard limit.dueRoom * 4 >= limit.dueCount else { return false }
+        let now = now
+        return dueWork.unfinished.contains { place in
+            gates.update(place) { $0.dueRoom(at: now) * 4 >= $0.mostCalls }
+        }
+    }
+
     mutating func dueTaken(_ requests: [DueRequest], _ rows: [DueRetry], into actions: inout Actions) {
         for row in rows { admit(row, into: &actions) }
         // Where there were as many as asked for, there may be more.
         var hasMore = false
         for request in requests {
             let found = rows.count { $0.cause.endpoint == request.endpoint }
-            if found >= request.limit { hasMore = true }
+            if found >= request.limit {
+                hasMore = true
+                if let endpoint = request.endpoint { dueWork.unfinished.append(gates.place(of: .apple(endpoint))) }
+            }
             guard found < request.limit, request.beforeDue else { continue }
             if let endpoint = request.endpoint {
                 gates.update(gates.place(of: .apple(endpoint))) { $0.takesEarly = false }

@@ -98,7 +98,7 @@ extension WorkerCore {
             written(token, outcome)
             tell(token, events, into: &actions)
         case .notOwned: notOwned(token, into: &actions)
-        case .nothingNew: nothingNew(token)
+        case .nothingNew: nothingNew(token, into: &actions)
         case .undecided: undecided(token)
         case .refused(let detail): refused(token, detail, into: &actions)
         }
@@ -134,7 +134,7 @@ extension WorkerCore {
 
     /// All that Apple has was granted before, and the claim seems to be about something new: a doubt first. Once it has
     /// lasted, what was granted before answers the claim.
-    private mutating func nothingNew(_ token: SubmissionToken) {
+    private mutating func nothingNew(_ token: SubmissionToken, into actions: inout Actions) {
         flights[token].decidedAt = nil
         guard !flights[token].isOrphan else { return leave(token) }
         guard let endpoint = flights[token].question?.endpoint,
@@ -144,7 +144,8 @@ extension WorkerCore {
             return writeAgain(token)
         }
         waitInRetries(
-            token, RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &generator))
+            token, RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &generator),
+            into: &actions)
     }
 
     /// Another transaction has a key of it and has not ended: it is written again a little later, and the same.
@@ -180,7 +181,7 @@ extension WorkerCore {
         if !wasHeld, flights[token].submission != nil {
             let entry = RetryPolicy.refused(
                 &flights[token].attempts, detail: detail, wall: wall, using: &generator)
-            return waitInRetries(token, entry)
+            return waitInRetries(token, entry, into: &actions)
         }
         guard flights[token].isRecord else { return leave(token) }
         quarantineStub(token, origin, into: &actions)

@@ -17,8 +17,9 @@ struct EndpointGate: Sendable {
     enum Lane: Sendable {
         /// A further call of an attempt that has begun: what was learnt before it is not thrown away.
         case continuation
-        /// A repetition of a failed attempt, or the attempt of a due row.
+        /// A repetition of a failed attempt, in memory or of a due row.
         case retry
+        /// Of a record, or of a row that was never asked about.
         case first
     }
 
@@ -181,11 +182,15 @@ struct EndpointGate: Sendable {
         }
     }
 
-    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait.
+    /// Calls at once.
+    var mostCalls: Int { limiter.value }
+
+    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The budget of retries
+    /// counts when they are asked about, because it does not bound those that never were.
     mutating func dueRoom(at now: Instant) -> Int {
         let room = room(at: now)
         guard breaker.phase == .closed || breaker.phase == .ramping else { return room }
-        return min(waiting > 0 ? room / 4 : room, budget.available(at: now))
+        return waiting > 0 ? room / 4 : room
     }
 
     private mutating func mayCall(isRetry: Bool, at now: Instant) -> Bool {

@@ -12,6 +12,8 @@ struct OutboxWork {
     static let backoff = Backoff(base: .seconds(2), cap: .seconds(60), jitter: .equal)
 
     private(set) var pollAt: Instant?
+    /// Some target has more rows than the latest request took.
+    var isUnfinished = false
     /// By the latest sample.
     private(set) var rows = 0
     private(set) var isFull = false
@@ -44,6 +46,7 @@ struct OutboxWork {
     mutating func takePoll(at now: Instant) -> Bool {
         guard let moment = pollAt, moment <= now else { return false }
         pollAt = nil
+        isUnfinished = false
         return true
     }
 }

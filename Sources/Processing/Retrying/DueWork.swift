@@ -14,6 +14,8 @@ struct DueWork {
     static let mostHeld = 16
 
     private(set) var pollAt: Instant?
+    /// Places of gates whose endpoints have more rows than the latest request took.
+    var unfinished: [Int] = []
     /// Places of gates whose endpoints have rows, in the order in which they were heard of.
     private(set) var places: [Int] = []
     private var round = FIFO<Int>()
@@ -39,6 +41,7 @@ struct DueWork {
     mutating func takePoll(at now: Instant) -> Bool {
         guard let moment = pollAt, moment <= now else { return false }
         pollAt = nil
+        unfinished.removeAll(keepingCapacity: true)
         return true
     }
 

@@ -14,6 +14,10 @@ struct AttemptState: Sendable {
     /// When the first of them failed.
     var failingSince: Instant?
 
+    /// Whether the next attempt is a retry: one before it failed while Apple answered others. What was never asked about, or
+    /// only while nobody was answered, is a first attempt wherever it has waited.
+    var hasFailed: Bool { attempts > 0 || failuresHere > 0 }
+
     /// Whether it is its number of attempts and nothing else.
     var isPlain: Bool { history.attempts.isEmpty && doubt == nil && failuresHere == 0 }
 }

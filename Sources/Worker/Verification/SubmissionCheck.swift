@@ -23,8 +23,7 @@ enum SubmissionCheck {
         case .quarantine(let record, let reason): return quarantine(record, reason)
         case .submission(let submission):
             return result(of: submission, rules.checker.check(submission, isRetry: true, at: now), rules)
-        case .signature(let submission):
-            return result(of: submission, rules.checker.checkBySignature(submission, at: now), rules)
+        case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, rules, at: now)
         case .answer(_, let question):
             guard let apple = question.content as? AppleQuestion else { return .answer(Self.foreign) }
             return .answer(AttemptResult(apple.checked(with: rules.verifiers, at: now)))
@@ -56,7 +55,6 @@ enum SubmissionCheck {
         let app = rules.checker.rules(of: submission.bundleID)
         let further = SubmissionRules(
             owesCall: rules.services.contains(submission.bundleID), repeats: app?.app.repeats ?? .publish,
-            whenVerifyReceiptUnavailable: app?.app.whenVerifyReceiptUnavailable ?? .wait,
             doubtsNothingNew: app?.answersMayLag(for: submission) ?? false)
         let check: LocalCheck =
             switch outcome {
@@ -69,14 +67,39 @@ enum SubmissionCheck {
                             bundleID: submission.bundleID, userID: submission.userID, transactionID: transaction,
                             environment: submission.claim.environment, orderID: submission.orderID,
                             productID: submission.claim.productID)
-                    })
+                    },
+                    isSigned: submission.evidence.isSigned(receipts: app?.receipts))
             }
         return .submission(submission, further, check)
+    }
+
+    /// Only a "yes" of the signature decides, where the app's rules say so.
+    private static func signature(
+        of submission: Submission, _ mayDecide: Bool, _ rules: VerificationRules, at now: Timestamp
+    ) -> CheckResult {
+        guard rules.checker.isSigned(submission) else { return .signature(holds: false, nil) }
+        let policy = rules.checker.rules(of: submission.bundleID)?.app.whenVerifyReceiptUnavailable
+        guard mayDecide, policy == .local,
+            case .concluded(let verdict) = rules.checker.checkBySignature(submission, at: now),
+            case .verified = verdict
+        else { return .signature(holds: true, nil) }
+        return .signature(holds: true, verdict)
     }
 
     /// A question that this version did not make.
     static let foreign = AttemptResult.concluded(
         .hold(.unknownAnswer, detail: "The question is of a form that is not known."))
+}
+
+extension Evidence {
+    /// Whether evidence that has passed its local check bears Apple's signature; nil if that check does not look at it.
+    fileprivate func isSigned(receipts method: ReceiptMethod?) -> Bool? {
+        switch self {
+        case .transactionID: false
+        case .signedTransaction: true
+        case .receipt: method == .verifyReceipt ? nil : true
+        }
+    }
 }
 
 extension KnownOutcome? {

@@ -116,6 +116,23 @@ struct AskingTests {
         #expect(entry.delay >= 600_000)
     }
 
+    @Test("has its signature looked at on its way to retries, which decides nothing while Apple answers others")
+    func signedAndAsked() throws {
+        bench.isSigned = nil
+        let attempt = try ask(in: try bench.own())
+        let moment = bench.wall.advanced(by: .seconds(60))
+        bench.answered(attempt, .concluded(.retry(.temporarilyUnable, notBefore: moment)))
+        let check = try #require(bench.takeChecks().first)
+        guard case .signature(_, mayDecide: false) = check.work else {
+            Issue.record("the signature")
+            return
+        }
+        bench.send(.checked([Checked(token: check.token, result: .signature(holds: true, nil))]))
+        let entry = try entry(bench.written(.written(.retrying(.temporarilyUnable), publish: [])))
+        #expect(entry.isSigned)
+        #expect(entry.delay >= 60_000)
+    }
+
     @Test("is held where our own side has to be mended, due within one to five minutes")
     func held() throws {
         let attempt = try ask(in: try bench.own())
@@ -198,11 +215,10 @@ struct OutageTests {
         bench.ask(try #require(bench.read(offset, in: assignment).first))
     }
 
-    /// Reads ten records of an app whose receipts may be decided by Apple's signature meanwhile.
-    private func readTen(in assignment: Assignment, _ rules: SubmissionRules) {
+    private func readTen(in assignment: Assignment) {
         let records = (1000..<Int64(1010)).map { Fixture.record($0) }
         bench.send(.records(RecordBatch(assignment: assignment.id, records: records)))
-        for check in bench.takeChecks() { bench.ask(check, rules: rules) }
+        for check in bench.takeChecks() { bench.ask(check) }
     }
 
     /// Writes what waits, and gives the decisions.
@@ -254,18 +270,17 @@ struct OutageTests {
         let assignment = try bench.own()
         try open(in: assignment)
         _ = writeAll()
-        let rules = SubmissionRules(whenVerifyReceiptUnavailable: .local)
-        readTen(in: assignment, rules)
+        bench.isSigned = nil
+        readTen(in: assignment)
         let checks = bench.takeChecks()
         #expect(checks.count >= 7)
         for check in checks {
-            guard case .signature(let submission) = check.work else {
+            guard case .signature(let submission, mayDecide: true) = check.work else {
                 Issue.record("the signature alone")
                 return
             }
             let verdict = Verdict.verified([Fixture.purchase("t\(submission.id)")], by: .local)
-            bench.send(
-                .checked([Checked(token: check.token, result: .submission(submission, rules, .concluded(verdict)))]))
+            bench.send(.checked([Checked(token: check.token, result: .signature(holds: true, verdict))]))
         }
         let grants = writeAll().filter { if case .grant(_, .local) = $0.content { true } else { false } }
         #expect(grants.count == checks.count)
@@ -276,11 +291,16 @@ struct OutageTests {
         let assignment = try bench.own()
         try open(in: assignment)
         _ = writeAll()
-        let rules = SubmissionRules(whenVerifyReceiptUnavailable: .local)
-        readTen(in: assignment, rules)
-        for check in bench.takeChecks() { bench.ask(check, rules: rules) }
-        #expect(bench.takeChecks().isEmpty)
-        #expect(writeAll().count >= 7)
+        bench.isSigned = nil
+        readTen(in: assignment)
+        let checks = bench.takeChecks()
+        for (number, check) in checks.enumerated() {
+            bench.send(.checked([Checked(token: check.token, result: .signature(holds: number < 2, nil))]))
+        }
+        #expect(bench.takeChecks().isEmpty, "it is looked at once")
+        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        #expect(entries.count >= 7)
+        #expect(entries.count { $0.isSigned } == 2, "what Apple has signed is taken first")
     }
 
     @Test("when it is back, rows are taken whatever their due time")

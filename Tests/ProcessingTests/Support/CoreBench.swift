@@ -31,6 +31,8 @@ final class CoreBench {
     var measure = LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0)
     /// Whether the ledger answers at once that nothing is due.
     var isNothingDue = true
+    /// Whether Apple's signature on a receipt holds, which checkers say at once; nil where a test says it.
+    var isSigned: Bool? = false
 
     init(settings: CoreSettings = CoreSettings(), seed: UInt64 = 1) {
         core = WorkerCore(settings: settings, seed: seed)
@@ -50,7 +52,6 @@ final class CoreBench {
         unassigned += actions.unassign
         commits += actions.commit
         demand = actions.demand ?? demand
-        checks += actions.checks
         attempts += actions.attempts
         calls += actions.calls
         writes += actions.writes
@@ -59,6 +60,15 @@ final class CoreBench {
         wakeAt = actions.wakeAt
         stop = actions.stop ?? stop
         var quiet: [Input] = []
+        var looked: [Checked] = []
+        for check in actions.checks {
+            if case .signature = check.work, let isSigned {
+                looked.append(Checked(token: check.token, result: .signature(holds: isSigned, nil)))
+            } else {
+                checks.append(check)
+            }
+        }
+        if !looked.isEmpty { quiet.append(.checked(looked)) }
         for request in actions.requests {
             switch request.call {
             case .measure: quiet.append(.ledger(request.id, .success(.measured(measure))))
@@ -171,7 +181,7 @@ final class CoreBench {
         _ task: CheckTask, _ question: Question = Fixture.question(), lookUp: GrantLookup? = nil,
         rules: SubmissionRules = SubmissionRules()
     ) {
-        end(task, .ask(question, lookUp: lookUp), rules: rules)
+        end(task, .ask(question, lookUp: lookUp, isSigned: nil), rules: rules)
     }
 
     private func end(
@@ -182,7 +192,7 @@ final class CoreBench {
             case .record(let record, _), .quarantine(let record, _):
                 Fixture.submission(
                     record.origin.offset, id: id, user: user, partition: record.origin.partition)
-            case .submission(let submission), .signature(let submission), .answer(let submission, _): submission
+            case .submission(let submission), .signature(let submission, _), .answer(let submission, _): submission
             }
         send(.checked([Checked(token: task.token, result: .submission(submission, rules, check))]))
     }

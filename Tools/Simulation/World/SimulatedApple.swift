@@ -110,17 +110,11 @@ struct SimulatedApple {
                 return .answer(.concluded(.hold(.unknownAnswer, detail: "")))
             }
             return look(at: submission, claim, at: now, &random)
-        case .signature(let submission):
-            guard let claim = claim(of: submission) else {
-                return .answer(.concluded(.hold(.unknownAnswer, detail: "")))
-            }
-            let verdict: Verdict =
-                if case .forged(let rejection) = claim.truth {
-                    .rejected(rejection)
-                } else {
-                    .verified(claim.purchases, by: .local)
-                }
-            return .submission(submission, Self.rules(of: claim), .concluded(verdict))
+        case .signature(let submission, let mayDecide):
+            guard let claim = claim(of: submission) else { return .signature(holds: false, nil) }
+            if case .forged = claim.truth { return .signature(holds: false, nil) }
+            let decides = mayDecide && claim.whenVerifyReceiptUnavailable == .local
+            return .signature(holds: true, decides ? .verified(claim.purchases, by: .local) : nil)
         case .answer:
             return .answer(.concluded(.hold(.unknownAnswer, detail: "Nothing here has signatures.")))
         }
@@ -140,7 +134,7 @@ struct SimulatedApple {
                 environment: submission.claim.environment,
                 orderID: submission.orderID, productID: nil)
         }
-        return .submission(submission, rules, .ask(Self.question(claim, step: 0), lookUp: lookUp))
+        return .submission(submission, rules, .ask(Self.question(claim, step: 0), lookUp: lookUp, isSigned: nil))
     }
 
     private func claim(of submission: Submission) -> ScriptedClaim? {
@@ -149,9 +143,7 @@ struct SimulatedApple {
 
     private static func rules(of claim: ScriptedClaim) -> SubmissionRules {
         SubmissionRules(
-            owesCall: claim.owesCall, repeats: claim.repeats,
-            whenVerifyReceiptUnavailable: claim.whenVerifyReceiptUnavailable,
-            doubtsNothingNew: claim.doubtsNothingNew)
+            owesCall: claim.owesCall, repeats: claim.repeats, doubtsNothingNew: claim.doubtsNothingNew)
     }
 
     private static func matches(_ known: KnownOutcome, _ claimant: Claimant) -> Bool {
