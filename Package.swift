@@ -90,7 +90,8 @@ let tools: [Target] = [
             "AppStoreSimulator", "Contract", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling", "Threading",
         ], path: "Tools/Demo"),
     .executableTarget(
-        name: "ledger-bench", dependencies: ["Contract", "Ledger", "LedgerSQLite"], path: "Tools/Benchmarks/Ledger"),
+        name: "ledger-bench", dependencies: ["CSQLite", "Contract", "Ledger", "LedgerSQLite"],
+        path: "Tools/Benchmarks/Ledger"),
     .target(name: "FuzzTargets", dependencies: ["HTTPServer", "Scheduling"], path: "Tools/Fuzzing/Targets"),
     .executableTarget(
         name: "http-bench",

@@ -42,6 +42,16 @@ final class Statement {
         return rows
     }
 
+    /// Whether a query has a row.
+    func hasRow(_ bind: (inout Binder) -> Void) throws(StoreError) -> Bool {
+        var found = false
+        try execute(bind) { (_) throws(StoreError) in
+            found = true
+            return false
+        }
+        return found
+    }
+
     /// The first row of a query, if there is one.
     func first<Row>(
         _ bind: (inout Binder) -> Void, read: (Columns) throws(StoreError) -> Row

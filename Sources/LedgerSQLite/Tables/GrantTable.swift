@@ -13,16 +13,12 @@ struct GrantTable {
         submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, received_at, granted_at,
         attempts, format
         """
-    private static let parameters = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
-    /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too.
+    /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too. One row each: to
+    /// a statement that may add several, SQLite first copies every page that it changes.
     private static let insertion = """
-        INSERT INTO grants (\(columns)) VALUES (\(parameters)) ON CONFLICT DO NOTHING
-        """
-    /// The same, unless the submission has an answer.
-    private static let plainInsertion = """
-        INSERT INTO grants (\(columns)) SELECT \(parameters)
-        WHERE NOT EXISTS (SELECT 1 FROM answers WHERE submission_id = ?17 AND app = ?27)
+        INSERT INTO grants (\(columns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING
         """
 
@@ -36,20 +32,28 @@ struct GrantTable {
         _ grants: [NewGrant], isPlain: Bool, partitions: [TopicPartition: Int64]
     ) throws(StoreError) -> [Bool] {
         guard !grants.isEmpty else { return [] }
-        let statement = try database.statement(isPlain ? Self.plainInsertion : Self.insertion)
+        let insertion = try database.statement(Self.insertion)
+        let answer = try database.statement("SELECT 1 FROM answers WHERE submission_id = ? AND app = ?")
         var products = ProductNumbers()
         var flags: [Bool] = []
         flags.reserveCapacity(grants.count)
         for new in grants {
             let grant = new.grant
+            if isPlain {
+                let isAnswered = try answer.hasRow {
+                    $0.text(grant.submissionID)
+                    $0.text(grant.bundleID)
+                }
+                guard !isAnswered else {
+                    flags.append(false)
+                    continue
+                }
+            }
             // In the grant's own transaction and each time: nothing can be remembered of one that was rolled back.
             let (product, isKnown) = products.number(of: grant)
             if !isKnown { try insert(StoredProduct(bundleID: grant.bundleID, product: grant.product), product) }
             let partition = partitions[grant.origin.topicPartition] ?? 0
-            let rows = try statement.run {
-                Self.bind(grant, product: product, partition: partition, to: &$0)
-                if isPlain { $0.text(grant.bundleID) }
-            }
+            let rows = try insertion.run { Self.bind(grant, product: product, partition: partition, to: &$0) }
             flags.append(rows > 0)
         }
         return flags

@@ -25,13 +25,11 @@ struct PartitionTable {
     }
 
     func isOwned(_ ownership: PartitionOwnership) throws(StoreError) -> Bool {
-        try database.statement("SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND generation = ?").first {
+        try database.statement("SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND generation = ?").hasRow {
             $0.text(ownership.partition.topic)
             $0.integer(Int64(ownership.partition.partition))
             $0.integer(ownership.generation.rawValue)
-        } read: { _ in
-            true
-        } ?? false
+        }
     }
 
     /// - Returns: Nil where the ledger does not know the partition although the group does.

@@ -81,12 +81,10 @@ struct RetryTable {
     // MARK: Leases
 
     func isOwned(_ lease: RetryLease) throws(StoreError) -> Bool {
-        try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").first {
+        try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").hasRow {
             $0.blob(lease.key.bytes)
             $0.integer(lease.number)
-        } read: { _ in
-            true
-        } ?? false
+        }
     }
 
     /// Leases the due rows of one request: signed ones first, in the order in which they are due.

@@ -1,9 +1,10 @@
-// What a grant costs in the embedded ledger: time and bytes, with all indexes.
+// What a grant costs in the embedded ledger, with all indexes: time and bytes, beside SQLite's own part of it.
 //
 //     ledger-bench FILE [ROWS] [ROWS A COMMIT]
 //
-// The file must not be there yet. Transactions ascend as Apple's do, submissions have UUIDs of version 7 as producers are
-// recommended, and users have random ones. With random submissions a row touches one more page, which costs half as much again.
+// The files FILE and FILE.bare must not be there yet. Transactions ascend as Apple's do, submissions have UUIDs of version 7 as
+// producers are recommended, and users have random ones: each row changes a page of its own in their index, which is half of
+// SQLite's part. With random submissions it is two pages.
 import Contract
 import Glibc
 import Ledger
@@ -60,33 +61,60 @@ struct Bench {
         _ = try ledger.takeOver([TakeOver(ownership: ownership, owner: "bench", committed: nil)])
         let product = Product(
             id: "com.example.gems.100", type: .consumable, items: [Item(item: "gems", quantity: 100)])
-        var wall: Int64 = 0
-        var cpu: Int64 = 0
-        var number = 0
-        while number < rows {
+        var clock = Stopwatch()
+        for number in stride(from: 0, to: rows, by: batch) {
             let decisions = (0..<batch).compactMap { decision(number + $0, product) }
-            number += batch
-            let (began, beganCPU) = (time(CLOCK_MONOTONIC), time(CLOCK_THREAD_CPUTIME_ID))
+            clock.start()
             let results = try ledger.write(decisions)
-            wall += time(CLOCK_MONOTONIC) - began
-            cpu += time(CLOCK_THREAD_CPUTIME_ID) - beganCPU
+            clock.stop()
             guard results.allSatisfy({ if case .written(.granted(created: 1), _) = $0 { true } else { false } }) else {
                 print("a decision was not written")
                 exit(1)
             }
         }
-        print("\(rows) rows, \(batch) a commit: \(micros(cpu)) us of CPU and \(micros(wall)) us a row, events rendered")
+        print("\(rows) rows, \(batch) a commit: \(clock.perItem(rows))")
+        try renderEvents()
     }
 
-    private func time(_ clock: clockid_t) -> Int64 {
+    /// The part of the above that makes events of rows.
+    private func renderEvents() throws(LedgerError) {
+        let grants = try ledger.grants(GrantQuery(limit: batch)).map(\.grant)
+        var clock = Stopwatch()
+        var bytes = 0
+        clock.start()
+        for number in 0..<rows { bytes += GrantedEvent.event(of: grants[number % grants.count]).value?.count ?? 0 }
+        clock.stop()
+        print("of it the events, \(bytes / rows) bytes each: \(clock.perItem(rows))")
+    }
+}
+
+/// Processor and elapsed time of what lies between its starts and stops.
+struct Stopwatch {
+    private var elapsed: Int64 = 0
+    private var processor: Int64 = 0
+
+    private static func now(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    private func micros(_ nanoseconds: Int64) -> String {
-        let tenths = nanoseconds / 100 / Int64(max(1, rows))
-        return "\(tenths / 10).\(tenths % 10)"
+    mutating func start() {
+        elapsed -= Self.now(CLOCK_MONOTONIC)
+        processor -= Self.now(CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    mutating func stop() {
+        elapsed += Self.now(CLOCK_MONOTONIC)
+        processor += Self.now(CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    func perItem(_ count: Int) -> String {
+        func tenths(_ time: Int64) -> String {
+            let tenths = time / 100 / Int64(count)
+            return "\(tenths / 10).\(tenths % 10)"
+        }
+        return "\(tenths(processor)) us of CPU, \(tenths(elapsed)) us elapsed each"
     }
 }
 
@@ -96,10 +124,11 @@ guard arguments.count > 1 else {
     exit(64)
 }
 do {
-    var bench = try Bench(
-        path: arguments[1], rows: arguments.count > 2 ? Int(arguments[2]) ?? 100_000 : 100_000,
-        batch: arguments.count > 3 ? max(1, Int(arguments[3]) ?? 100) : 100)
+    let (path, counts) = (arguments[1], arguments.dropFirst(2).map { max(1, Int($0) ?? 1) })
+    let batch = counts.count > 1 ? counts[1] : 100
+    var bench = try Bench(path: path, rows: counts.first ?? 100_000, batch: batch)
     try bench.run()
+    try BareCopy(path: path, batch: batch).run()
 } catch {
     print("\(error)")
     exit(1)
