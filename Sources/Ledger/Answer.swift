@@ -20,6 +20,30 @@ extension Claimant {
     public var submissionKey: SubmissionKey { SubmissionKey(bundleID: bundleID, submissionID: submissionID) }
 }
 
+/// What names a grant: one row of `grants`.
+public struct GrantReference: Hashable, Sendable, Comparable {
+    public let environment: Environment
+    public let transactionID: TransactionID
+
+    public init(environment: Environment, transactionID: TransactionID) {
+        self.environment = environment
+        self.transactionID = transactionID
+    }
+
+    /// By environment, then by the bytes of the id.
+    public static func < (left: GrantReference, right: GrantReference) -> Bool {
+        left.environment == right.environment
+            ? left.transactionID < right.transactionID
+            : left.environment.rawValue < right.environment.rawValue
+    }
+}
+
+extension Grant {
+    public var reference: GrantReference {
+        GrantReference(environment: environment, transactionID: transactionID)
+    }
+}
+
 /// What a submission got that has no grant of its own: a row of `answers`. Written once.
 public enum Answer: Hashable, Sendable {
     case failed(Failure)

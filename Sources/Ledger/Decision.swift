@@ -82,30 +82,6 @@ public struct Decision: Hashable, Sendable {
     }
 }
 
-/// What names a grant: one row of `grants`.
-public struct GrantReference: Hashable, Sendable, Comparable {
-    public let environment: Environment
-    public let transactionID: TransactionID
-
-    public init(environment: Environment, transactionID: TransactionID) {
-        self.environment = environment
-        self.transactionID = transactionID
-    }
-
-    /// By environment, then by the bytes of the id.
-    public static func < (left: GrantReference, right: GrantReference) -> Bool {
-        left.environment == right.environment
-            ? left.transactionID < right.transactionID
-            : left.environment.rawValue < right.environment.rawValue
-    }
-}
-
-extension Grant {
-    public var reference: GrantReference {
-        GrantReference(environment: environment, transactionID: transactionID)
-    }
-}
-
 /// What became of one decision.
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has

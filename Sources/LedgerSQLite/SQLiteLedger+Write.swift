@@ -87,11 +87,3 @@ extension SQLiteLedger {
         for row in writes.outbox { try OutboxTable(database: database).insert(row, now: now) }
     }
 }
-
-extension StoreError {
-    /// SQLite's words about a value that it refuses; they name columns and hold no values.
-    var reason: String {
-        guard case .sqlite(_, let message) = self else { return "" }
-        return message
-    }
-}

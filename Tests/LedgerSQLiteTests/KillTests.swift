@@ -44,18 +44,20 @@ import Testing
         // The model goes through the same calls and says how the ledger looks after each.
         var wanted = Set([try LedgerContent(of: model.ledger)])
         // `copies` outlives the trace, which ends with the connection.
-        ledger.database.trace(UInt32(SQLITE_TRACE_STMT), context: Unmanaged.passUnretained(copies).toOpaque()) {
-            _, context, _, _ in
-            if let context { Unmanaged<Copies>.fromOpaque(context).takeUnretainedValue().add() }
-            return 0
-        }
+        let context = Unmanaged.passUnretained(copies).toOpaque()
+        sqlite3_trace_v2(
+            ledger.database.handle, UInt32(SQLITE_TRACE_STMT),
+            { _, context, _, _ in
+                if let context { Unmanaged<Copies>.fromOpaque(context).takeUnretainedValue().add() }
+                return 0
+            }, context)
         var plays = [RandomPlay(seed: seed), RandomPlay(seed: seed)]
         for _ in 0..<25 {
             _ = try plays[0].step(subject)
             _ = try plays[1].step(model)
             wanted.insert(try LedgerContent(of: model.ledger))
         }
-        ledger.database.trace(0, context: nil, nil)
+        sqlite3_trace_v2(ledger.database.handle, 0, nil, nil)
         #expect(copies.folders.count > 100)
         for folder in copies.folders {
             let left = SQLiteLedgerConfiguration(path: folder.appending(path: "ledger.db").path)

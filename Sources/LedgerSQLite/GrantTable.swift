@@ -34,7 +34,7 @@ struct GrantTable {
         guard !grants.isEmpty else { return [] }
         let insertion = try database.statement(Self.insertion)
         let answer = try database.statement("SELECT 1 FROM answers WHERE submission_id = ? AND app = ?")
-        var products = ProductNumbers()
+        var products: [StoredProduct: Int64] = [:]
         var flags: [Bool] = []
         flags.reserveCapacity(grants.count)
         for new in grants {
@@ -50,10 +50,11 @@ struct GrantTable {
                 }
             }
             // In the grant's own transaction and each time: nothing can be remembered of one that was rolled back.
-            let (product, isKnown) = products.number(of: grant)
-            if !isKnown { try insert(StoredProduct(bundleID: grant.bundleID, product: grant.product), product) }
+            let product = StoredProduct(bundleID: grant.bundleID, product: grant.product)
+            let number = products[product] ?? product.number
+            if products.updateValue(number, forKey: product) == nil { try insert(product, number) }
             let partition = partitions[grant.origin.topicPartition] ?? 0
-            let rows = try insertion.run { Self.bind(grant, product: product, partition: partition, to: &$0) }
+            let rows = try insertion.run { Self.bind(grant, product: number, partition: partition, to: &$0) }
             flags.append(rows > 0)
         }
         return flags
@@ -169,34 +170,19 @@ struct GrantTable {
     }
 
     func page(_ query: GrantQuery) throws(StoreError) -> [GrantRow] {
-        // Only the conditions that narrow are part of the statement, so that each finds its index.
-        var conditions = ["grants.sequence < ?1"]
-        if query.bundleID != nil { conditions.append("products.app = ?3") }
-        if query.userID != nil { conditions.append("user_id = ?4") }
-        if query.orderID != nil { conditions.append("order_id = ?5") }
-        if query.submissionID != nil { conditions.append("grants.submission_id = ?6") }
-        if query.transactionID != nil {
-            conditions.append(
-                """
-                grants.sequence IN (
-                    SELECT sequence FROM grants WHERE transaction_id = ?7
-                    UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?7)
-                """)
-        }
-        // The last clause is always true; it gives the statement all its parameters whatever the query.
-        let sql = """
-            \(Self.selection) WHERE \(conditions.joined(separator: " AND "))
-            AND coalesce(?3, ?4, ?5, ?6, ?7, '') IS NOT NULL ORDER BY grants.sequence DESC LIMIT ?2
+        let transaction = """
+            grants.sequence IN (
+                SELECT sequence FROM grants WHERE transaction_id = ?
+                UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?)
             """
-        return try database.statement(sql).rows {
-            $0.integer(query.before ?? .max)
-            $0.integer(query.limit)
-            $0.text(query.bundleID)
-            $0.text(query.userID)
-            $0.text(query.orderID)
-            $0.text(query.submissionID)
-            $0.text(query.transactionID)
-        } read: { (row) throws(StoreError) in
+        return try database.page(
+            Self.selection, of: "grants", before: query.before, limit: query.limit,
+            [
+                ("products.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("order_id = ?", query.orderID?.rawValue), (transaction, query.transactionID?.rawValue),
+                ("grants.submission_id = ?", query.submissionID?.rawValue),
+            ]
+        ) { (row) throws(StoreError) in
             GrantRow(sequence: row.integer(0), grant: try Self.grant(row))
         }
     }
@@ -231,18 +217,6 @@ struct GrantTable {
                 orderID: row.optionalIdentifier(18), traceparent: row.optionalText(19)),
             origin: Origin(topic: row.text(20), partition: Int32(clamping: row.integer(21)), offset: row.integer(22)),
             receivedAt: row.time(23), grantedAt: row.time(24), attempts: row.int(25), format: format)
-    }
-}
-
-/// The numbers of the products of one batch, each computed once.
-private struct ProductNumbers {
-    private var known: [BundleID: [Product: Int64]] = [:]
-
-    mutating func number(of grant: Grant) -> (Int64, isKnown: Bool) {
-        if let number = known[grant.bundleID]?[grant.product] { return (number, true) }
-        let number = StoredProduct(bundleID: grant.bundleID, product: grant.product).number
-        known[grant.bundleID, default: [:]][grant.product] = number
-        return (number, false)
     }
 }
 

@@ -65,22 +65,16 @@ struct AnswerTable {
         }
     }
 
+    /// Failures; repeats belong to the list of grants.
     func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
-        var conditions = ["answers.sequence < ?1", "reason IS NOT NULL"]
-        if query.bundleID != nil { conditions.append("answers.app = ?3") }
-        if query.userID != nil { conditions.append("user_id = ?4") }
-        if query.cause != nil { conditions.append("reason = ?5") }
-        let sql = """
-            \(Self.selection) WHERE \(conditions.joined(separator: " AND "))
-            AND coalesce(?3, ?4, ?5, '') IS NOT NULL ORDER BY answers.sequence DESC LIMIT ?2
-            """
-        return try database.statement(sql).rows {
-            $0.integer(query.before ?? .max)
-            $0.integer(query.limit)
-            $0.text(query.bundleID)
-            $0.text(query.userID)
-            $0.text(query.cause)
-        } read: { (row) throws(StoreError) in
+        try database.page(
+            Self.selection, of: "answers", before: query.before, limit: query.limit,
+            [
+                ("iif(reason IS NULL, 'repeated', 'failed') = ?", query.state.rawValue),
+                ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("reason = ?", query.cause),
+            ]
+        ) { (row) throws(StoreError) in
             let answer = try Self.answer(row)
             return SubmissionRow(
                 sequence: row.integer(0), state: .failed, claimant: answer.claimant, origin: answer.origin,

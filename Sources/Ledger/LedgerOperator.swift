@@ -1,7 +1,8 @@
 public import Contract
 
-/// What people ask a ledger. Works while workers write; one thread at a time.
-public protocol LedgerReader: AnyObject {
+/// What people ask a ledger and change in it, while workers write; one thread at a time. Each change stands in
+/// `operator_actions`, in the transaction that made it.
+public protocol LedgerOperator: AnyObject {
     /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
 
@@ -19,10 +20,7 @@ public protocol LedgerReader: AnyObject {
 
     /// What people did to a submission, in order; nil for the ledger as a whole.
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
-}
 
-/// What people change in a ledger. Each change stands in `operator_actions`, in the transaction that made it.
-public protocol LedgerOperator: LedgerReader {
     /// Accepts this ledger although groups have offsets that it does not know. False if its id is another one.
     func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool
 

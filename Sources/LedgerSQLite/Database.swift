@@ -1,9 +1,10 @@
 import CSQLite
+import Glibc
 
 /// One connection to a SQLite file: the only owner of its handle, which it closes once. For one thread at a time.
 final class Database {
     let path: String
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     /// Set once the database is a ledger: from then on every transaction ends with a look for its files.
     var files: FileGuard?
@@ -65,18 +66,29 @@ final class Database {
         try statement(sql).first({ _ in }) { $0.text(0) }
     }
 
-    /// Has SQLite call back at each statement (sqlite3_trace_v2).
+    /// A page of a query's rows, the newest first by the sequence of its table.
     ///
-    /// - Parameter context: Given to the callback; it must live until the trace ends.
-    func trace(
-        _ events: UInt32, context: UnsafeMutableRawPointer?,
-        _ callback: (
-            @convention(c) (
-                UInt32, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
-            ) -> CInt
-        )?
-    ) {
-        sqlite3_trace_v2(handle, events, callback, context)
+    /// - Parameter filters: Conditions, and the value of the parameter in each. One without a value is not part of the
+    ///   statement, so that the others find their indexes.
+    func page<Row>(
+        _ selection: String, of table: String, before: Int64?, limit: Int, _ filters: [(String, value: String?)],
+        read: (Columns) throws(StoreError) -> Row
+    ) throws(StoreError) -> [Row] {
+        let filters = filters.filter { $0.value != nil }
+        var conditions = ["\(table).sequence < ?1"]
+        for (index, filter) in filters.enumerated() {
+            conditions.append(filter.0.replacing("?", with: "?\(index + 3)"))
+        }
+        let sql = """
+            \(selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(table).sequence DESC LIMIT ?2
+            """
+        return try statement(sql).rows {
+            $0.integer(before ?? .max)
+            $0.integer(limit)
+            for filter in filters { $0.text(filter.value) }
+        } read: { (row) throws(StoreError) in
+            try read(row)
+        }
     }
 
     /// Runs a block in one transaction that has the write lock from its start, and is on stable storage when this returns.
@@ -111,5 +123,52 @@ final class Database {
 
     private func failure(_ code: CInt) -> StoreError {
         .sqlite(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+/// Which file a path leads to, so that one deleted or replaced under its user is noticed.
+///
+/// A database file can be unlinked while it is open: SQLite then goes on writing where nobody will ever read. It is looked at
+/// by `stat` alone: to open and close the file beside SQLite would end SQLite's locks on it ("How To Corrupt An SQLite
+/// Database File", section 2.2).
+struct FileIdentity: Hashable {
+    private let device: UInt64
+    private let node: UInt64
+
+    /// - Throws: `.replaced` if nothing is there, `.sqlite` if the file system does not say.
+    init(path: String) throws(StoreError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            guard code == ENOENT || code == ENOTDIR else {
+                throw .sqlite(code: 14, message: "cannot be looked up: \(String(cString: strerror(code)))")
+            }
+            throw .replaced("\(path) is gone")
+        }
+        device = UInt64(status.st_dev)
+        node = UInt64(status.st_ino)
+    }
+}
+
+/// The files of an open database that must stay where they are.
+struct FileGuard {
+    private let files: [(path: String, identity: FileIdentity)]
+
+    /// Remembers the database and its write-ahead log as they are now.
+    init(database path: String) throws(StoreError) {
+        var files: [(path: String, identity: FileIdentity)] = []
+        for path in [path, path + "-wal"] {
+            files.append((path, try FileIdentity(path: path)))
+        }
+        self.files = files
+    }
+
+    /// Throws `.replaced` if one of the files was deleted or replaced.
+    func check() throws(StoreError) {
+        for file in files {
+            guard try FileIdentity(path: file.path) == file.identity else {
+                throw .replaced("\(file.path) was replaced while it was open")
+            }
+        }
     }
 }

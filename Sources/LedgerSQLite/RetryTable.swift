@@ -194,25 +194,19 @@ struct RetryTable {
         return count
     }
 
-    func page(_ query: SubmissionQuery, isHeld: Bool) throws(StoreError) -> [SubmissionRow] {
-        var conditions = ["retries.sequence < ?1", "(endpoint IS NULL) = \(isHeld ? 1 : 0)"]
-        if query.bundleID != nil { conditions.append("app = ?3") }
-        if query.userID != nil { conditions.append("user_id = ?4") }
-        if query.cause != nil { conditions.append("cause = ?5") }
-        let sql = """
-            \(Self.selection) WHERE \(conditions.joined(separator: " AND "))
-            AND coalesce(?3, ?4, ?5, '') IS NOT NULL ORDER BY retries.sequence DESC LIMIT ?2
-            """
-        return try database.statement(sql).rows {
-            $0.integer(query.before ?? .max)
-            $0.integer(query.limit)
-            $0.text(query.bundleID)
-            $0.text(query.userID)
-            $0.text(query.cause)
-        } read: { (row) throws(StoreError) in
+    /// Rows that are retrying, or held.
+    func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
+        try database.page(
+            Self.selection, of: "retries", before: query.before, limit: query.limit,
+            [
+                ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
+                ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("cause = ?", query.cause),
+            ]
+        ) { (row) throws(StoreError) -> SubmissionRow? in
             guard let found = try Self.row(row) else { return nil }
             return SubmissionRow(
-                sequence: row.integer(27), state: isHeld ? .held : .retrying, claimant: found.submission.claimant,
+                sequence: row.integer(27), state: query.state, claimant: found.submission.claimant,
                 origin: found.submission.origin, at: found.submission.receivedAt, cause: row.text(16),
                 transactionID: found.submission.claim.transactionID, attempts: found.attempts, dueAt: found.dueAt)
         }.compactMap { $0 }
