@@ -64,8 +64,9 @@ struct BareCopy {
         defer { sqlite3_finalize(statement) }
         var rows: [[OpaquePointer?]] = []
         while sqlite3_step(statement) == SQLITE_ROW {
+            let columns = 0..<sqlite3_column_count(statement)
             // Never freed: the program ends with them.
-            rows.append((0..<sqlite3_column_count(statement)).map { sqlite3_value_dup(sqlite3_column_value(statement, $0)) })
+            rows.append(columns.map { sqlite3_value_dup(sqlite3_column_value(statement, $0)) })
         }
         return rows
     }
