@@ -18,7 +18,7 @@ struct EvidenceTests {
         let factory = SignedTransactionFactory(authority: authority)
         let text = try factory.signed(.sample(.gems("7"), environment), signedAt: now)
 
-        let verified = try SignedTransactionVerifier(roots: roots).verify(text, now: now)
+        let verified = try SignedTransactionVerifier(roots: roots).verify(EvidenceText(text), now: now)
 
         let purchase = try verified.purchase.get()
         #expect(purchase.transactionID == "7")
@@ -26,7 +26,7 @@ struct EvidenceTests {
         let strange = SignedTransactionFactory(authority: try SimulatorAuthority(now: now))
         let forged = try strange.signed(.sample(.gems("7"), environment), signedAt: now)
         #expect(throws: SignedTransactionError.self) {
-            try SignedTransactionVerifier(roots: roots).verify(forged, now: now)
+            try SignedTransactionVerifier(roots: roots).verify(EvidenceText(forged), now: now)
         }
     }
 

@@ -75,7 +75,19 @@ struct PurchaseCheckTests {
         }
         let expected: FailureReason? = units == 1 ? nil : .quantityOutOfRange
         #expect(reason(Fixture.purchase(product: "level", quantity: units)) == expected)
-        #expect(reason(Fixture.purchase(product: "vip", quantity: units, expiresAt: later)) == expected)
+    }
+
+    @Test("several seats of a subscription wait for a person, and are never refused for their number")
+    func seats() {
+        for units in [2, 10, 11, Int.max] {
+            guard
+                case .waits(.unknownAnswer, _) = finding(
+                    Fixture.purchase(product: "vip", quantity: units, expiresAt: later))
+            else { return #expect(Bool(false), "\(units)") }
+        }
+        for units in [Int.min, 0] {
+            #expect(reason(Fixture.purchase(product: "vip", quantity: units, expiresAt: later)) == .quantityOutOfRange)
+        }
     }
 
     @Test("a refunded, revoked or upgraded purchase is not granted, expired or not")

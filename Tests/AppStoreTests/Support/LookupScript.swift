@@ -15,7 +15,7 @@ enum LookupScript {
         app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
     ) throws -> AppleQuestion {
         let subject = QuestionSubject(submission: submission, rules: try QuestionScript.rules(app, hasKey: true))
-        return AppleQuestion(.lookup(LookupQuestion(subject: subject, target: target, in: environment)))
+        return AppleQuestion(LookupQuestion(subject: subject, target: target, in: environment))
     }
 
     static func reply(_ status: Int, _ body: String, retryAfter: String? = nil) -> AppStoreReply {

@@ -47,8 +47,9 @@ struct QuestionScript {
         let what =
             switch call.content {
             case .verifyReceipt(let parts):
-                String(decoding: parts.dropFirst(2).joined(), as: UTF8.self).contains("password")
-                    ? String(decoding: parts[2], as: UTF8.self).filter { !"\",:".contains($0) } : "verifyReceipt"
+                String(decoding: parts[3], as: UTF8.self).contains("password")
+                    ? String(decoding: parts[3], as: UTF8.self).prefix { $0 != "," }.filter { !"\":".contains($0) }
+                    : "verifyReceipt"
             case .serverAPI(let path, let token): path + (token.number > 1 ? " with a fresh token" : "")
             }
         return "\(call.endpoint.environment.rawValue) \(what)" + (call.isFresh ? " over a fresh connection" : "")

@@ -111,3 +111,9 @@ extension Result {
         return error
     }
 }
+
+extension SignedTransactionVerifier {
+    func verify(_ text: String, now: Timestamp) throws(SignedTransactionError) -> SignedTransaction {
+        try verify(EvidenceText(text), now: now)
+    }
+}

@@ -1,0 +1,220 @@
+public import Contract
+
+/// The local check: the part of verification that asks nobody. Decides about evidence by its form, Apple's signatures
+/// and the app's rules, and names the question to Apple where one is needed.
+public struct LocalChecker: Sendable {
+    /// The result of a local check.
+    public enum Outcome: Sendable {
+        /// Verified, rejected, signed ahead of our clock, or held because the app lacks a key.
+        case concluded(Verdict)
+        case ask(AppleQuestion)
+    }
+
+    private let apps: [BundleID: AppRules]
+    private let verifiers: SignatureVerifiers
+
+    /// A check by the rules of these apps.
+    public init(apps: [AppRules], verifiers: SignatureVerifiers) {
+        self.apps = Dictionary(apps.map { ($0.app.bundleID, $0) }) { _, later in later }
+        self.verifiers = verifiers
+    }
+
+    /// The rules of an app; nil if it is not configured.
+    public func rules(of bundleID: BundleID) -> AppRules? { apps[bundleID] }
+
+    /// Checks a submission's evidence. Evidence of no known form is rejected, and evidence that Apple signed is
+    /// decided, at no cost to Apple.
+    ///
+    /// - Parameters:
+    ///   - isRetry: The submission was accepted before and waits in `retries`: if its app is not configured any more, it
+    ///     is held.
+    ///   - now: Wall-clock time: bounds how far ahead evidence may be signed, and how old it may be unconfirmed.
+    public func check(_ submission: Submission, isRetry: Bool = false, at now: Timestamp) -> Outcome {
+        guard let rules = apps[submission.bundleID] else {
+            let detail = "No app with this bundle id is configured."
+            return .concluded(
+                isRetry ? .hold(.appNotConfigured, detail: detail) : .rejected(Rejection(.unknownApp, detail)))
+        }
+        let subject = QuestionSubject(submission: submission, rules: rules)
+        switch submission.evidence {
+        case .receipt(let base64): return check(receipt: base64, subject)
+        case .signedTransaction(let text): return check(signed: text, subject, at: now)
+        case .transactionID(let id):
+            guard id.isWellFormed else {
+                return .concluded(
+                    .rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
+            }
+            return lookUp(LookupQuestion(subject: subject, target: .transaction(id)))
+        }
+    }
+
+    /// Decides by Apple's signature on a receipt alone, while verifyReceipt does not answer. Only a "yes" counts: a
+    /// purchase that the receipt does not hold may be in Apple's answer. Other evidence is checked as ever.
+    public func checkBySignature(_ submission: Submission, at now: Timestamp) -> Outcome {
+        let outcome = check(submission, isRetry: true, at: now)
+        guard case .ask = outcome, case .receipt(let base64) = submission.evidence,
+            let rules = apps[submission.bundleID], rules.receipts == .verifyReceipt,
+            let receipt = try? AppReceipt(der: ReceiptText(base64).bytes), verifiers.isSigned(receipt),
+            case .verdict(let verdict) = Self.conclusion(on: receipt, of: submission, app: rules.app),
+            case .verified = verdict
+        else { return outcome }
+        return .concluded(verdict)
+    }
+
+    /// Whether Apple's signature on a receipt holds; false for other evidence.
+    public func isSigned(_ submission: Submission) -> Bool {
+        guard case .receipt(let base64) = submission.evidence,
+            let receipt = try? AppReceipt(der: ReceiptText(base64).bytes)
+        else { return false }
+        return verifiers.isSigned(receipt)
+    }
+
+    // MARK: Receipts
+
+    private func check(receipt base64: EvidenceText, _ subject: QuestionSubject) -> Outcome {
+        let text: ReceiptText
+        let receipt: AppReceipt
+        do throws(AppReceiptError) {
+            text = try ReceiptText(base64)
+            receipt = try AppReceipt(der: text.bytes)
+        } catch {
+            return .concluded(.rejected(Rejection(.receiptMalformed, error.detail)))
+        }
+        if let rejection = receipt.contradiction(with: subject.rules.app) {
+            return .concluded(.rejected(rejection))
+        }
+        guard subject.rules.receipts != .verifyReceipt else {
+            let fingerprint = ReceiptFingerprint(
+                createdAt: receipt.createdAt,
+                transactions: receipt.firstTransactionIDs(ReceiptFingerprint.maxTransactions),
+                saysSandbox: receipt.origin == .sandbox)
+            return .ask(
+                AppleQuestion(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint)))
+        }
+        do throws(ReceiptSignatureError) {
+            try verifiers.receipts.verify(receipt)
+        } catch {
+            return .concluded(.rejected(Rejection(.receiptNotAuthentic, error.detail)))
+        }
+        if subject.rules.receipts == .serverAPI {
+            guard let question = LookupQuestion(subject: subject, receipt: receipt) else {
+                return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
+            }
+            return lookUp(question)
+        }
+        return decideLocally(receipt, subject)
+    }
+
+    /// A receipt tells of the past until it was made. Refunds since are not in it, nor purchases since, nor account
+    /// tokens, nor whether a purchase is shared within a family; the App Store Server API tells, where the app has a
+    /// key.
+    private func decideLocally(_ receipt: AppReceipt, _ subject: QuestionSubject) -> Outcome {
+        let verdict: Verdict
+        switch Self.conclusion(on: receipt, of: subject.submission, app: subject.rules.app) {
+        case .verdict(let known) where !known.isNotFoundYet: return .concluded(known)
+        case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
+        }
+        if subject.rules.hasServerAPIKey, let question = LookupQuestion(subject: subject, receipt: receipt) {
+            return lookUp(question)
+        }
+        // The receipt will never hold what it does not hold now.
+        if case .doubt(_, let rejection) = verdict { return .concluded(.rejected(rejection)) }
+        return .concluded(verdict)
+    }
+
+    /// The conclusion on a receipt whose signature held: every word of it is taken for Apple's.
+    private static func conclusion(
+        on receipt: AppReceipt, of submission: Submission, app: App
+    ) -> ClaimPolicy.Conclusion {
+        guard let bundleID = receipt.bundleID else {
+            return .verdict(.hold(.incompleteAnswer, detail: "The receipt names no bundle id."))
+        }
+        guard bundleID == app.bundleID else {
+            return .verdict(.rejected(Rejection(.bundleMismatch, "Apple attests the receipt to another app.")))
+        }
+        let environment: Environment
+        switch receipt.origin {
+        case .production: environment = .production
+        case .sandbox: environment = .sandbox
+        case .xcode:
+            return .verdict(
+                .rejected(Rejection(.environmentNotAllowed, "The receipt was made by Xcode, not by Apple.")))
+        case .other, nil:
+            return .verdict(.hold(.unknownAnswer, detail: "The receipt is of an environment that is not known."))
+        }
+        let (purchases, unreadable) = receipt.purchases(in: environment)
+        return ClaimPolicy(app: app, submission: submission).conclusion(
+            on: purchases, beside: unreadable, by: .local, attestsTokens: false)
+    }
+
+    private static func noPurchases(_ claim: Claim) -> Rejection {
+        Rejection(
+            .transactionNotFound, "The receipt holds no purchases.", transactionID: claim.transactionID,
+            productID: claim.productID)
+    }
+
+    // MARK: Signed transactions
+
+    private func check(signed text: EvidenceText, _ subject: QuestionSubject, at now: Timestamp) -> Outcome {
+        let submission = subject.submission
+        let transaction: SignedTransaction
+        do throws(SignedTransactionError) {
+            transaction = try verifiers.transactions.verify(text, now: now)
+        } catch {
+            return .concluded(error.verdict)
+        }
+        let policy = ClaimPolicy(app: subject.rules.app, submission: submission)
+        let verdict = policy.verdict(on: transaction, by: .signedTransaction)
+        guard let age = subject.rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
+            case .success(let purchase) = transaction.purchase,
+            // Against the present, because a submission may have waited for days, and the player asked for a refund.
+            max(now, submission.receivedAt).since(transaction.signedAt) > age
+        else { return .concluded(verdict) }
+        // Signed long ago: a refund since is not in it.
+        return lookUp(
+            LookupQuestion(
+                subject: subject, target: .confirmation(purchase.transactionID, since: transaction.signedAt),
+                in: purchase.environment))
+    }
+
+    private func lookUp(_ question: LookupQuestion) -> Outcome {
+        guard question.subject.rules.hasServerAPIKey else {
+            return .concluded(
+                .hold(
+                    .credentialsMissing,
+                    detail: "The App Store Server API must be asked, and the app has no key for it."))
+        }
+        return .ask(AppleQuestion(question))
+    }
+}
+
+extension AppReceipt {
+    /// The transactions of the receipt's first purchases, as far as each can be read.
+    fileprivate func firstTransactionIDs(_ count: Int) -> [TransactionID] {
+        purchaseSets.prefix(count).compactMap { ReceiptAttributes(set: $0)?.text(ReceiptPurchase.transactionIDType) }
+            .map { TransactionID($0) }
+    }
+
+    /// The purchases, one per transaction id, and what is left of those that could not be read.
+    ///
+    /// A receipt has each transaction once. If one stood there twice, the word that it was revoked would count.
+    fileprivate func purchases(in environment: Environment) -> (readable: [Purchase], unreadable: UnreadablePurchases) {
+        var purchases: [Purchase] = []
+        var places: [TransactionID: Int] = [:]
+        var unreadable = UnreadablePurchases()
+        for set in purchaseSets {
+            let entry = ReceiptPurchase(set)
+            guard let purchase = entry?.purchase(in: environment) else {
+                unreadable.append(transactionID: entry?.transactionID, productID: entry?.productID)
+                continue
+            }
+            if let place = places[purchase.transactionID] {
+                if purchase.revokedAt != nil { purchases[place] = purchase }
+            } else {
+                places[purchase.transactionID] = purchases.count
+                purchases.append(purchase)
+            }
+        }
+        return (purchases, unreadable)
+    }
+}

@@ -1,0 +1,166 @@
+public import Contract
+
+/// A question to Apple as far as it has come: an immutable value that knows its next call and the meaning of the
+/// answer.
+///
+/// It makes no calls itself. Each call is an attempt of its own, which the gate of its ``endpoint`` admits:
+///
+///     switch question.call(at: now) {
+///     case .send(let call):                                       // over HTTPS
+///         let (step, signal) = question.received(reply, to: call, at: now)
+///     case .concluded(let verdict):                               // there is nothing to send
+///     }
+///
+/// A step concludes with a verdict, names the next question, or asks for signatures to be checked on a thread that may
+/// take its time (``checked(with:at:)``).
+public struct AppleQuestion: Sendable {
+    /// Where the next call goes.
+    public let endpoint: Endpoint
+    private let state: any QuestionState
+
+    init(_ state: any QuestionState) {
+        self.state = state
+        endpoint = state.endpoint
+    }
+
+    /// The purchase that the question is about, where it goes to the App Store Server API and one is named: a grant of
+    /// it answers the submission without a call.
+    public var lookedUpTransaction: TransactionID? { state.lookedUpTransaction }
+
+    /// The next call, or the verdict where none can be made.
+    ///
+    /// - Parameter now: wall-clock time, for the token of the App Store Server API.
+    public func call(at now: Timestamp) -> AppleCallStep { state.call(at: now) }
+
+    /// Reads the end of a call. If Apple refused the call's token, the app's next one is new.
+    ///
+    /// - Parameters:
+    ///   - call: The call that was made.
+    ///   - now: Wall-clock time, for moments that Apple names relative to it.
+    /// - Returns: the next step, and the state of the endpoint that the reply shows.
+    public func received(
+        _ reply: AppStoreReply, to call: AppleCall, at now: Timestamp
+    ) -> (step: QuestionStep, signal: EndpointSignal) {
+        let step = state.received(reply, to: call, at: now)
+        let verdict: Verdict? = if case .verdict(let verdict) = step { verdict } else { nil }
+        return (step, EndpointSignal(reply, from: endpoint.service, concluded: verdict, now: now))
+    }
+
+    /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.
+    ///
+    /// - Parameter now: Wall-clock time, for signatures made ahead of our clock.
+    public func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
+        state.checked(with: verifiers, at: now)
+    }
+}
+
+/// What ``AppleQuestion`` asks of its two kinds, ``ReceiptQuestion`` and ``LookupQuestion``.
+protocol QuestionState: Sendable {
+    var endpoint: Endpoint { get }
+    var lookedUpTransaction: TransactionID? { get }
+    func call(at now: Timestamp) -> AppleCallStep
+    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep
+    func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep
+}
+
+/// A submission with the rules it is verified by, shared by all states of a question about it.
+struct QuestionSubject: Sendable {
+    let submission: Submission
+    let rules: AppRules
+}
+
+/// The step after a call, or after a check of signatures.
+public enum QuestionStep: Sendable {
+    case verdict(Verdict)
+    /// Another call is needed: over a fresh connection, with another secret, to the other environment, for the next
+    /// page. The gate of its endpoint has to admit it.
+    case ask(AppleQuestion)
+    /// The answer holds signatures, or the receipt's own counts now: ``AppleQuestion/checked(with:at:)`` goes on.
+    case check(AppleQuestion)
+}
+
+/// The step before a call.
+public enum AppleCallStep: Sendable {
+    case send(AppleCall)
+    case concluded(Verdict)
+}
+
+/// One HTTPS call to Apple. Its host is the configured one of ``endpoint``; nothing that a submission or an answer says
+/// changes where a call goes.
+///
+/// [verifyReceipt](https://developer.apple.com/documentation/appstorereceipts/verifyreceipt),
+/// [App Store Server API](https://developer.apple.com/documentation/appstoreserverapi)
+public struct AppleCall: Sendable {
+    enum Content: Sendable {
+        case verifyReceipt([ArraySlice<UInt8>])
+        case serverAPI(path: String, BearerToken)
+    }
+
+    public enum Method: String, Hashable, Sendable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    public let endpoint: Endpoint
+    /// Whether it has to be made over a connection that was never used before.
+    public let isFresh: Bool
+    let content: Content
+
+    public var method: Method {
+        switch content {
+        case .verifyReceipt: .post
+        case .serverAPI: .get
+        }
+    }
+
+    /// Path and query, to be appended to the base URL of the App Store Server API; empty for verifyReceipt, whose URL
+    /// is configured as a whole.
+    public var path: String {
+        switch content {
+        case .verifyReceipt: ""
+        case .serverAPI(let path, _): path
+        }
+    }
+
+    /// Secret, because of the token.
+    public var headers: [(name: String, value: String)] {
+        switch content {
+        case .verifyReceipt: [("content-type", "application/json")]
+        case .serverAPI(_, let token): [("authorization", "Bearer " + token.text)]
+        }
+    }
+
+    /// The body, in parts that follow each other; empty for none. Secret, because of the receipt and the shared secret.
+    public var bodyParts: [ArraySlice<UInt8>] {
+        switch content {
+        case .verifyReceipt(let parts): parts
+        case .serverAPI: []
+        }
+    }
+}
+
+extension AppleCall: CustomStringConvertible, CustomReflectable {
+    public var description: String { "\(method.rawValue) \(endpoint)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Checks Apple's signatures. Shared by all threads.
+public struct SignatureVerifiers: Sendable {
+    public let transactions: SignedTransactionVerifier
+    public let receipts: ReceiptVerifier
+
+    /// Verifiers that trust these roots.
+    public init(roots: TrustedRoots) {
+        transactions = SignedTransactionVerifier(roots: roots)
+        receipts = ReceiptVerifier(roots: roots)
+    }
+
+    func isSigned(_ receipt: AppReceipt) -> Bool {
+        do throws(ReceiptSignatureError) {
+            try receipts.verify(receipt)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,312 @@
+import Contract
+
+/// The question for a transaction or a history, as far as it has come: the next call to the App Store Server API, and
+/// the meaning of its answer.
+///
+/// - Where the environment is not known, production is asked first, as Apple advises, and the sandbox once production
+///   does not have the transaction. The submission's own word on the environment does not change the order: it is the
+///   client's, and a sandbox that anybody could have asked first would be out of requests ten times sooner than
+///   production.
+/// - The sandbox is asked only if the app grants this user's sandbox purchases. If it does not, nothing that the
+///   sandbox knows could be granted; a purchase that production does not have may still reach its records, so that is a
+///   doubt.
+/// - An id that Apple never gave out ends the submission, and nobody signs that answer: it may be somebody else's, on a
+///   connection where a server or something in between answered twice. So it is asked for once more, over a fresh one.
+///   Where Apple signed the id before, a person must look.
+/// - Nothing in a history's page tells whose it is where it holds none of the ids that the receipt proves. The first
+///   page leads to the others, and each of those is asked for over a fresh connection, so that none can be another
+///   customer's.
+/// - 401 is answered once with a fresh token. Production answers 401 to apps that were never released, too, so after
+///   that the sandbox is asked; if that knows the transaction, the key is good. Else production's word is missing, and
+///   nothing is decided against the player.
+struct LookupQuestion: QuestionState {
+    enum Target: Hashable, Sendable {
+        /// A transaction that somebody claims.
+        case transaction(TransactionID)
+        /// A transaction as Apple knows it since the moment at which it signed it.
+        case confirmation(TransactionID, since: Timestamp)
+        /// All that a customer bought.
+        case history(of: ProvenCustomer)
+    }
+
+    /// Most pages that are read for one question, those that were read in vain included; 20 transactions each.
+    static let maxPages = 500
+    /// Most times that a history is begun again because it changed while it was read.
+    static let maxRestarts = 2
+
+    /// An answer whose signatures are not checked yet.
+    private enum Pending: Sendable {
+        case transaction(TransactionAnswer)
+        case page(HistoryAnswer)
+    }
+
+    let subject: QuestionSubject
+    let target: Target
+    private(set) var environment: Environment
+    /// Whether the sandbox may be asked where production does not have it.
+    private var isEnvironmentOpen: Bool
+    /// Where a later page begins; nil for everything else.
+    private var revision: String?
+    private var history = PurchaseHistory()
+    private var pages = 0
+    private var restarts = 0
+    private var hasRenewedToken = false
+    /// An id was refused once.
+    private var isRefusalRepeated = false
+    /// Production took the token at least once.
+    private var productionKnowsKey = false
+    /// Production refused the key, and what follows is the sandbox's word alone.
+    private var productionIsSilent = false
+    private var pending: Pending?
+
+    /// - Parameter environment: Nil where it is not known.
+    init(subject: QuestionSubject, target: Target, in environment: Environment? = nil) {
+        self.subject = subject
+        self.target = target
+        self.environment = environment ?? .production
+        isEnvironmentOpen = environment == nil
+    }
+
+    /// Looks up the claim of a submission by its receipt, which Apple must have authenticated or signed: otherwise
+    /// anybody could have other people's transactions looked up. Nil if it holds no id to begin with.
+    ///
+    /// The claimed transaction, if the receipt holds it; else the history of the customer whom the receipt proves,
+    /// which also has the purchases made since. Any of the customer's ids leads there; one of the claimed product is
+    /// taken first.
+    init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
+        let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
+        let claim = subject.submission.claim
+        if let claimed = claim.transactionID, entries.contains(where: { $0.transactionID == claimed }) {
+            self.init(subject: subject, target: .transaction(claimed), in: environment)
+            return
+        }
+        let entry = entries.first { $0.productID == claim.productID } ?? entries.first
+        guard let entry, let transactionID = entry.transactionID else { return nil }
+        let bought = entries.flatMap { [$0.transactionID, $0.originalTransactionID].compactMap { $0 } }
+        let customer = ProvenCustomer(transactionID, of: entry.productID, bought: Set(bought))
+        self.init(subject: subject, target: .history(of: customer), in: environment)
+    }
+
+    var endpoint: Endpoint { Endpoint(.serverAPI, environment, key: app.bundleID.rawValue) }
+
+    var lookedUpTransaction: TransactionID? {
+        switch target {
+        case .transaction(let id), .confirmation(let id, _): id
+        case .history: subject.submission.claim.transactionID
+        }
+    }
+
+    func call(at now: Timestamp) -> AppleCallStep {
+        guard let token = subject.rules.mint?.token(now: now) else {
+            return .concluded(.hold(.credentialsRefused, detail: "No token can be signed with the app's key."))
+        }
+        let isFresh = isRefusalRepeated || revision != nil
+        return .send(
+            AppleCall(endpoint: endpoint, isFresh: isFresh, content: .serverAPI(path: request.path, token)))
+    }
+
+    private var request: ServerAPIRequest {
+        switch target {
+        case .transaction(let id), .confirmation(let id, _): .transaction(id)
+        case .history(let customer):
+            .history(customer.transactionID, product: productFilter(for: customer), revision: revision)
+        }
+    }
+
+    private var app: App { subject.rules.app }
+    private var submission: Submission { subject.submission }
+
+    private var asked: TransactionID {
+        switch target {
+        case .transaction(let id), .confirmation(let id, _): id
+        case .history(let customer): customer.transactionID
+        }
+    }
+
+    /// Spares pages of other products. Only for a product of the catalogue: one from the message may be none, which
+    /// Apple refuses as our fault. Not where one transaction is claimed: that it is of another product is worth
+    /// knowing. And not where the receipt names no purchase of it: nothing in the pages would tell whose history it is.
+    private func productFilter(for customer: ProvenCustomer) -> ProductID? {
+        guard submission.claim.transactionID == nil, let product = submission.claim.productID,
+            case .catalogue(let products) = app.products, products[product] != nil, customer.productID == product
+        else { return nil }
+        return product
+    }
+
+    // MARK: Answers
+
+    /// Reads the end of a call. A redirect is never followed: the token goes to configured hosts alone.
+    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
+        switch reply {
+        case .failed(.tooLarge): return conclude(.retry(.noAnswer, notBefore: nil))
+        case .failed: return conclude(.retry(.unreachable, notBefore: nil))
+        case .response(200, _, let body):
+            var next = self
+            if environment == .production { next.productionKnowsKey = true }
+            if case .history = target {
+                next.pending = HistoryAnswer(json: body).map { .page($0) }
+            } else {
+                next.pending = TransactionAnswer(json: body).map { .transaction($0) }
+            }
+            // An answer that is none: HTML, cut off, or without what it is about.
+            guard next.pending != nil else { return conclude(.retry(.noAnswer, notBefore: nil)) }
+            return .check(AppleQuestion(next))
+        case .response(let status, let retryAfter, let body):
+            let refusal = ServerAPIRefusal(
+                httpStatus: status, body: body, notBefore: RetryAfter.moment(retryAfter, now: now))
+            return step(after: refusal, to: call)
+        }
+    }
+
+    /// Goes on after an answer once its signatures are checked.
+    func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
+        let attestation = AnswerAttestation(verifier: verifiers.transactions, environment: environment, now: now)
+        do throws(AnswerAttestation.Distrust) {
+            switch pending {
+            case .transaction(let answer):
+                let transaction = try attestation.transaction(answer.signedTransactionInfo, as: asked)
+                return conclude(verdict(on: transaction))
+            case .page(let page):
+                return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
+            case nil: return .ask(AppleQuestion(self))
+            }
+        } catch {
+            return conclude(error.verdict)
+        }
+    }
+
+    private func verdict(on transaction: SignedTransaction) -> Verdict {
+        if case .confirmation(_, let moment) = target, transaction.signedAt < moment {
+            return .hold(.unknownAnswer, detail: "Apple's answer was signed before what it is to confirm.")
+        }
+        return ClaimPolicy(app: app, submission: submission).verdict(on: transaction, by: .serverAPI)
+    }
+
+    private func step(after page: HistoryAnswer, _ transactions: [SignedTransaction]) -> QuestionStep {
+        var next = self
+        next.pending = nil
+        for transaction in transactions { next.history.add(transaction) }
+        next.pages += 1
+        guard page.hasMore else {
+            // An empty history tells nothing.
+            if case .history(let customer) = target, !next.history.isEmpty, !next.history.holdsAny(of: customer) {
+                return conclude(
+                    .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))
+            }
+            return conclude(next.history.verdict(ClaimPolicy(app: app, submission: submission)))
+        }
+        guard next.pages < Self.maxPages, !next.history.isTooLong, let end = page.revision, end != revision else {
+            return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
+        }
+        next.revision = end
+        return .ask(AppleQuestion(next))
+    }
+
+    // MARK: Refusals
+
+    private func step(after refusal: ServerAPIRefusal, to call: AppleCall) -> QuestionStep {
+        switch refusal.meaning {
+        case .tokenRefused: return tokenRefused(refusal, call)
+        case .notFound where revision != nil:
+            // It had a page of it a moment ago.
+            return conclude(.retry(.temporarilyUnable, notBefore: nil))
+        case .notFound where maySwitch: return askSandbox()
+        case .notFound where isEnvironmentOpen && environment == .production:
+            return conclude(
+                notFoundYet(
+                    refusal,
+                    "Production knows no such transaction, and the app grants this user no sandbox purchases"))
+        case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
+        case .restartPaging where revision != nil && restarts < Self.maxRestarts:
+            var next = self
+            next.restarts += 1
+            next.history = PurchaseHistory()
+            next.revision = nil
+            return .ask(AppleQuestion(next))
+        case .idRefused: return idRefused(refusal)
+        case .accountNotFound:
+            return conclude(
+                .doubt(
+                    .notFoundYet,
+                    becomes: rejection(
+                        .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")))
+        case .noAnswer: return conclude(.retry(.noAnswer, notBefore: refusal.notBefore))
+        case .temporarilyUnable, .restartPaging:
+            return conclude(.retry(.temporarilyUnable, notBefore: refusal.notBefore))
+        case .rateLimited: return conclude(.retry(.rateLimited, notBefore: refusal.notBefore))
+        case .credentialsRefused: return conclude(keyRefused(refusal))
+        case .requestRefused:
+            return conclude(
+                .hold(.requestRefused, detail: "The App Store Server API refused our request (\(refusal.said))."))
+        case .unknown:
+            return conclude(
+                .hold(.unknownAnswer, detail: "The App Store Server API gave an unknown answer (\(refusal.said))."))
+        }
+    }
+
+    private func idRefused(_ refusal: ServerAPIRefusal) -> QuestionStep {
+        guard isRefusalRepeated else {
+            var next = self
+            next.isRefusalRepeated = true
+            return .ask(AppleQuestion(next))
+        }
+        guard case .transaction = target else {
+            return conclude(
+                .hold(.unknownAnswer, detail: "The App Store Server API does not take an id that Apple has signed."))
+        }
+        // The sandbox's word alone.
+        if productionIsSilent { return .verdict(Self.productionRefusesKey) }
+        return conclude(
+            .rejected(rejection(.transactionNotFound, "Apple refuses the transaction id (\(refusal.said)).")))
+    }
+
+    private func tokenRefused(_ refusal: ServerAPIRefusal, _ call: AppleCall) -> QuestionStep {
+        if !hasRenewedToken {
+            if case .serverAPI(_, let token) = call.content { subject.rules.mint?.refused(token) }
+            var next = self
+            next.hasRenewedToken = true
+            return .ask(AppleQuestion(next))
+        }
+        guard maySwitch, !productionKnowsKey else { return conclude(keyRefused(refusal)) }
+        var silent = self
+        silent.productionIsSilent = true
+        return silent.askSandbox()
+    }
+
+    private var maySwitch: Bool {
+        isEnvironmentOpen && environment == .production && app.sandbox.allows(submission.userID)
+    }
+
+    private func askSandbox() -> QuestionStep {
+        var next = self
+        next.history = PurchaseHistory()
+        next.environment = .sandbox
+        return .ask(AppleQuestion(next))
+    }
+
+    // MARK: Verdicts
+
+    private func conclude(_ verdict: Verdict) -> QuestionStep {
+        if productionIsSilent, case .doubt = verdict { return .verdict(Self.productionRefusesKey) }
+        return .verdict(verdict)
+    }
+
+    private static let productionRefusesKey = Verdict.hold(
+        .credentialsRefused,
+        detail: "The App Store Server API refuses the app's key in production (HTTP status 401) only.")
+
+    /// A transaction that Apple does not have may be one that was made a moment ago.
+    ///
+    /// - Parameter reason: A sentence without its full stop.
+    private func notFoundYet(_ refusal: ServerAPIRefusal, _ reason: String) -> Verdict {
+        .doubt(.notFoundYet, becomes: rejection(.transactionNotFound, "\(reason) (\(refusal.said))."))
+    }
+
+    private func keyRefused(_ refusal: ServerAPIRefusal) -> Verdict {
+        .hold(.credentialsRefused, detail: "The App Store Server API refuses the app's key (\(refusal.said)).")
+    }
+
+    private func rejection(_ reason: FailureReason, _ detail: String) -> Rejection {
+        Rejection(reason, detail, transactionID: asked, productID: submission.claim.productID)
+    }
+}

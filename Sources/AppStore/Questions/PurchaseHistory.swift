@@ -1,0 +1,154 @@
+import Contract
+
+/// The customer whom a receipt proves: where their history is found, and by which purchases it is known.
+///
+/// Apple signs each transaction of a history, not whose history it is. One that shares nothing with the receipt is
+/// another customer's, whoever mixed them up.
+struct ProvenCustomer: Hashable, Sendable {
+    /// A transaction of theirs: any leads to the history.
+    let transactionID: TransactionID
+    /// Its product, as far as the receipt says.
+    let productID: ProductID?
+    /// The transactions and original transactions that the receipt names.
+    private let bought: Set<TransactionID>
+
+    /// A customer of whom a transaction is known, and perhaps others.
+    init(_ transactionID: TransactionID, of productID: ProductID? = nil, bought: Set<TransactionID> = []) {
+        self.transactionID = transactionID
+        self.productID = productID
+        self.bought = bought.union([transactionID])
+    }
+
+    /// Whether the receipt names a transaction, as one of its own or as the one that it goes back to.
+    func knows(_ transactionID: TransactionID) -> Bool { bought.contains(transactionID) }
+}
+
+/// The pages of a history, put together.
+///
+/// A transaction that changes while the pages are read is sent again, as one that was refunded in between. The latest
+/// word on it counts: with both, the older one would be granted.
+struct PurchaseHistory: Sendable {
+    /// Most transactions that are kept: one customer's, in one app.
+    static let maxTransactions = 10_000
+
+    private struct Entry {
+        var signedAt: Timestamp
+        var purchase: Purchase?
+    }
+
+    private var entries: [Entry] = []
+    private var places: [TransactionID: Int] = [:]
+    private var ids: [TransactionID] = []
+    private var hasNameless = false
+
+    /// Whether nothing was added that has an id.
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether it holds more than it may.
+    var isTooLong: Bool { entries.count > Self.maxTransactions }
+
+    /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.
+    func holdsAny(of customer: ProvenCustomer) -> Bool {
+        ids.contains(where: customer.knows)
+            || entries.contains { ($0.purchase?.originalTransactionID).map(customer.knows) ?? false }
+    }
+
+    /// Takes a transaction whose signature held. One without a bundle id may be anybody's, so it can be claimed and not
+    /// granted.
+    mutating func add(_ transaction: SignedTransaction) {
+        let purchase = transaction.bundleID == nil ? nil : try? transaction.purchase.get()
+        let entry = Entry(signedAt: transaction.signedAt, purchase: purchase)
+        guard let id = transaction.transactionID else {
+            hasNameless = true
+            return
+        }
+        if let place = places[id] {
+            // Of two that were signed at the same moment the one that came later.
+            if entry.signedAt >= entries[place].signedAt { entries[place] = entry }
+        } else {
+            places[id] = entries.count
+            entries.append(entry)
+            ids.append(id)
+        }
+    }
+
+    /// The verdict on all of it. Apple signs what it sends, so a purchase that cannot be read and may be the claimed
+    /// one is never the player's fault.
+    func verdict(_ policy: ClaimPolicy) -> Verdict {
+        var unreadable = UnreadablePurchases()
+        if hasNameless { unreadable.append(transactionID: nil, productID: nil) }
+        for (id, entry) in zip(ids, entries) where entry.purchase == nil {
+            unreadable.append(transactionID: id, productID: nil)
+        }
+        return policy.verdict(on: entries.compactMap(\.purchase), beside: unreadable, by: .serverAPI)
+    }
+}
+
+/// Holds what the App Store Server API answers against Apple's signature. An answer is believed because its signature
+/// holds, not because of the connection it came over.
+struct AnswerAttestation {
+    /// Why an answer is not believed, or not yet.
+    struct Distrust: Error {
+        let verdict: Verdict
+    }
+
+    let verifier: SignedTransactionVerifier
+    /// The environment that was asked.
+    let environment: Environment
+    let now: Timestamp
+
+    /// The transaction that was asked for, and no other.
+    func transaction(_ text: EvidenceText, as asked: TransactionID) throws(Distrust) -> SignedTransaction {
+        let transaction = try transaction(text)
+        // Zeros in front, which the author of the message may have put there, make no other number.
+        guard
+            transaction.transactionID?.rawValue.drop(while: { $0 == "0" }) == asked.rawValue.drop(while: { $0 == "0" })
+        else { throw Self.unknown("Apple answered with another transaction than the one asked for.") }
+        return transaction
+    }
+
+    /// The transactions of a page, all of them one app's.
+    func transactions(of page: HistoryAnswer, app: BundleID) throws(Distrust) -> [SignedTransaction] {
+        guard page.bundleID ?? app == app, isName(page.environment) else {
+            throw Self.unknown("Apple's history is of another app or environment.")
+        }
+        var transactions: [SignedTransaction] = []
+        transactions.reserveCapacity(page.signedTransactions.count)
+        for text in page.signedTransactions {
+            let transaction = try transaction(text)
+            guard transaction.bundleID ?? app == app else {
+                throw Self.unknown("Apple's history holds a transaction of another app.")
+            }
+            transactions.append(transaction)
+        }
+        return transactions
+    }
+
+    /// The transaction in an answer, if Apple signed it, for the environment that was asked. If it did not, somebody
+    /// stands in between, or this version is too old: neither is the player's fault.
+    private func transaction(_ text: EvidenceText) throws(Distrust) -> SignedTransaction {
+        let transaction: SignedTransaction
+        do throws(SignedTransactionError) {
+            transaction = try verifier.verify(text, now: now)
+        } catch {
+            if case .signedAhead = error { throw Distrust(verdict: error.verdict) }
+            throw Self.unknown("Apple's answer is not signed as it must be. \(error.detail)")
+        }
+        guard isName(transaction.environment) else {
+            throw Self.unknown("The \(environment.rawValue) API answered for another environment.")
+        }
+        return transaction
+    }
+
+    /// Whether a name of an environment, as Apple's answers have it, is that of the one that was asked, or absent.
+    private func isName(_ name: String?) -> Bool {
+        switch environment {
+        case .production: name ?? "Production" == "Production"
+        case .sandbox: name ?? "Sandbox" == "Sandbox"
+        }
+    }
+
+    private static func unknown(_ detail: String) -> Distrust {
+        Distrust(verdict: .hold(.unknownAnswer, detail: detail))
+    }
+}

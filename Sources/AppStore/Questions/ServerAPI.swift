@@ -1,0 +1,218 @@
+public import Contract
+
+/// A question for the App Store Server API. Each is a GET without a body, so asking twice changes nothing.
+public enum ServerAPIRequest: Hashable, Sendable {
+    /// [Get Transaction Info](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info)
+    case transaction(TransactionID)
+    /// [Get Transaction History](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history),
+    /// version 2: of the customer who made the transaction, in this app, 20 at a time, latest changes at the end.
+    ///
+    /// - Parameter product: Of this product alone. Apple refuses a product id that it takes for none (4000023), which
+    ///   counts as our fault; so it must come from our catalogue and never from a message.
+    case history(TransactionID, product: ProductID?, revision: String?)
+
+    /// The path and query, to be appended to the host. Nothing in them can lead elsewhere: an id that is not 1 to 20
+    /// digits is replaced by `0`, which names no transaction, and everything else is percent-encoded.
+    public var path: String {
+        switch self {
+        case .transaction(let id): "/inApps/v1/transactions/\(Self.digits(id))"
+        case .history(let id, let product, let revision):
+            "/inApps/v2/history/\(Self.digits(id))?sort=ASCENDING"
+                + (product.map { "&productId=" + Self.encoded($0.rawValue) } ?? "")
+                + (revision.map { "&revision=" + Self.encoded($0) } ?? "")
+        }
+    }
+
+    private static func digits(_ id: TransactionID) -> String {
+        id.isWellFormed ? id.rawValue : "0"
+    }
+
+    /// Everything but the unreserved characters of RFC 3986, section 2.3.
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if unreserved.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let unreserved = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+}
+
+/// The answer of Get Transaction Info.
+///
+/// [TransactionInfoResponse](https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse)
+struct TransactionAnswer: Sendable {
+    private enum Member: String, CaseIterable, Sendable {
+        case signedTransactionInfo
+    }
+
+    private static let names = MemberNames<Member>()
+
+    /// A compact JWS.
+    let signedTransactionInfo: EvidenceText
+
+    /// Nil for bytes that are no such answer.
+    init?(json: [UInt8]) {
+        var signed: String?
+        let isWhole = readMembers(of: json) { walk, name throws(JSONUnreadable) in
+            guard Self.names.member(name, in: walk) != nil, signed == nil else { return }
+            if case .string(let text) = try walk.scalar() { signed = text }
+        }
+        guard isWhole, let signed else { return nil }
+        signedTransactionInfo = EvidenceText(signed)
+    }
+}
+
+/// A page of Get Transaction History.
+///
+/// [HistoryResponse](https://developer.apple.com/documentation/appstoreserverapi/historyresponse)
+struct HistoryAnswer: Sendable {
+    /// Most transactions that a page is believed to hold; Apple sends 20.
+    static let maxTransactions = 1000
+    /// Longest mark of a page's end, in bytes. It comes back in the query.
+    static let maxRevisionBytes = 1024
+
+    private enum Member: String, CaseIterable, Sendable {
+        case signedTransactions, revision, hasMore, environment
+        case bundleID = "bundleId"
+    }
+
+    private static let names = MemberNames<Member>()
+
+    /// Compact JWSs.
+    let signedTransactions: [EvidenceText]
+    /// Where the next page begins.
+    let revision: String?
+    let hasMore: Bool
+    let bundleID: BundleID?
+    /// As it came.
+    let environment: String?
+
+    /// Nil for bytes that are no such answer. Demands what a page is made of: read as an empty last page, anything else
+    /// would say that there are no purchases.
+    init?(json: [UInt8]) {
+        var transactions: [EvidenceText]?
+        var texts = MemberTexts<Member>()
+        let isWhole = readMembers(of: json) { walk, name throws(JSONUnreadable) in
+            guard let member = Self.names.member(name, in: walk) else { return }
+            guard member == .signedTransactions else { return texts.add(try walk.lenientText(), for: member) }
+            guard transactions == nil, walk.kind == .array else { return }
+            var list: [EvidenceText] = []
+            try walk.elements { walk throws(JSONUnreadable) in
+                guard case .string(let text) = try walk.scalar(), list.count < Self.maxTransactions else {
+                    throw JSONUnreadable(reason: "no list of signed transactions")
+                }
+                list.append(EvidenceText(text))
+            }
+            transactions = list
+        }
+        guard isWhole, let transactions, let hasMore = texts[.hasMore].flatMap(LenientNumber.flag),
+            texts[.revision]?.utf8.count ?? 0 <= Self.maxRevisionBytes
+        else { return nil }
+        signedTransactions = transactions
+        self.hasMore = hasMore
+        revision = texts[.revision]
+        bundleID = texts[.bundleID].map { BundleID($0) }
+        environment = texts[.environment]
+    }
+}
+
+/// An answer of the App Store Server API that holds no transaction.
+struct ServerAPIRefusal: Hashable, Sendable {
+    private enum Member: String, CaseIterable, Sendable {
+        case errorCode
+    }
+
+    private static let names = MemberNames<Member>()
+
+    let httpStatus: Int
+    /// `errorCode`, where there is one.
+    let code: Int?
+    /// When Apple wants to be asked again.
+    let notBefore: Timestamp?
+
+    /// Reads an answer other than HTTP 200. 401 has a text for a body, and what stands between us and Apple answers in
+    /// HTML.
+    init(httpStatus: Int, body: [UInt8], notBefore: Timestamp?) {
+        var code: Int?
+        let isWhole = readMembers(of: body) { walk, name throws(JSONUnreadable) in
+            guard Self.names.member(name, in: walk) != nil, code == nil else { return }
+            code = try walk.lenientText().flatMap(LenientNumber.integer)
+        }
+        self.httpStatus = httpStatus
+        self.code = isWhole ? code : nil
+        self.notBefore = notBefore
+    }
+
+    var meaning: AppleCodes.ErrorMeaning { AppleCodes.meaning(ofError: code, httpStatus: httpStatus) }
+
+    /// For details: `error 4040010`, or the HTTP status.
+    var said: String { code.map { "error \($0)" } ?? "HTTP status \(httpStatus)" }
+}
+
+/// Largest answer of the App Store Server API that is looked into, in bytes. A page of 20 transactions has some 120 KB.
+private let maxAnswerBytes = 1 << 20
+
+/// Walks through the members of an object.
+///
+/// - Returns: no if the bytes are no whole JSON object, or larger than is looked into: then nothing that was visited
+///   counts.
+private func readMembers(
+    of json: [UInt8], _ visit: (inout JSONWalk, JSONWalk.Name) throws(JSONUnreadable) -> Void
+) -> Bool {
+    guard json.count <= maxAnswerBytes else { return false }
+    do throws(JSONUnreadable) {
+        var walk = try JSONWalk(json)
+        try walk.members(visit)
+        try walk.end()
+        return true
+    } catch {
+        return false
+    }
+}
+
+/// Whether Apple accepts an app's key for the App Store Server API, by its answer about a transaction that nobody has.
+///
+/// Only an answer that Apple gives after it has looked at the key counts as acceptance: a proxy's error, and Apple's
+/// word on an app that it does not know, come with the same HTTP statuses.
+public enum ServerAPIKeyCheck: Hashable, Sendable {
+    /// Apple knows no such transaction, and says so to owners of the right key.
+    case accepted
+    /// HTTP 401, which production says to the keys of apps that were never released, too.
+    case refused
+    /// Anything else.
+    case other(httpStatus: Int, code: Int?)
+    /// No answer at all.
+    case failed(TransportFailure)
+
+    /// The call to make; nil if the app has no key, or nothing can be signed with it.
+    public static func call(_ rules: AppRules, in environment: Environment, at now: Timestamp) -> AppleCall? {
+        guard let endpoint = rules.serverAPI(environment), let token = rules.mint?.token(now: now) else { return nil }
+        let path = ServerAPIRequest.transaction("0").path
+        return AppleCall(endpoint: endpoint, isFresh: false, content: .serverAPI(path: path, token))
+    }
+
+    /// Reads the end of the call.
+    public init(_ reply: AppStoreReply) {
+        switch reply {
+        case .failed(let failure): self = .failed(failure)
+        case .response(200, _, _): self = .other(httpStatus: 200, code: nil)
+        case .response(let status, _, let body):
+            let refusal = ServerAPIRefusal(httpStatus: status, body: body, notBefore: nil)
+            switch refusal.meaning {
+            case .notFound, .idRefused: self = .accepted
+            case .tokenRefused: self = .refused
+            case .accountNotFound, .temporarilyUnable, .noAnswer, .rateLimited, .restartPaging, .credentialsRefused,
+                .requestRefused, .unknown:
+                self = .other(httpStatus: status, code: refusal.code)
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Contract
+
+/// Everything that Apple says by number or by name, with what follows from it. The only place that knows a code.
+///
+/// verifyReceipt: [status](https://developer.apple.com/documentation/appstorereceipts/status). App Store Server API:
+/// [Error codes](https://developer.apple.com/documentation/appstoreserverapi/error-codes).
+enum AppleCodes {
+    /// The consequence of a status of verifyReceipt.
+    enum StatusMeaning: Hashable {
+        /// The receipt is Apple's; the answer says what it holds.
+        case authentic
+        /// Our request is wrong.
+        case requestRefused
+        /// The receipt is malformed, or Apple has a temporary fault: the answer is the same for both.
+        case perhapsMalformed
+        /// The receipt could not be authenticated.
+        case notAuthentic
+        /// The shared secret is not the app's.
+        case sharedSecretRefused
+        /// Apple cannot tell at the moment.
+        case temporarilyUnable
+        /// Authentic, but the subscription is over; for receipts in the style of iOS 6 only.
+        case subscriptionExpired
+        /// The receipt belongs to the other environment.
+        case belongs(to: Environment)
+        /// The account was not found or was deleted.
+        case accountGone
+        /// Apple's flag `is_retryable` decides; without it Apple cannot tell at the moment.
+        case byRetryableFlag
+        /// Not documented, or no longer sent.
+        case unknown
+    }
+
+    /// Every known status of verifyReceipt, in Apple's order.
+    static let statuses: [(codes: ClosedRange<Int>, meaning: StatusMeaning)] = [
+        (0...0, .authentic),
+        (21000...21000, .requestRefused),
+        (21001...21001, .unknown),
+        (21002...21002, .perhapsMalformed),
+        (21003...21003, .notAuthentic),
+        (21004...21004, .sharedSecretRefused),
+        (21005...21005, .temporarilyUnable),
+        (21006...21006, .subscriptionExpired),
+        (21007...21007, .belongs(to: .sandbox)),
+        (21008...21008, .belongs(to: .production)),
+        (21009...21009, .temporarilyUnable),
+        (21010...21010, .accountGone),
+        (21100...21199, .byRetryableFlag),
+    ]
+
+    /// The meaning of a status of verifyReceipt; `unknown` for one that is not in the table.
+    static func meaning(ofStatus status: Int) -> StatusMeaning {
+        statuses.first { $0.codes.contains(status) }?.meaning ?? .unknown
+    }
+
+    /// The consequence of an error of the App Store Server API for a look-up.
+    enum ErrorMeaning: Hashable {
+        /// Not here: ask the other environment, or later, because a fresh transaction is found late.
+        case notFound
+        /// The account that bought is not found; later it may be.
+        case accountNotFound
+        /// Apple takes the id for none of its own.
+        case idRefused
+        /// Apple cannot tell now.
+        case temporarilyUnable
+        /// No answer about the transaction: of Apple's servers in general, or of something between them and us.
+        case noAnswer
+        /// We ask too often.
+        case rateLimited
+        /// The pages changed while they were read: begin again.
+        case restartPaging
+        /// The token ran out, the key is not the app's, or production does not know the app, which was never released.
+        case tokenRefused
+        /// Apple does not know the app that the key is for.
+        case credentialsRefused
+        /// Our request is wrong.
+        case requestRefused
+        /// Nothing this version knows.
+        case unknown
+    }
+
+    /// Every error code that Apple documents and that does not simply find fault with our request.
+    static let errors: [(code: Int, name: String, meaning: ErrorMeaning)] = [
+        (4_000_002, "InvalidAppIdentifier", .credentialsRefused),
+        (4_000_005, "InvalidRequestRevision", .restartPaging),
+        (4_000_006, "InvalidTransactionId", .idRefused),
+        (4_000_008, "InvalidOriginalTransactionId", .idRefused),
+        (4_000_014, "InvalidPaginationToken", .restartPaging),
+        (4_000_017, "PaginationTokenExpired", .restartPaging),
+        (4_000_048, "AppTransactionIdNotSupported", .idRefused),
+        (4_040_001, "AccountNotFound", .accountNotFound),
+        (4_040_002, "AccountNotFoundRetryable", .temporarilyUnable),
+        (4_040_003, "AppNotFound", .credentialsRefused),
+        (4_040_004, "AppNotFoundRetryable", .temporarilyUnable),
+        (4_040_005, "OriginalTransactionIdNotFound", .notFound),
+        (4_040_006, "OriginalTransactionIdNotFoundRetryable", .temporarilyUnable),
+        (4_040_010, "TransactionIdNotFound", .notFound),
+        (4_290_000, "RateLimitExceeded", .rateLimited),
+        (5_000_000, "GeneralInternal", .temporarilyUnable),
+        (5_000_001, "GeneralInternalRetryable", .temporarilyUnable),
+    ]
+
+    /// The other error codes that Apple documents. Codes of calls that are not made here count as a fault of our
+    /// request: whatever made Apple answer so, the player did not, and the purchase may stand.
+    ///
+    /// GeneralBadRequest; those of extensions, notifications, filters, consumption information and account tokens.
+    static let requestErrors: [ClosedRange<Int>] = [
+        4_000_000...4_000_000, 4_000_009...4_000_013, 4_000_015...4_000_016, 4_000_018...4_000_028,
+        4_000_030...4_000_043, 4_000_047...4_000_047, 4_000_183...4_000_183, 4_000_185...4_000_185,
+        4_000_187...4_000_187, 4_030_004...4_030_005, 4_030_007...4_030_007, 4_040_007...4_040_009,
+        4_040_019...4_040_019,
+    ]
+
+    /// The consequence of an answer of the App Store Server API other than HTTP 200.
+    ///
+    /// The first three digits of a code are its HTTP status. Where they are not, somebody else than Apple put the
+    /// answer together, and its code counts no more than one that is absent or not in the tables: the status decides.
+    static func meaning(ofError code: Int?, httpStatus: Int) -> ErrorMeaning {
+        if let code, code / 10_000 == httpStatus {
+            if let known = errors.first(where: { $0.code == code }) { return known.meaning }
+            if requestErrors.contains(where: { $0.contains(code) }) { return .requestRefused }
+        }
+        return switch httpStatus {
+        case 401: .tokenRefused
+        case 429: .rateLimited
+        // Apple gives a code with every error but 401; a page without one is of something in between, such as a proxy.
+        case 400...499: code == nil ? .noAnswer : .unknown
+        default: .noAnswer
+        }
+    }
+
+    /// Names of environments, in signed transactions and in answers.
+    static let environments: [String: Environment] = ["Production": .production, "Sandbox": .sandbox]
+
+    /// Names of environments that sign on a developer's machine.
+    static let localEnvironments: Set<String> = ["Xcode", "LocalTesting"]
+
+    /// Kinds of owners, in signed transactions and in records of verifyReceipt.
+    static let ownerships: [String: Ownership] = ["PURCHASED": .purchased, "FAMILY_SHARED": .familyShared]
+
+    /// Types of products, in signed transactions.
+    static let productTypes: [String: ProductType] = [
+        "Consumable": .consumable, "Non-Consumable": .nonConsumable, "Non-Renewing Subscription": .nonRenewing,
+        "Auto-Renewable Subscription": .autoRenewable,
+    ]
+
+    /// Discounts of offers, in signed transactions.
+    static let discountTypes: [String: Offer.DiscountType] = [
+        "FREE_TRIAL": .freeTrial, "PAY_AS_YOU_GO": .payAsYouGo, "PAY_UP_FRONT": .payUpFront, "ONE_TIME": .oneTime,
+    ]
+
+    /// Kinds of offers, in signed transactions
+    /// ([offerType](https://developer.apple.com/documentation/appstoreserverapi/offertype)).
+    static let offerTypes: [Int: Offer.Kind] = [1: .introductory, 2: .promotional, 3: .offerCode, 4: .winBack]
+}

@@ -1,0 +1,104 @@
+import Contract
+
+extension JSONWalk {
+    /// The next value as text, whether Apple sent a string, a number or a boolean; nil for null, an array or an object.
+    mutating func lenientText() throws(JSONUnreadable) -> String? {
+        switch try scalar() {
+        case .string(let text): text
+        case .number(let text): LenientNumber.plain(text)
+        case .boolean(let flag): String(flag)
+        case .null, .object, .array, nil: nil
+        }
+    }
+}
+
+/// The members that count, found by their names.
+struct MemberNames<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
+    private let members = Array(Member.allCases)
+    private let names = JSONNameList(Member.allCases.map(\.rawValue))
+
+    /// The member of a name that the walk came to; nil for one that does not count.
+    func member(_ name: JSONWalk.Name, in walk: JSONWalk) -> Member? {
+        walk.index(of: name, in: names).map { members[$0] }
+    }
+}
+
+/// The texts of the members that count, where there are a few: they are looked through, which costs less than hashing.
+struct MemberTexts<Member: Equatable & Sendable>: Sendable {
+    private var entries: [(member: Member, text: String)] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Makes room for so many at once.
+    mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
+
+    /// The text of a member, if it has one. One that was set stays.
+    subscript(member: Member) -> String? {
+        // By their places: what hands out entries counts a reference for each that is looked at.
+        for place in entries.indices where entries[place].member == member { return entries[place].text }
+        return nil
+    }
+
+    /// Takes the text of a member that has none; of one that stands twice the first counts.
+    mutating func add(_ text: String?, for member: Member) {
+        guard let text, self[member] == nil else { return }
+        entries.append((member, text))
+    }
+
+    /// Takes the texts that others have and this has not.
+    mutating func complete(from others: MemberTexts, where isTaken: (Member) -> Bool) {
+        for (member, text) in others.entries where isTaken(member) { add(text, for: member) }
+    }
+}
+
+/// Numbers as Apple writes them, in text.
+enum LenientNumber {
+    /// Largest number of milliseconds that is a date: the end of the year 9999.
+    private static let endOfTime: Int64 = 253_402_300_800_000
+
+    /// A number without fraction and exponent where it has none to lose. One that is too large for any purpose stays as
+    /// it is: it is there, and nobody can read it.
+    static func plain(_ text: String) -> String {
+        guard !text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return text }
+        guard let number = Double(text), number.isFinite else { return text }
+        return (Int64(text) ?? Int64(exactly: number)).map { String($0) } ?? String(number)
+    }
+
+    /// A whole number, also written as `1.0` or `1e0`; saturates at the ends of `Int`. Nil for a fraction or no number.
+    static func integer(_ text: String) -> Int? {
+        if let number = Int(text) { return number }
+        guard let number = Double(text), number.isFinite, number.rounded() == number else { return nil }
+        return Int(exactly: number) ?? (number < 0 ? .min : .max)
+    }
+
+    /// Milliseconds since 1970, fractions cut off. Nil for no number, and for a moment before 1970 or after 9999.
+    static func moment(_ text: String) -> Int64? {
+        if let number = Int64(text) { return 0..<endOfTime ~= number ? number : nil }
+        guard let number = Double(text), number >= 0, number < Double(endOfTime) else { return nil }
+        return Int64(number)
+    }
+
+    /// True, false, and the spellings 1 and 0.
+    static func flag(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "1": true
+        case "false", "0": false
+        default: nil
+        }
+    }
+}
+
+/// The id of a paid period of a subscription, `web_order_line_item_id`, in the one form that grant keys are made of.
+///
+/// Apple's are numbers, as text in answers and as an integer in receipts (attribute 1711). Zeros in front make no other
+/// number, and zero is none: all periods that have it would count as one.
+enum LineItem {
+    /// The id that a text stands for; nil for none. A text that is no number stays as it is.
+    static func id(_ text: String) -> String? {
+        guard text.utf8.first == UInt8(ascii: "0"), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return text
+        }
+        let digits = text.drop { $0 == "0" }
+        return digits.isEmpty ? nil : String(digits)
+    }
+}

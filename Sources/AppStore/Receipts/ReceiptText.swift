@@ -1,0 +1,144 @@
+public import Contract
+
+/// A receipt's base64 text, brought into the one form that Apple's endpoint takes.
+///
+/// Clients send the URL-safe alphabet, line breaks, no padding, or stray bits in the last character. All of these name
+/// the same bytes, and all but the standard form make verifyReceipt answer 21002
+/// ([TN3122](https://developer.apple.com/documentation/technotes/tn3122-resolving-app-store-receipt-verification-problems)).
+/// Because many texts name one receipt, the text is never an identity.
+public struct ReceiptText: Hashable, Sendable {
+    /// Largest receipt that is looked into, in bytes of DER. The largest genuine ones seen have some 300 KB.
+    public static let maxBytes = 4 << 20
+    /// Longest text that is looked at, in bytes: that of the largest receipt, with a CR LF after every 64 characters.
+    public static let maxTextBytes = (maxBytes + 2) / 3 * 4 / 64 * 66 + 66
+
+    /// Standard alphabet, padded, no white space, no stray bits; ASCII.
+    public let base64: ArraySlice<UInt8>
+    /// The bytes that the text stands for.
+    public let bytes: [UInt8]
+
+    /// Normalises and decodes a client's text.
+    ///
+    /// ASCII white space is skipped wherever it stands; `-` and `_` count as `+` and `/`; padding may be missing.
+    public init(_ text: String) throws(AppReceiptError) {
+        try self.init(EvidenceText(text))
+    }
+
+    /// Normalises and decodes a client's text. One that is in the standard form, as nearly all are, is kept as the part
+    /// of a record that it is.
+    public init(_ text: EvidenceText) throws(AppReceiptError) {
+        let text = text.bytes
+        guard text.count <= Self.maxTextBytes else { throw .tooLarge }
+        self = if let standard = Self.standard(text) { standard } else { try Self.anyForm(text) }
+        guard bytes.count <= Self.maxBytes else { throw .tooLarge }
+    }
+
+    /// Reads a text that is in the standard form already, as nearly all are; nil for every other.
+    private static func standard(_ text: ArraySlice<UInt8>) -> ReceiptText? {
+        guard text.count & 3 == 0, !text.isEmpty else { return nil }
+        // Only the last four characters can have padding or stray bits, and they are in no block.
+        let blocks = (text.count - 4) / Base64Blocks.characters
+        let end = text.dropFirst(blocks * Base64Blocks.characters)
+        // A failure means that the text is wrong, or in another form than this.
+        guard let last = try? anyForm(end), last.base64 == end,
+            var bytes = Base64Blocks.decode(text, blocks: blocks, .standard)
+        else { return nil }
+        bytes.replaceSubrange((blocks * Base64Blocks.bytes)..., with: last.bytes)
+        return ReceiptText(base64: text, bytes: bytes)
+    }
+
+    /// Reads every form that is taken, character by character.
+    private static func anyForm(_ text: ArraySlice<UInt8>) throws(AppReceiptError) -> ReceiptText {
+        let (values, alphabet) = (Self.values, Self.alphabet)
+        var base64: [UInt8] = []
+        var bytes: [UInt8] = []
+        base64.reserveCapacity(text.count + 3)
+        bytes.reserveCapacity(text.count / 4 * 3 + 3)
+        var pending: UInt32 = 0
+        var padding = 0
+        for character in text {
+            let value = values[Int(character)]
+            if value < 64 {
+                guard padding == 0 else { throw .notBase64 }
+                base64.append(alphabet[Int(value)])
+                pending = pending << 6 | UInt32(value)
+                if base64.count & 3 == 0 {
+                    bytes.append(UInt8(truncatingIfNeeded: pending >> 16))
+                    bytes.append(UInt8(truncatingIfNeeded: pending >> 8))
+                    bytes.append(UInt8(truncatingIfNeeded: pending))
+                }
+            } else if value == pad {
+                padding += 1
+            } else if value == invalid {
+                throw .notBase64
+            }
+        }
+        guard !base64.isEmpty else { throw padding == 0 ? .empty : .notBase64 }
+        switch (base64.count & 3, padding) {
+        case (0, 0): break
+        case (2, 0), (2, 2):
+            bytes.append(UInt8(truncatingIfNeeded: pending >> 4))
+            base64[base64.count - 1] = alphabet[Int(pending & 0b11_0000)]
+            base64 += [padCharacter, padCharacter]
+        case (3, 0), (3, 1):
+            bytes.append(UInt8(truncatingIfNeeded: pending >> 10))
+            bytes.append(UInt8(truncatingIfNeeded: pending >> 2))
+            base64[base64.count - 1] = alphabet[Int(pending & 0b11_1100)]
+            base64.append(padCharacter)
+        default: throw .notBase64
+        }
+        return ReceiptText(base64: base64[...], bytes: bytes)
+    }
+
+    private init(base64: ArraySlice<UInt8>, bytes: [UInt8]) {
+        self.base64 = base64
+        self.bytes = bytes
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let padCharacter = UInt8(ascii: "=")
+    private static let pad: UInt8 = 64
+    private static let skipped: UInt8 = 65
+    private static let invalid: UInt8 = 66
+
+    /// The value of each byte: a value below 64, or one of the three marks above.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: invalid, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        values[Int(UInt8(ascii: "-"))] = 62
+        values[Int(UInt8(ascii: "_"))] = 63
+        values[Int(padCharacter)] = pad
+        for space in " \t\r\n".utf8 { values[Int(space)] = skipped }
+        return values
+    }()
+}
+
+/// Why evidence is not an App Store receipt. The same bytes give the same error for ever, so the submission that
+/// carries them is to be rejected; asking Apple or trying again cannot help.
+public enum AppReceiptError: Error, Hashable, Sendable, CaseIterable {
+    /// More than ``ReceiptText/maxBytes``; not looked into.
+    case tooLarge
+    /// Nothing but white space.
+    case empty
+    /// A character that no base64 alphabet has, padding in the middle, or a length that base64 cannot have.
+    case notBase64
+    /// Not one complete ASN.1 value: garbage, truncated, nested too deep, of too many values, or followed by
+    /// more bytes.
+    case notASN1
+    /// ASN.1, but not a PKCS#7 signed-data envelope.
+    case notSignedData
+    /// A PKCS#7 envelope around something that is not a receipt's set of attributes.
+    case notReceiptAttributes
+
+    /// One sentence for people.
+    public var detail: String {
+        switch self {
+        case .tooLarge: "The receipt is larger than a receipt can be."
+        case .empty: "The receipt is empty."
+        case .notBase64: "The receipt is not base64."
+        case .notASN1: "The receipt is truncated or no ASN.1 data."
+        case .notSignedData: "The receipt is not a PKCS#7 signed-data container."
+        case .notReceiptAttributes: "The container holds no receipt attributes."
+        }
+    }
+}

@@ -1,0 +1,242 @@
+public import Contract
+import Cryptography
+
+/// Verifies the signature of App Store receipts without asking anybody.
+///
+/// The signer's certificate must chain to a pinned root and carry Apple's markers, and must have been valid when the
+/// receipt was made, which the receipt says inside of what is signed. The root that a receipt carries is not looked at.
+/// One verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
+///
+/// SHA-1 is broken against somebody who can choose what is signed, and nobody but Apple chooses what is in a receipt, so
+/// the receipts that Apple signed that way are still worth what they were. But Apple signs with SHA-256 since 2023, and
+/// its last certificate for SHA-1 ran out on 2025-01-24
+/// ([TN3138](https://developer.apple.com/documentation/technotes/tn3138-handling-app-store-receipt-signing-certificate-changes)),
+/// so SHA-1, in the receipt's signature or in those of its certificates, does not count for a receipt that was made later.
+///
+/// [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
+public final class ReceiptVerifier: Sendable {
+    /// From when on SHA-1 does not count: the day after, 2025-01-25T00:00:00Z.
+    static let endOfSHA1 = Timestamp(milliseconds: 1_737_763_200_000)
+
+    private let chains: ChainCache
+
+    /// A verifier that trusts these roots.
+    public init(roots: TrustedRoots) {
+        chains = ChainCache(roots: roots)
+    }
+
+    /// How often the chains of receipts were known already.
+    var chainStatistics: ChainCache.Statistics { chains.statistics }
+
+    /// Returns if Apple signed the receipt.
+    ///
+    /// That proves what was bought until the receipt was made. It does not tell of later refunds, and not whose device it
+    /// came from: a copy of it can be presented by anybody.
+    ///
+    /// - Throws: why it is no receipt that Apple signed; the error's `verdict` says what follows.
+    public func verify(_ receipt: AppReceipt) throws(ReceiptSignatureError) {
+        let data = receipt.signedData
+        guard data.contentType.elementsEqual(SignedData.dataOID) else { throw .wrongContentType }
+        guard let createdAt = receipt.createdAt else { throw .noCreationDate }
+        guard let signer = data.signerInfos.flatMap(SignerInfo.init) else { throw .signerUnreadable }
+        guard let certificates = ReceiptCertificates(data.certificates) else { throw .certificatesUnreadable }
+        guard let leaf = certificates.certificate(of: signer) else { throw .signerUnknown }
+        let chain = try chain(of: leaf, certificates)
+        guard chain.validity.contains(createdAt) else { throw .outsideValidity }
+        let usesSHA1 = signer.digest == .sha1 || chain.isSignedWithSHA1
+        guard !usesSHA1 || createdAt < Self.endOfSHA1 else { throw .weakDigest }
+        let digest = try signedDigest(signer, payload: data.payload)
+        guard try isValid(signer, digest, chain.key) else { throw .wrongSignature }
+    }
+
+    /// The first chain that holds; if none does, why the first does not.
+    private func chain(
+        of leaf: ReceiptCertificates.Entry, _ certificates: ReceiptCertificates
+    ) throws(ReceiptSignatureError) -> VerifiedChain {
+        var failure = ReceiptSignatureError.issuerUnknown
+        for intermediate in certificates.issuers(of: leaf) {
+            do throws(ChainError) {
+                return try chains.chain(leaf: leaf.der, intermediate: intermediate.der)
+            } catch {
+                if failure == .issuerUnknown { failure = .chain(error) }
+            }
+        }
+        throw failure
+    }
+
+    /// The digest that the signature is over: of the payload, or of the attributes that hold the payload's digest.
+    private func signedDigest(
+        _ signer: SignerInfo, payload: ArraySlice<UInt8>
+    ) throws(ReceiptSignatureError) -> MessageDigest {
+        let digest = Self.digest(payload, signer.digest)
+        guard let attributes = signer.signedAttributes else { return digest }
+        guard attributes.messageDigest.elementsEqual(digest.bytes) else { throw .wrongDigest }
+        return Self.digest(attributes.signed[...], signer.digest)
+    }
+
+    private func isValid(
+        _ signer: SignerInfo, _ digest: MessageDigest, _ key: PublicKey
+    ) throws(ReceiptSignatureError) -> Bool {
+        switch (signer.algorithm, key.kind, digest) {
+        case (.rsa, .rsa, _), (.rsaWithSHA1, .rsa, _), (.rsaWithSHA256, .rsa, _):
+            key.isValidRSASignature(signer.signature, of: digest)
+        case (.ecdsaWithSHA256, .p256, .sha256(let digest)):
+            key.isValidECDSASignature(der: signer.signature, of: digest)
+        default: throw .wrongKey
+        }
+    }
+
+    private static func digest(_ bytes: ArraySlice<UInt8>, _ algorithm: SignerInfo.Digest) -> MessageDigest {
+        switch algorithm {
+        case .sha1: .sha1(SHA1.hash(bytes))
+        case .sha256: .sha256(SHA256.hash(bytes))
+        }
+    }
+}
+
+extension MessageDigest {
+    fileprivate var bytes: [UInt8] {
+        switch self {
+        case .sha1(let digest): digest.bytes
+        case .sha256(let digest): digest.bytes
+        }
+    }
+}
+
+/// Why a receipt is none that Apple signed. The same receipt gives the same error for ever, so its submission is to be
+/// rejected.
+public enum ReceiptSignatureError: Error, Hashable, Sendable {
+    /// The container holds something else than plain data, which a receipt is.
+    case wrongContentType
+    /// It does not say when it was made, so nobody can tell whether its certificates were valid.
+    case noCreationDate
+    /// There is not exactly one signer in a form that is known, or its algorithms do not go together.
+    case signerUnreadable
+    /// The certificates are missing, too many or too large, or one cannot be read.
+    case certificatesUnreadable
+    /// The signer's certificate is not among those in the receipt.
+    case signerUnknown
+    /// The certificate of the signer's issuer is not among those in the receipt.
+    case issuerUnknown
+    /// The certificates do not prove that the key is Apple's.
+    case chain(ChainError)
+    /// Made when the certificates were not valid.
+    case outsideValidity
+    /// Signed over a SHA-1 digest, or by certificates that were, at a time when Apple did that no more.
+    case weakDigest
+    /// Something else than this payload was signed.
+    case wrongDigest
+    /// The certified key is not of the kind that the signer says it signed with.
+    case wrongKey
+    /// The signature is none of this key over this receipt.
+    case wrongSignature
+
+    /// One sentence for people. Holds nothing of the receipt.
+    public var detail: String {
+        switch self {
+        case .wrongContentType: "The container holds no plain data."
+        case .noCreationDate: "The receipt does not say when it was made."
+        case .signerUnreadable: "The receipt's signer cannot be read."
+        case .certificatesUnreadable: "The receipt's certificates cannot be read."
+        case .signerUnknown: "The receipt does not hold the certificate of its signer."
+        case .issuerUnknown: "The receipt does not hold the certificate of its signer's issuer."
+        case .chain(let error): error.detail
+        case .outsideValidity: "The receipt was made when its certificates were not valid."
+        case .weakDigest: "The receipt is signed in a way that Apple gave up before it was made."
+        case .wrongDigest: "What was signed is not what the receipt holds."
+        case .wrongKey: "The receipt's signer has a key of another kind."
+        case .wrongSignature: "The signature does not fit the receipt."
+        }
+    }
+
+    /// The verdict on a submission with this evidence.
+    public var verdict: Verdict { .rejected(Rejection(.receiptNotAuthentic, detail)) }
+}
+
+/// A check that a receipt goes through, in this order; what fails one goes no further. The raw values are what reports
+/// say.
+public enum ReceiptStep: String, Sendable, CaseIterable {
+    /// A PKCS#7 container of a receipt's attributes, which say when it was made.
+    case form
+    /// One signer, in a form that is known.
+    case signer
+    /// The signer's certificates lead to a pinned root.
+    case certificates
+    /// The certificates were valid when it was made.
+    case validity
+    /// The digest is one that Apple signed at that time.
+    case digest
+    /// The signature is the certified key's, over the attributes.
+    case signature
+    /// It is of the App Store or its sandbox.
+    case environment
+    /// The purchases in it have all that a grant needs.
+    case purchases
+}
+
+extension ReceiptVerifier {
+    /// The checks that granting a receipt makes, each with how it ended.
+    ///
+    /// - Parameter base64: in any of the forms that ``ReceiptText`` takes.
+    public func explain(base64: String) -> EvidenceReport<ReceiptStep> {
+        let receipt: AppReceipt
+        do throws(AppReceiptError) {
+            receipt = try AppReceipt.parse(base64: base64)
+        } catch {
+            return EvidenceReport(failure: (.form, error.detail)) { _ in "" }
+        }
+        var failure = receipt.failureOfContents
+        do throws(ReceiptSignatureError) {
+            try verify(receipt)
+        } catch {
+            failure = (error.step, error.detail)
+        }
+        return EvidenceReport(failure: failure) { $0.passed(by: receipt) }
+    }
+}
+
+extension ReceiptSignatureError {
+    /// The step that a receipt with this error does not pass.
+    fileprivate var step: ReceiptStep {
+        switch self {
+        case .wrongContentType, .noCreationDate: .form
+        case .signerUnreadable: .signer
+        case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .chain: .certificates
+        case .outsideValidity: .validity
+        case .weakDigest: .digest
+        case .wrongDigest, .wrongKey, .wrongSignature: .signature
+        }
+    }
+}
+
+extension AppReceipt {
+    /// The fault of a receipt of Apple's that keeps its purchases from being granted; nil if there is none.
+    fileprivate var failureOfContents: (step: ReceiptStep, detail: String)? {
+        let environment: Environment
+        switch origin {
+        case .production: environment = .production
+        case .sandbox: environment = .sandbox
+        case .xcode: return (.environment, "The receipt is of StoreKit testing in Xcode.")
+        case .other, nil: return (.environment, "The receipt is of an environment that is not known.")
+        }
+        let lacking = purchaseSets.count { ReceiptPurchase($0)?.purchase(in: environment) == nil }
+        guard lacking > 0 else { return nil }
+        return (.purchases, "\(lacking) of \(purchaseSets.count) purchases in it lack what a grant needs.")
+    }
+}
+
+extension ReceiptStep {
+    /// One sentence on a receipt that passed.
+    fileprivate func passed(by receipt: AppReceipt) -> String {
+        switch self {
+        case .form: "A PKCS#7 container of \(receipt.signedData.payload.count) bytes of receipt attributes."
+        case .signer: "It names one signer."
+        case .certificates: "They lead to a pinned root and are for App Store data."
+        case .validity: "Made at \(receipt.createdAt?.rfc3339 ?? ""), when the certificates were valid."
+        case .digest: "The digest is one that Apple signed at that time."
+        case .signature: "The certified key signed what the receipt holds."
+        case .environment: "It is of the App Store or its sandbox."
+        case .purchases: "Of its purchases, which are \(receipt.purchaseSets.count), all have what a grant needs."
+        }
+    }
+}

@@ -1,0 +1,189 @@
+public import Contract
+
+/// A transaction whose signature held. It is Apple's word; whether it may be granted is not decided yet.
+public struct SignedTransaction: Hashable, Sendable {
+    /// When Apple signed it, which is at every fetch anew.
+    public let signedAt: Timestamp
+    /// The app; nil where Apple names none, which was seen once in a million.
+    public let bundleID: BundleID?
+    /// `transactionId`, whether or not the rest can be read.
+    public let transactionID: TransactionID?
+    /// `environment` as Apple writes it, `Production` or `Sandbox`.
+    public let environment: String?
+    /// The purchase, or what keeps it from being one.
+    public let purchase: Result<Purchase, UnreadablePurchase>
+
+    /// Reads a payload whose signature was verified.
+    ///
+    /// - Throws: `payloadUnreadable`, `notATransaction`, `noSigningDate`.
+    package init(payload json: [UInt8]) throws(SignedTransactionError) {
+        let payload = try TransactionPayload(json: json)
+        transactionID = payload.text("transactionId").map { TransactionID($0) }
+        guard transactionID != nil || payload.text("purchaseDate") != nil else { throw .notATransaction }
+        guard let signedAt = payload.text("signedDate").flatMap(LenientNumber.moment) else { throw .noSigningDate }
+        self.signedAt = Timestamp(milliseconds: signedAt)
+        bundleID = payload.text("bundleId").map { BundleID($0) }
+        environment = payload.text("environment")
+        purchase = Result { () throws(UnreadablePurchase) in try Purchase(payload) }
+    }
+
+    /// Whether it is of Xcode or of local tests, whose signatures are a developer's.
+    var isLocalTesting: Bool { environment.map(AppleCodes.localEnvironments.contains) ?? false }
+}
+
+extension Purchase {
+    /// Reads the purchase from a payload. Members that decide a grant must be readable if they are there.
+    fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
+        self.init(
+            transactionID: TransactionID(try payload.required("transactionId", Self.identifier)),
+            originalTransactionID: TransactionID(try payload.required("originalTransactionId", Self.identifier)),
+            webOrderLineItemID: try payload.value("webOrderLineItemId", Self.identifier).flatMap(LineItem.id),
+            productID: ProductID(try payload.required("productId") { $0 }),
+            // Saturates, so that the policy and not the reader refuses what is out of range.
+            quantity: try payload.value("quantity", LenientNumber.integer) ?? 1,
+            environment: try payload.required("environment") { AppleCodes.environments[$0] },
+            purchasedAt: try payload.required("purchaseDate") {
+                LenientNumber.moment($0).map { Timestamp(milliseconds: $0) }
+            },
+            expiresAt: try payload.moment("expiresDate"), revokedAt: try Self.revocation(payload),
+            isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
+            ownership: try payload.value("inAppOwnershipType") { AppleCodes.ownerships[$0] } ?? .purchased,
+            // What is no UUID binds nobody.
+            appAccountToken: payload.text("appAccountToken").flatMap(Claim.accountToken),
+            type: try payload.value("type") { AppleCodes.productTypes[$0] }, payment: Self.payment(payload),
+            offer: Self.offer(payload))
+    }
+
+    /// A purchase that Apple took back has a date. One that has only other members about it is of a form that this
+    /// version does not know.
+    private static func revocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
+        if let moment = try payload.moment("revocationDate") { return moment }
+        let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
+            payload.text($0) != nil
+        }
+        if isRevoked { throw .missing("revocationDate") }
+        return nil
+    }
+
+    private static func identifier(_ text: String) -> String? {
+        TransactionID(text).isWellFormed ? text : nil
+    }
+
+    /// Nothing of it can lose a purchase: what is in another form is left out.
+    private static func payment(_ payload: TransactionPayload) -> Payment? {
+        // Of a purchase of several seats the price is the average of a seat, and ours is the whole quantity's.
+        let price = payload.has("multiSeatInfo") ? nil : payload.text("price").flatMap(milliunits)
+        let currency = payload.text("currency").flatMap(threeLetters)
+        let storefront = payload.text("storefront").flatMap(threeLetters)
+        guard price != nil || currency != nil || storefront != nil else { return nil }
+        return Payment(price: price, currency: currency, storefront: storefront)
+    }
+
+    /// The offer, of which nothing can lose a purchase either. One of a type that this version does not know is left out.
+    private static func offer(_ payload: TransactionPayload) -> Offer? {
+        guard let type = payload.text("offerType").flatMap(LenientNumber.integer),
+            let kind = AppleCodes.offerTypes[type]
+        else { return nil }
+        let discountType = payload.text("offerDiscountType").flatMap { AppleCodes.discountTypes[$0] }
+        let isTrial = kind == .introductory && discountType == .freeTrial
+        return Offer(kind: isTrial ? .trial : kind, discountType: discountType)
+    }
+
+    /// Whole thousandths, rounded down; nil for less than nothing.
+    private static func milliunits(_ text: String) -> Int64? {
+        if let price = Int64(text) { return price < 0 ? nil : price }
+        guard let price = Double(text), price >= 0 else { return nil }
+        return Int64(exactly: price.rounded(.down))
+    }
+
+    private static func threeLetters(_ text: String) -> String? {
+        text.utf8.count == 3 && text.utf8.allSatisfy { (0x41...0x5A).contains($0) } ? text : nil
+    }
+}
+
+/// The members of a signed transaction's payload, each read in whatever form it comes.
+///
+/// [JWSTransactionDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload)
+struct TransactionPayload: Sendable {
+    private let members: StrictJSON.Members
+
+    init(json: [UInt8]) throws(SignedTransactionError) {
+        let object: StrictJSON
+        do throws(JSONUnreadable) {
+            object = try StrictJSON(json)
+        } catch {
+            throw .payloadUnreadable
+        }
+        // Apple writes none twice, and readers disagree on which of two counts: the next reader of the text must see the
+        // same.
+        guard object.flaws.isEmpty else { throw .payloadUnreadable }
+        members = object.members
+    }
+
+    /// A member's text, be it written as a text, a number or a flag; nil if it is absent, empty, null or has parts.
+    func text(_ name: String) -> String? {
+        switch members[name] {
+        case .string(let text), .number(let text): text.isEmpty ? nil : text
+        case .boolean(let flag): String(flag)
+        case .null, .object, .array, nil: nil
+        }
+    }
+
+    /// Whether a member is there, in whatever form.
+    func has(_ name: String) -> Bool {
+        switch members[name] {
+        case nil, .null: false
+        default: true
+        }
+    }
+
+    /// A moment; nil if it is absent. One that cannot be read must not count as absent: the purchase may be over or
+    /// refunded.
+    func moment(_ name: String) throws(UnreadablePurchase) -> Timestamp? {
+        try value(name) { LenientNumber.moment($0).map { Timestamp(milliseconds: $0) } }
+    }
+
+    /// A member in a form that is known; nil if it is absent.
+    func value<Value>(_ name: String, _ read: (String) -> Value?) throws(UnreadablePurchase) -> Value? {
+        let value: Value?
+        switch members[name] {
+        case .null, nil: return nil
+        case .string(let text) where text.isEmpty: return nil
+        case .string(let text), .number(let text): value = read(text)
+        case .boolean(let flag): value = read(String(flag))
+        case .object, .array: value = nil
+        }
+        guard let value else { throw .unknownForm(name) }
+        return value
+    }
+
+    /// A member without which there is no purchase.
+    func required<Value>(_ name: String, _ read: (String) -> Value?) throws(UnreadablePurchase) -> Value {
+        guard let value = try value(name, read) else { throw .missing(name) }
+        return value
+    }
+}
+
+/// Apple signed the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for a
+/// person.
+public enum UnreadablePurchase: Error, Hashable, Sendable {
+    /// A member that a grant needs is not there.
+    case missing(String)
+    /// A member that decides a grant is in a form, or of a value, that this version does not know.
+    case unknownForm(String)
+
+    /// The member's name in Apple's payload.
+    public var member: String {
+        switch self {
+        case .missing(let member), .unknownForm(let member): member
+        }
+    }
+
+    /// One sentence for people.
+    public var detail: String {
+        switch self {
+        case .missing(let member): "The signed transaction has no \(member)."
+        case .unknownForm(let member): "The signed transaction's \(member) is of an unknown form."
+        }
+    }
+}

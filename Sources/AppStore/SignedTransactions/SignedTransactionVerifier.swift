@@ -1,0 +1,182 @@
+public import Contract
+import Cryptography
+import Synchronization
+
+/// Verifies StoreKit 2 signed transactions without asking anybody.
+///
+/// A compact JWS, ES256, with the certificates of its key; nothing in the payload is used before the signature holds. One
+/// verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
+///
+/// [JWSTransaction](https://developer.apple.com/documentation/appstoreserverapi/jwstransaction)
+public final class SignedTransactionVerifier: Sendable {
+    /// Largest text that is looked into, in bytes. Apple's have 4 to 6 KB.
+    public static let maxBytes = 64 << 10
+    /// How far a signature's moment may lie ahead of ours.
+    public static let maxClockDifference: Duration = .seconds(300)
+
+    private let chains: ChainCache
+    let headers = JWSHeaderCache()
+
+    /// A verifier that trusts these roots.
+    public init(roots: TrustedRoots) {
+        chains = ChainCache(roots: roots)
+    }
+
+    /// How often certificates were known already, and how often they were verified.
+    var statistics: ChainCache.Statistics {
+        let chains = chains.statistics
+        return ChainCache.Statistics(hits: headers.hits + chains.hits, misses: chains.misses)
+    }
+
+    /// The transaction in a text, once its signature holds.
+    ///
+    /// - Parameters:
+    ///   - text: a compact JWS of at most ``maxBytes``; white space around it is passed over.
+    ///   - now: wall-clock time; bounds how far ahead a transaction may be signed, and nothing else. A signature holds
+    ///     for ever, however long ago its certificates ran out: what counts is that they were valid when it was made.
+    /// - Throws: why the text is no transaction that Apple signed; the error's `verdict` says what follows.
+    public func verify(_ text: EvidenceText, now: Timestamp) throws(SignedTransactionError) -> SignedTransaction {
+        let token = try CompactJWS(text)
+        let known = headers.key(of: token.header)
+        let key = if let known { known } else { try signingKey(token.header) }
+        // StoreKit writes base64url; to take other alphabets, too, would give a transaction many spellings.
+        guard let raw = Base64URL.decode(token.signature) else { throw .notBase64URL }
+        // Of the two forms that every ECDSA signature has, either counts: the text is never an identity.
+        guard key.signed(payload: token.payload, raw) else { throw .wrongSignature }
+        if known == nil { headers.remember(token.header, key) }
+        guard let payload = Base64URL.decode(token.payload) else { throw .notBase64URL }
+        let transaction = try SignedTransaction(payload: payload)
+        guard key.validity.contains(transaction.signedAt) else { throw .outsideValidity }
+        let earliest = transaction.signedAt.advanced(by: .zero - Self.maxClockDifference)
+        guard earliest <= now else { throw .signedAhead(until: earliest) }
+        guard !transaction.isLocalTesting else { throw .localTesting }
+        return transaction
+    }
+
+    /// The same checks, each with how it ended, for people.
+    public func explain(_ text: EvidenceText, now: Timestamp) -> EvidenceReport<SignedTransactionStep> {
+        var failure: (step: SignedTransactionStep, detail: String)?
+        do throws(SignedTransactionError) {
+            if case .failure(let lacking) = try verify(text, now: now).purchase {
+                failure = (.purchase, lacking.detail)
+            }
+        } catch {
+            failure = (SignedTransactionStep(failedBy: error), error.detail)
+        }
+        return EvidenceReport(failure: failure) { $0.passed(by: text) }
+    }
+
+    /// The key of a header that is not known.
+    private func signingKey(_ encoded: ArraySlice<UInt8>) throws(SignedTransactionError) -> SigningKey {
+        let header = try SignedTransactionHeader(encoded)
+        let chain: VerifiedChain
+        do throws(ChainError) {
+            chain = try chains.chain(leaf: header.leaf[...], intermediate: header.intermediate[...])
+        } catch {
+            throw .chain(error)
+        }
+        guard !chain.isSignedWithSHA1 else { throw .chain(.weakSignature) }
+        guard chain.key.kind == .p256 else { throw .wrongKey }
+        return SigningKey(key: chain.key, validity: chain.validity, header: encoded)
+    }
+}
+
+/// Headers of transactions whose signature held, by their bytes. Apple writes the same one into every transaction that a
+/// leaf signs, and most of a warm verification would be spent on reading it again.
+///
+/// A list and not a dictionary: hashing three kilobytes costs more than comparing them with the few there are. The
+/// signature is over the header, too, so only Apple can make an entry. May be used by all threads at once.
+final class JWSHeaderCache: Sendable {
+    /// Most headers that are kept; the oldest gives way.
+    static let maxCount = 16
+
+    private struct Entry {
+        let header: [UInt8]
+        let key: SigningKey
+    }
+
+    /// Newest first.
+    private let entries = Mutex<[Entry]>([])
+    private let hitCount = Atomic(0)
+
+    /// How often a header was known.
+    var hits: Int { hitCount.load(ordering: .relaxed) }
+
+    /// Headers that are kept.
+    var count: Int { entries.withLock { $0.count } }
+
+    /// The key that a header names; nil for a header that is not known.
+    func key(of header: ArraySlice<UInt8>) -> SigningKey? {
+        // Compared outside of the lock, on a snapshot that costs a reference.
+        let entries = entries.withLock { $0 }
+        guard let entry = entries.first(where: { $0.header.span.bytes.isEqual(to: header.span.bytes) }) else {
+            return nil
+        }
+        hitCount.add(1, ordering: .relaxed)
+        return entry.key
+    }
+
+    /// Keeps the header of a transaction whose signature held.
+    func remember(_ header: ArraySlice<UInt8>, _ key: SigningKey) {
+        // A copy of its own: a slice would keep the whole text it was cut from.
+        let entry = Entry(header: Array(header), key: key)
+        entries.withLock { entries in
+            guard !entries.contains(where: { $0.header == entry.header }) else { return }
+            if entries.count == Self.maxCount { entries.removeLast() }
+            entries.insert(entry, at: 0)
+        }
+    }
+}
+
+extension RawSpan {
+    /// Compares eight bytes at a time. Each load is checked against the bounds, and every pattern of bits is a number.
+    fileprivate func isEqual(to other: RawSpan) -> Bool {
+        guard byteCount == other.byteCount else { return false }
+        var offset = 0
+        var difference: UInt64 = 0
+        while offset <= byteCount - 8 {
+            difference |=
+                unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                ^ other.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset += 8
+        }
+        guard difference == 0 else { return false }
+        while offset < byteCount {
+            guard
+                unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                    == other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            else { return false }
+            offset += 1
+        }
+        return true
+    }
+}
+
+/// A key of Apple's, certified and seen to have signed, and when it may have signed.
+///
+/// May be used by all threads at once.
+final class SigningKey: Sendable {
+    /// Signatures made outside of it do not count.
+    let validity: ClosedRange<Timestamp>
+    private let key: PublicKey
+    /// The header and the dot behind it: most of what is signed, and the same in every transaction.
+    private let beginning: SHA256Prefix
+
+    /// - Parameters:
+    ///   - key: on P-256.
+    ///   - header: the encoded header that names the key.
+    init(key: PublicKey, validity: ClosedRange<Timestamp>, header: ArraySlice<UInt8>) {
+        self.key = key
+        self.validity = validity
+        beginning = SHA256Prefix(header + [UInt8(ascii: ".")])
+    }
+
+    /// Whether the key signed its header and a payload.
+    ///
+    /// - Parameters:
+    ///   - payload: encoded.
+    ///   - signature: `r` and `s` (RFC 7518, section 3.4); anything else is no signature.
+    func signed(payload: ArraySlice<UInt8>, _ signature: [UInt8]) -> Bool {
+        key.isValidES256Signature(signature, of: beginning.hash(followedBy: payload))
+    }
+}

@@ -1,0 +1,117 @@
+import Contract
+import Testing
+
+@testable import AppStore
+
+@Suite("Purchase history")
+struct PurchaseHistoryTests {
+    private func history(_ transactions: [[String: String?]]) throws -> PurchaseHistory {
+        var history = PurchaseHistory()
+        for members in transactions {
+            history.add(try #require(try SignedToken(members).verified().value))
+        }
+        return history
+    }
+
+    private func verdict(
+        _ transactions: [[String: String?]], _ submission: Submission = Fixture.submission()
+    ) throws -> Verdict {
+        try history(transactions).verdict(ClaimPolicy(app: Fixture.app(), submission: submission))
+    }
+
+    private let gems = LookupScript.transaction("1")
+    private let unreadable = LookupScript.transaction("2", ["revocationDate": "\"soon\""])
+    private let refunded = LookupScript.transaction("3", ["revocationDate": SignedToken.moment(-1)])
+
+    @Test("grants what is claimed of it")
+    func granted() throws {
+        #expect(try verdict([gems]).granted == ["1"])
+        #expect(try verdict([gems, refunded]).granted == ["1"])
+        #expect(try verdict([]).doubt?.becomes == .transactionNotFound)
+    }
+
+    @Test("the latest word counts, and of two at one moment the one that came later")
+    func latest() throws {
+        let refund = LookupScript.transaction("1", ["revocationDate": SignedToken.moment(-1)])
+        #expect(try verdict([gems, refund]).reason == .transactionRevoked)
+        #expect(try verdict([refund, gems]).granted == ["1"])
+        let earlier = LookupScript.transaction("1", ["signedDate": SignedToken.moment(-1)])
+        #expect(try verdict([refund, earlier]).reason == .transactionRevoked)
+    }
+
+    @Test("what cannot be read holds a claim that it may be, and no other")
+    func unreadablePurchases() throws {
+        #expect(try verdict([unreadable, refunded]).hold == .incompleteAnswer)
+        #expect(try verdict([unreadable], Fixture.submission(transactionID: "2")).hold == .incompleteAnswer)
+        #expect(
+            try verdict([unreadable, refunded], Fixture.submission(transactionID: "3")).reason == .transactionRevoked)
+        #expect(
+            try verdict([unreadable], Fixture.submission(transactionID: "9")).doubt?.becomes == .transactionNotFound)
+        #expect(try verdict([unreadable, gems]).hold == .incompleteAnswer)
+        #expect(try verdict([unreadable, gems], Fixture.submission(transactionID: "1")).granted == ["1"])
+        let nameless: [String: String?] = ["transactionId": nil]
+        #expect(try verdict([nameless], Fixture.submission(transactionID: "9")).hold == .incompleteAnswer)
+    }
+
+    @Test("a transaction without a bundle id is not granted")
+    func nobodys() throws {
+        #expect(try verdict([LookupScript.transaction("1", ["bundleId": nil])]).hold == .incompleteAnswer)
+    }
+}
+
+@Suite("Attestation of answers")
+struct AnswerAttestationTests {
+    private func attestation(_ environment: Environment = .production) throws -> AnswerAttestation {
+        AnswerAttestation(
+            verifier: SignedTransactionVerifier(roots: try SignedToken.chain.roots()), environment: environment,
+            now: Fixture.now)
+    }
+
+    private func distrust(_ body: () throws -> Void) -> Verdict? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? AnswerAttestation.Distrust)?.verdict
+        }
+    }
+
+    @Test("takes what Apple signed for the environment that was asked, and nothing else")
+    func environment() throws {
+        for environment in Environment.allCases {
+            let attestation = try attestation(environment)
+            for name in ["Production", "Sandbox", "Moon", "Xcode"] {
+                let text = try SignedToken(["environment": "\"\(name)\""]).text()
+                let verdict = distrust {
+                    _ = try attestation.transaction(EvidenceText(text), as: LookupScript.id)
+                }
+                #expect((verdict == nil) == (name == environment.nameInAnswers))
+                #expect(verdict?.hold == (verdict == nil ? nil : .unknownAnswer))
+            }
+        }
+    }
+
+    @Test("a signature of anybody else is no reason to fail the player")
+    func foreign() throws {
+        let text = try SignedToken(chain: ChainBuilder()).text()
+        let verdict = distrust {
+            _ = try attestation().transaction(EvidenceText(text), as: LookupScript.id)
+        }
+        #expect(verdict?.hold == .unknownAnswer)
+    }
+
+    @Test("takes the transaction that was asked for, whatever zeros the question had")
+    func asked() throws {
+        let attestation = try attestation()
+        let text = try SignedToken([:]).text()
+        for (asked, isTaken) in [
+            ("2000000000000001", true), ("0002000000000001", false), ("02000000000000001", true),
+            ("2000000000000002", false), ("0", false),
+        ] {
+            let verdict = distrust {
+                _ = try attestation.transaction(EvidenceText(text), as: TransactionID(asked))
+            }
+            #expect((verdict == nil) == isTaken, "\(asked)")
+        }
+    }
+}
