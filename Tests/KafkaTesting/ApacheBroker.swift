@@ -128,6 +128,8 @@ final class ApacheBroker: TestBroker {
         group.min.session.timeout.ms=1000
         log.cleaner.dedupe.buffer.size=16777216
         num.recovery.threads.per.data.dir=1
+        authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+        allow.everyone.if.no.acl.found=true
 
         """
     }

@@ -33,6 +33,49 @@ extension TestKafka {
         }
     }
 
+    /// Takes everybody's right to write into a topic away; the other rights stay.
+    public func denyWriting(_ topic: String) throws(TestKafkaError) {
+        try ask("deny writing into \(topic)") { client, queue in
+            var bindings = Self.rules { rule in
+                rd_kafka_AclBinding_new(
+                    rule.resource, topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission, nil,
+                    0)
+            }
+            rd_kafka_CreateAcls(client, &bindings, bindings.count, nil, queue)
+            rd_kafka_AclBinding_destroy_array(&bindings, bindings.count)
+        }
+    }
+
+    /// Gives back what ``denyWriting(_:)`` took.
+    public func allowWriting(_ topic: String) throws(TestKafkaError) {
+        try ask("allow writing into \(topic)") { client, queue in
+            var filters = Self.rules { rule in
+                rd_kafka_AclBindingFilter_new(
+                    rule.resource, topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission, nil,
+                    0)
+            }
+            rd_kafka_DeleteAcls(client, &filters, filters.count, nil, queue)
+            rd_kafka_AclBinding_destroy_array(&filters, filters.count)
+        }
+    }
+
+    private struct Rule {
+        let resource = RD_KAFKA_RESOURCE_TOPIC
+        let pattern = RD_KAFKA_RESOURCE_PATTERN_LITERAL
+        let principal = "User:*"
+        let host = "*"
+        let operation: rd_kafka_AclOperation_t
+        let permission: rd_kafka_AclPermissionType_t
+    }
+
+    /// A topic with any rule allows only what its rules say.
+    private static func rules(_ make: (Rule) -> OpaquePointer?) -> [OpaquePointer?] {
+        [
+            Rule(operation: RD_KAFKA_ACL_OPERATION_WRITE, permission: RD_KAFKA_ACL_PERMISSION_TYPE_DENY),
+            Rule(operation: RD_KAFKA_ACL_OPERATION_ALL, permission: RD_KAFKA_ACL_PERMISSION_TYPE_ALLOW),
+        ].map(make)
+    }
+
     /// Asks by librdkafka's admin interface and waits for an answer without an error.
     private func ask(
         _ what: String, _ request: (_ client: OpaquePointer, _ queue: OpaquePointer) -> Void

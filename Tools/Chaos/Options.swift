@@ -14,6 +14,8 @@ struct Options {
     var receipts = 5000
     /// The way in which Apple is away.
     var away = Away.refused
+    /// The reason for which a topic refuses records.
+    var refusal = Refusal.size
     /// Most memory that a worker may take, in MB.
     var memory = 250
 
@@ -22,6 +24,12 @@ struct Options {
         case refused
         /// Connections are taken by the kernel and nobody answers.
         case silent
+    }
+
+    enum Refusal: String {
+        case size
+        /// The worker may not write into the topic.
+        case right
     }
 
     init() {}
@@ -45,6 +53,9 @@ struct Options {
             case ("--away", _):
                 guard let way = Away(rawValue: value) else { throw ChaosFailure("--away is refused or silent") }
                 away = way
+            case ("--refusal", _):
+                guard let reason = Refusal(rawValue: value) else { throw ChaosFailure("--refusal is size or right") }
+                refusal = reason
             default: throw ChaosFailure("unknown: \(word) \(value)")
             }
         }

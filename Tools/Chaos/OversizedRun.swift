@@ -1,9 +1,11 @@
 import Contract
 import Glibc
+import Kafka
 import KafkaTesting
 import Scheduling
 
-/// Records that nobody can read and that the quarantine topic refuses by their size, then purchases under the same keys.
+/// Records that nobody can read and that the quarantine topic refuses, by their size or since the worker may not write
+/// there; after the last stub or refusal, purchases under the same keys.
 struct OversizedRun {
     static let toldLimit: Int64 = 5000
     private static let bytes = 1_900_000
@@ -14,12 +16,14 @@ struct OversizedRun {
     init(_ options: Options) { self.options = options }
 
     func run() throws -> Bool {
-        guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses by size: set KAFKA_HOME") }
+        guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses records: set KAFKA_HOME") }
         let world = try World(
             options,
             properties: [
                 .submitted: ["max.message.bytes": "4194304"], .quarantined: ["max.message.bytes": "1048576"],
             ])
+        let topic = Topic.quarantined.defaultName
+        if options.refusal == .right { try world.kafka.denyWriting(topic) }
         let traffic = try Traffic(world)
         var report = Report()
         var worker = try world.start()
@@ -30,7 +34,10 @@ struct OversizedRun {
             traffic.send(key: "player-\(number)", value: garbage)
         }
         try traffic.flush()
+        let start = Instant.now
         say("\(Self.records) records of \(Self.bytes) bytes are there")
+        try waitForRefusals(world, &report)
+        say("the last of them is refused after \(seconds(since: start)) s")
         for number in 0..<(Self.purchases / 2) { try traffic.signed("order-\(number)", user: "player-\(number)") }
         try traffic.flush()
         var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
@@ -47,7 +54,7 @@ struct OversizedRun {
         say("\(try judge.wait(.seconds(60))) of \(Self.purchases) granted, by a worker started again")
         let (sent, told) = (try judge.times(.submitted), try judge.times(.granted))
         for (name, numbers) in [
-            ("behind the records", 0..<(Self.purchases / 2)),
+            ("after the last refusal", 0..<(Self.purchases / 2)),
             ("after a restart", (Self.purchases / 2)..<Self.purchases),
         ] {
             let times = Latencies(
@@ -59,8 +66,40 @@ struct OversizedRun {
         }
         say("memory was at most \(peak) MB, of a worker started again \(worker.peakMemory) MB")
         report.expect(max(peak, worker.peakMemory) <= options.memory, "memory is above \(options.memory) MB")
+        if options.refusal == .right { try world.kafka.allowWriting(topic) }
+        try wait(.seconds(120)) { try quarantined(world) >= Self.records && TopicJudge.owed(world.ledger) == 0 }
         report.stop([worker])
         report.add(try judge.judge(ledger: world.ledger))
         return report.end(world)
+    }
+
+    /// Waits until the topic has a stub of each record, or the ledger owes it.
+    private func waitForRefusals(_ world: World, _ report: inout Report) throws {
+        let isOver = try wait(.seconds(180)) {
+            switch options.refusal {
+            case .size: try quarantined(world) >= Self.records
+            case .right: TopicJudge.owed(world.ledger) >= Self.records
+            }
+        }
+        report.expect(isOver, "not every record is refused within three minutes")
+    }
+
+    private func quarantined(_ world: World) throws -> Int {
+        var count = 0
+        try world.scan.read(topics: [Topic.quarantined.defaultName]) { batch in
+            count += batch.records.count
+            return true
+        }
+        return count
+    }
+
+    @discardableResult
+    private func wait(_ limit: Duration, until isOver: () throws -> Bool) rethrows -> Bool {
+        let deadline = Instant.now + limit
+        while try !isOver() {
+            guard Instant.now < deadline else { return false }
+            rest(milliseconds: 500)
+        }
+        return true
     }
 }
