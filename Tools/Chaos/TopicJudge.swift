@@ -28,6 +28,28 @@ struct TopicJudge {
 
     /// When each record came, by submission, in milliseconds; the first of several.
     func times(_ topic: Topic) throws(KafkaError) -> [String: Int64] {
+        try Self.patiently { () throws(KafkaError) in try timesNow(topic) }
+    }
+
+    /// The end of a run as it stands on the topics and in the ledger's file.
+    func judge(ledger path: String) throws(KafkaError) -> Verdict {
+        try Self.patiently { () throws(KafkaError) in try judgeNow(ledger: path) }
+    }
+
+    /// Reads again while a broker that was killed finds itself.
+    private static func patiently<Value>(_ read: () throws(KafkaError) -> Value) throws(KafkaError) -> Value {
+        for _ in 0..<maxReadings {
+            do throws(KafkaError) { return try read() } catch {
+                guard error.disposition == .retry else { throw error }
+                rest(milliseconds: 1000)
+            }
+        }
+        return try read()
+    }
+
+    private static let maxReadings = 60
+
+    private func timesNow(_ topic: Topic) throws(KafkaError) -> [String: Int64] {
         var times: [String: Int64] = [:]
         try scan.read(topics: [topic.defaultName]) { batch in
             for record in batch.records {
@@ -56,7 +78,7 @@ struct TopicJudge {
         }
     }
 
-    func judge(ledger path: String) throws(KafkaError) -> Verdict {
+    private func judgeNow(ledger path: String) throws(KafkaError) -> Verdict {
         var verdict = Verdict()
         var byID: [String: KafkaRecord] = [:]
         var byTransaction: [String: String] = [:]
