@@ -45,12 +45,13 @@ enum CheckCommand {
         }
     }
 
-    /// Said and not called: a call would tell of a grant.
+    /// A worker refuses what it does not call.
     private static func inventory(_ apps: ConfiguredApps) -> [CheckResult] {
         apps.all.compactMap { app in
             app.inventory.map { service in
                 CheckResult(
-                    "inventory service, \(app.app.bundleID)", .good, "configured, not called: \(service.url)")
+                    "inventory service, \(app.app.bundleID)", .failed,
+                    "configured, and not called by this version: grantor run refuses it; \(service.url)")
             }
         }
     }

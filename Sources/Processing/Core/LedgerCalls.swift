@@ -16,7 +16,7 @@ struct LedgerCalls {
         case mark(SubmissionToken)
         case unmark
         case lookUp([SubmissionToken])
-        case takeDue([DueRequest])
+        case takeDue([DueRequest], bytes: Int)
         case renew([SubmissionToken])
         case giveBack
         case owe([SubmissionToken])

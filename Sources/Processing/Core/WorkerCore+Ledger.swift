@@ -47,7 +47,8 @@ extension WorkerCore {
         case (.note(let places), .noted(let stillOwned)): noted(places, stillOwned, into: &actions)
         case (.mark(let token), .marked(let stillOwned)): marked(token, stillOwned.first ?? false, into: &actions)
         case (.lookUp(let tokens), .lookedUp(let grants)): lookedUp(tokens, grants)
-        case (.takeDue(let requests), .due(let rows)): dueTaken(requests, rows, into: &actions)
+        case (.takeDue(let requests, let bytes), .due(let rows)):
+            dueTaken(requests, bytes: bytes, rows, into: &actions)
         case (.renew(let tokens), .renewed(let isOurs)): renewed(tokens, isOurs)
         case (.owe(let tokens), .owed(let isOwed)): owedEnded(tokens, isOwed)
         case (.takeOutbox(let requests), .outbox(let items)): outboxTaken(requests, items, into: &actions)

@@ -43,29 +43,33 @@ extension WorkerCore {
         if isCrowded || dueWork.isAmidRound { dueWork.poll(at: now + DueWork.roomPause) }
         guard !requests.isEmpty else { return }
         let most = Int(clamping: bytes)
-        ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests), into: &actions)
+        ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests, bytes: most), into: &actions)
     }
 
     /// Whether more rows are worth a call before the pause between two is over: that is a quarter of what there may be.
     private mutating func hasRoomForMore() -> Bool {
-        guard limit.dueRoom * 4 >= limit.dueCount else { return false }
+        guard limit.isDueRoomWorthACall else { return false }
         let now = now
         return dueWork.unfinished.contains { place in
             gates.update(place) { $0.dueRoom(at: now) * 4 >= $0.mostCalls }
         }
     }
 
-    mutating func dueTaken(_ requests: [DueRequest], _ rows: [DueRetry], into actions: inout Actions) {
+    mutating func dueTaken(
+        _ requests: [DueRequest], bytes: Int, _ rows: [DueRetry], into actions: inout Actions
+    ) {
         for row in rows { admit(row, into: &actions) }
-        // Where there were as many as asked for, there may be more.
+        // Where there were as many as asked for, in number or in bytes, there may be more.
+        let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
         var hasMore = false
         for request in requests {
             let found = rows.count { $0.cause.endpoint == request.endpoint }
-            if found >= request.limit {
+            guard found < request.limit, !isCut else {
                 hasMore = true
                 if let endpoint = request.endpoint { dueWork.unfinished.append(gates.place(of: .apple(endpoint))) }
+                continue
             }
-            guard found < request.limit, request.beforeDue else { continue }
+            guard request.beforeDue else { continue }
             if let endpoint = request.endpoint {
                 gates.update(gates.place(of: .apple(endpoint))) { $0.takesEarly = false }
             } else {

@@ -134,7 +134,7 @@ public struct WorkerCore: ~Copyable {
     }
 
     /// One incomplete record keeps all that is read behind it in its tracker.
-    private var isSpanFull: Bool {
+    var isSpanFull: Bool {
         partitions.indices.contains { (partitions[$0]?.tracker.span ?? 0) > 32 * limit.count }
     }
 

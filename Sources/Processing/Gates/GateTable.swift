@@ -9,7 +9,7 @@ struct GateTable {
     /// A share is never smaller: it has room for the probes of an endpoint that is away.
     private static let leastShare = 8
 
-    private let mostCalls: Int
+    let mostCalls: Int
     /// Most submissions in all gates together.
     private let most: Int
     private var gates: [EndpointGate] = []
@@ -45,6 +45,14 @@ struct GateTable {
             gates[place].setRate(endpoint.rate)
         }
         for service in rules.services { _ = place(of: .service(service)) }
+    }
+
+    func forEachGate(of service: Endpoint.Service, _ environment: Environment, _ body: (EndpointGate) -> Void) {
+        for gate in gates {
+            guard case .apple(let endpoint) = gate.key, endpoint.service == service, endpoint.environment == environment
+            else { continue }
+            body(gate)
+        }
     }
 
     subscript(place: Int) -> EndpointGate { _read { yield gates[place] } }

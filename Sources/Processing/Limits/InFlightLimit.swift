@@ -81,7 +81,18 @@ struct InFlightLimit: Sendable {
     /// Due rows that may be taken.
     var dueRoom: Int { purchasesInFlight > purchases ? 0 : max(0, dueCount - due.count) }
     var dueBytesRoom: Int64 { max(0, dueBytes - due.bytes) }
+    /// Whether a quarter of what due rows may have is free.
+    var isDueRoomWorthACall: Bool { dueRoom * 4 >= dueCount && dueBytesRoom * 4 >= dueBytes }
     var outboxRoom: Int { max(0, outboxCount - outboxRows) }
+
+    private func room(undecided: Int) -> Int {
+        min(recordCount - records.count, gateCount - dueCount - undecided)
+    }
+
+    /// Whether no record may be read before something has left.
+    func isUsedUp(undecided: Int) -> Bool {
+        purchasesInFlight > purchases || room(undecided: undecided) <= 0 || recordBytes <= records.bytes
+    }
 
     /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
     ///
@@ -91,7 +102,7 @@ struct InFlightLimit: Sendable {
         guard purchasesInFlight <= purchases else { return nil }
         let asked = max(0, demand.records - delivered.records)
         let askedBytes = max(0, demand.bytes - delivered.bytes)
-        let room = min(recordCount - records.count, gateCount - dueCount - undecided)
+        let room = room(undecided: undecided)
         let bytesRoom = recordBytes - records.bytes
         // One record of any size passes alone.
         guard room > 0, bytesRoom > 0 else { return nil }

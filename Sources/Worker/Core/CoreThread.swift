@@ -39,6 +39,8 @@ enum CoreThread {
     static let longestWait = Duration.seconds(5)
     /// Turns start at least this far apart under load, so that each has a batch to work on.
     static let pace = Duration.milliseconds(1)
+    /// Metrics show the core as it was at most so long ago, while it takes turns.
+    static let statusPause = Duration.seconds(1)
 
     /// - Parameter failed: Called if the producer cannot be made; then nothing runs.
     static func start(
@@ -65,6 +67,7 @@ enum CoreThread {
         var reports: [PublishReport] = []
         // How often each connection to the ledger was lost, as the core knows.
         var losses = (write: 0, side: 0)
+        var statusAt = Instant.now
         while true {
             let now = Instant.now
             let wall = Timestamp.now
@@ -91,6 +94,10 @@ enum CoreThread {
             carryOut(actions, ports, producer, losses)
             ports.activity.turned(at: now)
             ports.metrics.inFlight.set(core.inFlight)
+            if statusAt <= now {
+                ports.metrics.noted(core.status)
+                statusAt = now + statusPause
+            }
             if let reason = actions.stop {
                 producer.close()
                 ports.mail.close()

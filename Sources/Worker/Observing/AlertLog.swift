@@ -14,6 +14,7 @@ struct AlertLog: Sendable {
     private func tell(_ alert: Alert) {
         switch alert {
         case .breakerOpened(let endpoint):
+            metrics.opened(endpoint)
             say(
                 "breaker_opened", .warning, "Apple does not answer; submissions that need it wait in the ledger",
                 endpoint)

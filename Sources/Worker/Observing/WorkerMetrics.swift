@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import Logging
 import Metrics
 import Processing
 import Scheduling
@@ -42,6 +43,37 @@ struct WorkerMetrics: Sendable {
         labels: ["service", "environment"])
     static let inFlight = GaugeDeclaration(
         "grantor_in_flight", help: "Submissions, rows and events that are under way.")
+    static let inFlightSubmissions = GaugeDeclaration(
+        "grantor_in_flight_submissions", help: "Submissions that are under way, by state.", labels: ["state"])
+    static let inFlightBytes = GaugeDeclaration(
+        "grantor_in_flight_bytes", help: "Bytes of records, claims and evidence that are under way.")
+    static let inFlightLimit = GaugeDeclaration(
+        "grantor_in_flight_limit_submissions", help: "Submissions and rows that may be under way.")
+    static let inFlightLimitBytes = GaugeDeclaration(
+        "grantor_in_flight_limit_bytes", help: "Bytes that may be under way; see GRANTOR_MAX_IN_FLIGHT_BYTES.")
+    static let readingStopped = GaugeDeclaration(
+        "grantor_reading_stopped", help: "1 for the reason why no record is read at the moment.", labels: ["reason"])
+    static let assigned = GaugeDeclaration(
+        "grantor_partitions_assigned", help: "Partitions that the group has given to this worker.")
+    static let owned = GaugeDeclaration(
+        "grantor_partitions_owned", help: "Partitions that this worker writes for, by the ledger.")
+    static let breakers = GaugeDeclaration(
+        "grantor_apple_breakers", help: "Circuit breakers in each phase; one for each app's key at the Server API.",
+        labels: ["service", "environment", "phase"])
+    static let openings = CounterDeclaration(
+        "grantor_apple_breaker_openings_total", help: "Times that calls to Apple were stopped.",
+        labels: ["service", "environment"])
+    static let callLimit = GaugeDeclaration(
+        "grantor_apple_call_limit", help: "Calls that may be under way at once; the least of any key's.",
+        labels: ["service", "environment"])
+    static let callsInFlight = GaugeDeclaration(
+        "grantor_apple_calls_in_flight", help: "Calls to Apple that are under way.",
+        labels: ["service", "environment"])
+    static let callsWaiting = GaugeDeclaration(
+        "grantor_apple_calls_waiting", help: "Submissions in memory that wait for their call.",
+        labels: ["service", "environment"])
+    static let linesLost = CounterDeclaration(
+        "grantor_log_lines_lost_total", help: "Log lines for which there was no room because nobody read the log.")
     static let alerts = CounterDeclaration(
         "grantor_alerts_total", help: "News that a person should look at, by kind.", labels: ["kind"])
     static let retryRows = GaugeDeclaration(
@@ -49,6 +81,8 @@ struct WorkerMetrics: Sendable {
     static let retryBytes = GaugeDeclaration(
         "grantor_retry_bytes",
         help: "Bytes of the submissions that wait in the ledger, of all workers; see GRANTOR_MAX_RETRY_BYTES.")
+    static let retryLimit = GaugeDeclaration(
+        "grantor_retry_limit_bytes", help: "Bytes that may wait in the ledger; at this bound nothing is read.")
     static let outboxRows = GaugeDeclaration(
         "grantor_outbox_rows", help: "Events and fulfilment calls that are owed, of all workers.")
     static let outboxAge = GaugeDeclaration(
@@ -69,8 +103,12 @@ struct WorkerMetrics: Sendable {
     private let outboxRows: Gauge
     private let outboxAge: Gauge
 
-    init(_ registry: PrometheusRegistry) {
+    init(_ registry: PrometheusRegistry, limits: CoreSettings = CoreSettings()) {
         self.registry = registry
+        registry.gauge(Self.inFlightLimit).set(limits.inFlight)
+        registry.gauge(Self.inFlightLimitBytes).set(Double(limits.inFlightBytes))
+        registry.gauge(Self.retryLimit).set(Double(limits.retryBytes))
+        registry.observe(Self.linesLost) { Double(DescriptorWriter.standardError.lost) }
         read = registry.counter(Self.read)
         created = registry.counter(Self.created)
         published = registry.counter(Self.published)
@@ -94,6 +132,31 @@ struct WorkerMetrics: Sendable {
     }
 
     func alert(_ kind: String) { registry.counter(Self.alerts, kind).increment() }
+
+    /// What the core is about, once a second.
+    func noted(_ status: CoreStatus) {
+        for (state, count) in status.submissions { registry.gauge(Self.inFlightSubmissions, state).set(count) }
+        registry.gauge(Self.inFlightBytes).set(Double(status.bytes))
+        registry.gauge(Self.assigned).set(status.partitionsAssigned)
+        registry.gauge(Self.owned).set(status.partitionsOwned)
+        for reason in CoreStatus.ReadingStop.allCases {
+            registry.gauge(Self.readingStopped, reason.rawValue).set(status.readingStop == reason ? 1 : 0)
+        }
+        for gates in status.gates {
+            let (service, environment) = (gates.service.rawValue, gates.environment.rawValue)
+            for (phase, count) in gates.phases {
+                registry.gauge(Self.breakers, service, environment, phase).set(count)
+            }
+            registry.gauge(Self.callLimit, service, environment).set(gates.limit)
+            registry.gauge(Self.callsInFlight, service, environment).set(gates.inFlight)
+            registry.gauge(Self.callsWaiting, service, environment).set(gates.waiting)
+        }
+    }
+
+    /// Calls to an endpoint were stopped.
+    func opened(_ endpoint: Endpoint) {
+        registry.counter(Self.openings, endpoint.service.rawValue, endpoint.environment.rawValue).increment()
+    }
 
     /// The end of a call to Apple.
     func called(_ endpoint: Endpoint, took: Duration, isAnswered: Bool) {

@@ -32,7 +32,8 @@ final class WorkerDrivers: Sendable {
         _ configuration: WorkerConfiguration, ledger: LedgerOpening, events: Mailbox<ProcessEvent>, logger: Logger,
         registry: PrometheusRegistry
     ) throws(WorkerFailure) {
-        let metrics = WorkerMetrics(registry)
+        let settings = Self.settings(configuration)
+        let metrics = WorkerMetrics(registry, limits: settings)
         rules = RulesLoading(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         activity = CoreActivity()
         do throws(ThreadingError) {
@@ -58,8 +59,8 @@ final class WorkerDrivers: Sendable {
         do throws(KafkaError) { try producing.configuration.check() } catch { throw WorkerFailure(error) }
         do throws(ThreadingError) {
             thread = try CoreThread.start(
-                settings: Self.settings(configuration), rules: rules.rules(configuration.apps, version: 1),
-                ports: ports, producing: producing, failed: { events.post(.kafkaFailed($0)) })
+                settings: settings, rules: rules.rules(configuration.apps, version: 1), ports: ports,
+                producing: producing, failed: { events.post(.kafkaFailed($0)) })
         } catch {
             throw .failed(error.description)
         }

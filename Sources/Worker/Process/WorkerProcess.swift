@@ -30,6 +30,7 @@ public struct WorkerProcess {
     /// - Throws: ``WorkerFailure``, which says how the process ends.
     public func run() throws(WorkerFailure) {
         // Before any other thread is there, so that all of them inherit it.
+        if let refusal = RulesLoading.refusal(of: configuration.apps) { throw .configuration(refusal) }
         ProcessSignals.block()
         let events: Mailbox<ProcessEvent>
         let signals: OwnerThread
@@ -90,6 +91,11 @@ public struct WorkerProcess {
     private func reload(_ drivers: WorkerDrivers, version: Int) {
         do throws(ConfigurationError) {
             let apps = try ConfiguredApps(file: configuration.appsFile)
+            if let refusal = RulesLoading.refusal(of: apps) {
+                return logger.error(
+                    "The apps file cannot be used; the one that was read before stays in force",
+                    metadata: ["cause": refusal])
+            }
             drivers.core.post(.input(.rules(drivers.rules.rules(apps, version: version))))
             logger.notice("The apps file is read again", metadata: ["apps": "\(apps.all.count)"])
         } catch {

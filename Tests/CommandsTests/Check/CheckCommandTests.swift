@@ -96,7 +96,7 @@ struct CheckCommandTests {
         #expect(!output.contains("topic receipts.submitted"))
     }
 
-    @Test("Apps that do not ask verifyReceipt are not checked for it, and an inventory service is not called")
+    @Test("Apps that do not ask verifyReceipt are not checked for it, and an inventory service is refused")
     func otherApps() throws {
         try Self.write("0123456789abcdef", to: grantor.folder + "/secret")
         try Self.write(
@@ -109,12 +109,16 @@ struct CheckCommandTests {
                 fulfillment: {url: 'https://inventory.example.com/grants', secretFiles: [secret]}
             """, to: grantor.folder + "/apps.yaml")
         let result = grantor("check")
-        #expect(result.status == .done && !result.output.contains("Apple verifyReceipt"))
+        #expect(result.status == .failed && !result.output.contains("Apple verifyReceipt"))
         #expect(
             result.output.contains(
-                "inventory service, com.example.game  ok      configured, not called: https://inventory.example.com/grants\n"
+                "inventory service, com.example.game  FAILED  configured, and not called by this version: grantor run "
+                    + "refuses it; https://inventory.example.com/grants\n"
             ))
         #expect(grantor.apple.asked.all.isEmpty)
+        let run = grantor("run")
+        #expect(run.status == .configuration)
+        #expect(run.errors.contains("the apps file names a fulfillment service for com.example.game, and this version"))
     }
 
     @Test("A configuration that is refused is not checked further")

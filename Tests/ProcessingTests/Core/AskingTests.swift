@@ -303,6 +303,29 @@ struct OutageTests {
         #expect(entries.count { $0.isSigned } == 2, "what Apple has signed is taken first")
     }
 
+    @Test("an app that has used its half of retries waits in memory, within the limit, and what needs nobody is decided")
+    func halfUsed() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        let half = LedgerMeasure.App(bundleID: Fixture.app, rows: 1, bytes: CoreSettings().retryBytes / 2)
+        bench.measure = LedgerMeasure(retries: [half], waiting: [], outboxRows: 0, outboxAge: 0)
+        bench.wait(.seconds(15))
+        let limit = InFlightLimit(count: CoreSettings().inFlight, bytes: 1, purchases: 1)
+        var offset: Int64 = 1000
+        for _ in 0..<100 where bench.core.status.readingStop == nil {
+            let records = (offset..<offset + 100).map { Fixture.record($0) }
+            bench.send(.records(RecordBatch(assignment: assignment.id, records: records)))
+            for check in bench.takeChecks() { bench.ask(check) }
+            offset += 100
+        }
+        #expect(bench.core.status.readingStop == .inFlightFull)
+        #expect((limit.gateCount - limit.dueCount...limit.gateCount).contains(bench.core.inFlight))
+        let check = try #require(bench.read(offset, in: assignment).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        #expect(writeAll().contains { if case .grant = $0.content { true } else { false } })
+    }
+
     @Test("when it is back, rows are taken whatever their due time")
     func early() throws {
         let assignment = try bench.own()

@@ -9,7 +9,7 @@ import Testing
 private final class Drain {
     private static let step: Duration = .milliseconds(1)
 
-    let bench = CoreBench()
+    let bench: CoreBench
     private var rows: [DueRetry]
     private var coming: [(due: Instant, input: Input)] = []
     private(set) var asked = 0
@@ -17,7 +17,8 @@ private final class Drain {
     private(set) var mostUnderWay = 0
     private var underWay = 0
 
-    init(rows: [DueRetry]) throws {
+    init(rows: [DueRetry], settings: CoreSettings = CoreSettings()) throws {
+        bench = CoreBench(settings: settings)
         self.rows = rows.reversed()
         bench.measure = LedgerMeasure(
             retries: [], waiting: [.init(endpoint: Fixture.verifyReceipt, rows: rows.count)], outboxRows: 0,
@@ -71,10 +72,13 @@ private final class Drain {
         }
         while let (id, call) = bench.takeRequest({ $0 }) {
             switch call {
-            case .takeDue(let requests, _):
+            case .takeDue(let requests, var bytes):
                 let most = requests.filter { $0.endpoint == Fixture.verifyReceipt }.reduce(0) { $0 + $1.limit }
-                let taken = Array(rows.suffix(most).reversed())
-                rows.removeLast(taken.count)
+                var taken: [DueRetry] = []
+                while taken.count < most, bytes > 0, let row = rows.popLast() {
+                    taken.append(row)
+                    bytes -= row.submission.retainedBytes
+                }
                 after(5, .ledger(id, .success(.due(taken))))
             case .takeOutbox: after(1, .ledger(id, .success(.outbox([]))))
             case .renew(let leases): after(1, .ledger(id, .success(.renewed(leases.map { _ in true }))))
@@ -96,6 +100,16 @@ struct DrainTests {
         drain.run(.seconds(3))
         #expect(drain.decided == 10_000)
         #expect(drain.mostUnderWay <= CoreSettings().callsPerEndpoint)
+    }
+
+    @Test("are asked about without a pause where few of them fill the bytes that are theirs")
+    func large() throws {
+        var settings = CoreSettings()
+        let row = try #require(rows(1, attempts: 0).first)
+        settings.inFlightBytes = Int64(row.submission.retainedBytes) * 100 * 8
+        let drain = try Drain(rows: rows(2_000, attempts: 0), settings: settings)
+        drain.run(.seconds(5))
+        #expect(drain.decided == 2_000)
     }
 
     @Test("are asked about within the budget of retries where Apple was asked before")

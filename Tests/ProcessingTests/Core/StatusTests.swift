@@ -1,0 +1,55 @@
+import Contract
+import Ledger
+import Testing
+
+@testable import Processing
+
+@Suite("What a core is about")
+struct StatusTests {
+    private let bench = CoreBench()
+
+    private func gates(_ environment: Environment = .production) -> CoreStatus.Gates? {
+        bench.core.status.gates.first { $0.service == .verifyReceipt && $0.environment == environment }
+    }
+
+    @Test("counts submissions by state, their bytes, and calls by service and environment")
+    func counts() throws {
+        let assignment = try bench.own()
+        let checks = bench.read(0, 1, 2, in: assignment)
+        bench.ask(checks[0])
+        let status = bench.core.status
+        #expect(status.submissions["checking"] == 2)
+        #expect(status.submissions["asking"] == 1)
+        #expect(status.submissions["writing"] == 0)
+        #expect(status.submissions.count == FlightState.allCases.count - 1)
+        #expect(status.bytes == 3 * Int64(Fixture.record(0).byteCount))
+        #expect(status.partitionsAssigned == 1 && status.partitionsOwned == 1)
+        #expect(gates()?.inFlight == 1)
+        #expect(gates()?.limit == CoreSettings().callsPerEndpoint)
+        #expect(gates()?.phases == ["closed": 1, "open": 0, "halfOpen": 0, "ramping": 0])
+        #expect(gates(.sandbox)?.inFlight == 0)
+    }
+
+    @Test("says why nothing is read")
+    func readingStop() throws {
+        #expect(bench.core.status.readingStop == .noPartitions)
+        let assignment = try bench.own()
+        #expect(bench.core.status.readingStop == nil)
+        bench.conclude(try #require(bench.read(0, in: assignment).first), Fixture.verified("t1"))
+        bench.wait(.milliseconds(5))
+        let batch = try #require(bench.takeWrites().first)
+        bench.send(.written(batch.id, .failure(.unavailable(detail: "away"))))
+        #expect(bench.core.status.readingStop == .ledgerUnavailable)
+        bench.wait(.seconds(10))
+        let again = try #require(bench.takeWrites().first)
+        bench.send(.written(again.id, .success([.written(.granted(created: 1), publish: [])])))
+        #expect(bench.core.status.readingStop == nil)
+        bench.measure = LedgerMeasure(
+            retries: [.init(bundleID: Fixture.app, rows: 1, bytes: CoreSettings().retryBytes)], waiting: [],
+            outboxRows: 0, outboxAge: 0)
+        bench.wait(.seconds(60))
+        #expect(bench.core.status.readingStop == .retriesFull)
+        bench.send(.stop)
+        #expect(bench.core.status.readingStop == .stopping)
+    }
+}
