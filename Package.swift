@@ -32,13 +32,13 @@ let libraries: [Target] = [
 let modules: [Target] = [
     .target(name: "Threading", dependencies: ["CLinux", "Scheduling"]),
     .target(name: "Scheduling"),
-    .target(name: "Logging", dependencies: ["Threading"]),
+    .target(name: "Logging", dependencies: ["Scheduling", "Threading"]),
     .target(name: "Metrics"),
     .target(name: "Cryptography", dependencies: ["CLibcrypto"]),
     .target(name: "Contract", dependencies: ["Cryptography"]),
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
-    .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger"]),
+    .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger", "Scheduling"]),
     .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),

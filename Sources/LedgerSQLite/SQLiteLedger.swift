@@ -1,6 +1,6 @@
 public import Contract
-import Glibc
 public import Ledger
+import Scheduling
 
 /// One connection to the embedded ledger: a SQLite file in write-ahead mode, every commit synced, one writer at a time among
 /// all processes of the host that share it.
@@ -213,9 +213,5 @@ public struct SQLiteLedgerConfiguration: Sendable {
     }
 
     /// The host's wall clock.
-    @Sendable public static func wallClock() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 }

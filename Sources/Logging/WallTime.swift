@@ -1,15 +1,12 @@
 internal import Glibc
+internal import Scheduling
 
 /// A moment of the wall clock, to the millisecond, as log lines show it.
 struct WallTime: Hashable, Sendable {
     /// Since 1970-01-01T00:00:00Z, without leap seconds.
     let milliseconds: Int
 
-    static var now: WallTime {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(milliseconds: time.tv_sec * 1000 + time.tv_nsec / 1_000_000)
-    }
+    static var now: WallTime { WallTime(milliseconds: Int(WallClock.milliseconds)) }
 
     /// As `2026-11-21T04:59:13.250Z` (RFC 3339).
     var rfc3339: String {

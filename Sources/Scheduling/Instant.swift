@@ -1,5 +1,16 @@
 import Glibc
 
+/// The host's wall clock. It may be set back or jump ahead; ``Instant`` measures durations.
+public enum WallClock {
+    /// Milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
+    public static var milliseconds: Int64 {
+        var time = timespec()
+        // Fails only for a clock that does not exist.
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
 /// A moment of the system's monotonic clock (`CLOCK_MONOTONIC`), which no clock adjustment moves.
 ///
 /// Instants of one boot of one machine can be compared; they mean nothing elsewhere and are never stored. Arithmetic

@@ -15,6 +15,7 @@ shift
 case $folder in
     Ledger)
         parts="Sources/CSQLite Sources/CLibcrypto Sources/Contract Sources/Cryptography Sources/Ledger Sources/LedgerSQLite
+            Sources/Scheduling
             Tools/LedgerModel Tests/LedgerConformance Tests/LedgerModelTests Tests/LedgerSQLiteTests" ;;
     *)
         parts="Sources Tools Tests" ;;

@@ -303,7 +303,7 @@ struct OutageTests {
         #expect(entries.count { $0.isSigned } == 2, "what Apple has signed is taken first")
     }
 
-    @Test("an app that has used its half of retries waits in memory, within the limit, and what needs nobody is decided")
+    @Test("an app that has used its half of retries waits in memory within a limit, and what needs nobody is decided")
     func halfUsed() throws {
         let assignment = try bench.own()
         try open(in: assignment)

@@ -5,7 +5,7 @@ import Testing
 
 /// A breaker under random calls, beside what is to be true of it.
 private struct BreakerModel {
-    let policy = CircuitBreakerPolicy()
+    let policy = CircuitBreaker.Policy.self
     let ceiling = 200
     var random: SplitMix64
     var breaker: CircuitBreaker
@@ -30,7 +30,7 @@ private struct BreakerModel {
 
     init(seed: UInt64) {
         random = SplitMix64(seed: seed)
-        breaker = CircuitBreaker(policy: policy, ceiling: ceiling)
+        breaker = CircuitBreaker(ceiling: ceiling)
     }
 
     mutating func step() throws {

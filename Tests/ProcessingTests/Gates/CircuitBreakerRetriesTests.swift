@@ -5,9 +5,9 @@ import Testing
 
 @Suite("The breaker, beside retries that fail again and again")
 struct CircuitBreakerRetriesTests {
-    private static let policy = CircuitBreakerPolicy()
+    private static let policy = CircuitBreaker.Policy.self
     private var elapsed = Duration.zero
-    private var breaker = CircuitBreaker(policy: policy, ceiling: 64)
+    private var breaker = CircuitBreaker(ceiling: 64)
 
     private mutating func begin(isRetry: Bool = false) -> CircuitBreaker.Pass {
         breaker.began(isRetry: isRetry, at: .zero + elapsed)
@@ -208,17 +208,5 @@ struct CircuitBreakerRetriesTests {
         #expect(breaker.admits(inFlight: 1, limit: 64))
         end(hanging, .unknown, isRetry: true)
         #expect(breaker.admits(inFlight: 0, limit: 64, isRetry: true))
-    }
-
-    @Test("where there is one probe alone retries may be it")
-    mutating func oneSlot() {
-        var policy = Self.policy
-        policy.probes = 1
-        breaker = CircuitBreaker(policy: policy, ceiling: 64)
-        open()
-        probe()
-        #expect(breaker.admits(inFlight: 0, limit: 64, isRetry: true))
-        _ = begin(isRetry: true)
-        #expect(!breaker.admits(inFlight: 1, limit: 64))
     }
 }

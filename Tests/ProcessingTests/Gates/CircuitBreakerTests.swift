@@ -6,7 +6,7 @@ import Testing
 @Suite("The breaker")
 struct CircuitBreakerTests {
     private var elapsed = Duration.zero
-    private var breaker = CircuitBreaker(policy: CircuitBreakerPolicy(), ceiling: 64)
+    private var breaker = CircuitBreaker(ceiling: 64)
 
     /// A call that begins and ends now; nothing if none may be made.
     @discardableResult
@@ -199,7 +199,7 @@ struct CircuitBreakerTests {
 
     @Test("failures that come at once are held against all calls that began with them, not against the few that ended")
     mutating func hastyFailures() {
-        breaker = CircuitBreaker(policy: CircuitBreakerPolicy(), ceiling: 1000)
+        breaker = CircuitBreaker(ceiling: 1000)
         let passes = (0..<1000).map { _ in breaker.began(isRetry: false, at: .zero + elapsed) }
         for pass in passes[..<499] {
             breaker.ended(pass, .failed, isRetry: false, took: .zero, at: .zero + elapsed, unit: 0.5)
@@ -247,7 +247,7 @@ struct CircuitBreakerTests {
 
     @Test("failures that come late hold the ramp where it is, and then stop it")
     mutating func lateFailures() {
-        breaker = CircuitBreaker(policy: CircuitBreakerPolicy(), ceiling: 1000)
+        breaker = CircuitBreaker(ceiling: 1000)
         recover()
         var underWay: [(pass: CircuitBreaker.Pass, at: Duration)] = []
         var most = 0

@@ -6,7 +6,7 @@ import Testing
 @Suite("The limit of calls at once")
 struct ConcurrencyLimiterTests {
     private var elapsed = Duration.zero
-    private var limit = ConcurrencyLimiter(policy: ConcurrencyPolicy(), most: 1000)
+    private var limit = ConcurrencyLimiter(most: 1000)
 
     /// So many seconds in which all that is allowed is under way.
     private mutating func run(seconds: Int, _ outcome: CallOutcome = .answered, took: (_ inFlight: Int) -> Duration) {
@@ -63,7 +63,7 @@ struct ConcurrencyLimiterTests {
     @Test("never leaves its bounds", arguments: [1, 2, 7, 1000])
     func bounds(most: Int) {
         var random = SplitMix64(seed: UInt64(most))
-        var limit = ConcurrencyLimiter(policy: ConcurrencyPolicy(), most: most)
+        var limit = ConcurrencyLimiter(most: most)
         var elapsed = Duration.zero
         let outcomes: [CallOutcome] = [
             .answered, .answered, .answered, .failed, .overloaded, .limited(wait: nil), .unknown,

@@ -8,7 +8,7 @@ struct RetryBudgetTests {
     @Test("a tenth of the first tries, a burst, and the burst again each second: never more", arguments: 0..<20)
     func bound(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 500)
+        var budget = RetryBudget(mostCalls: 500)
         var elapsed = Duration.zero
         var firstTries = 0
         var retries = 0
@@ -32,7 +32,7 @@ struct RetryBudgetTests {
 
     @Test("an empty budget has a retry at the moment that it says, and not before")
     func moment() {
-        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 40)
+        var budget = RetryBudget(mostCalls: 40)
         for _ in 0..<10 { expect(true, &budget, .zero) }
         expect(false, &budget, .zero)
         expect(false, &budget, .milliseconds(99))
@@ -43,7 +43,7 @@ struct RetryBudgetTests {
 
     @Test("ten first tries pay for a retry")
     func earned() {
-        var budget = RetryBudget(policy: RetryBudgetPolicy(), mostCalls: 40)
+        var budget = RetryBudget(mostCalls: 40)
         for _ in 0..<10 { expect(true, &budget, .zero) }
         for _ in 0..<9 { budget.earn() }
         expect(false, &budget, .zero)

@@ -1,0 +1,205 @@
+public import Contract
+public import Ledger
+public import Scheduling
+
+/// What the drivers have to do after a turn: one buffer per driver, reused from turn to turn.
+///
+/// The runner posts each buffer that is not empty to its driver and calls ``removeAll()``. It decides nothing.
+public struct Actions: ~Copyable {
+    // MARK: Consumer
+
+    /// Ask the broker for the group's committed offsets; answered by ``Input/committed(_:)``.
+    public var fetchCommitted: [TopicPartition] = []
+    /// Begin to read, from where each says.
+    public var assign: [Assignment] = []
+    /// Read these no more; they may be assigned again at once.
+    public var unassign: [TopicPartition] = []
+    /// Commit to the group. Unanswered: the ledger's offsets are what counts.
+    public var commit: [CommittedOffset] = []
+    /// How much may be delivered, if that has changed.
+    public var demand: Demand?
+
+    // MARK: Checkers and HTTP
+
+    /// In order; the driver cuts them into chunks.
+    public var checks: [CheckTask] = []
+    /// Questions to Apple that may be asked now.
+    public var attempts: [AttemptTask] = []
+    /// Fulfilment calls that may be made now.
+    public var calls: [CallTask] = []
+
+    // MARK: Ledger
+
+    /// For the connection that writes; at most one batch is under way.
+    public var writes: [WriteBatch] = []
+    /// For the other connection, which takes them one after the other.
+    public var requests: [LedgerRequest] = []
+
+    // MARK: Producer and lifecycle
+
+    public var publishes: [PublishTask] = []
+    /// News for people: logged, and counted in metrics.
+    public var alerts: [Alert] = []
+    /// Run a turn at this instant even if no input comes; nil if only an input can change something.
+    public var wakeAt: Instant?
+    /// The core is done, and has nothing under way that matters. No further turn is needed.
+    public var stop: StopReason?
+
+    public init() {}
+
+    /// Empties the buffers and keeps their memory.
+    public mutating func removeAll() {
+        fetchCommitted.removeAll(keepingCapacity: true)
+        assign.removeAll(keepingCapacity: true)
+        unassign.removeAll(keepingCapacity: true)
+        commit.removeAll(keepingCapacity: true)
+        demand = nil
+        checks.removeAll(keepingCapacity: true)
+        attempts.removeAll(keepingCapacity: true)
+        calls.removeAll(keepingCapacity: true)
+        writes.removeAll(keepingCapacity: true)
+        requests.removeAll(keepingCapacity: true)
+        publishes.removeAll(keepingCapacity: true)
+        alerts.removeAll(keepingCapacity: true)
+        wakeAt = nil
+        stop = nil
+    }
+}
+
+/// Where to begin to read a partition.
+public struct Assignment: Hashable, Sendable {
+    public enum Start: Hashable, Sendable {
+        case oldest
+        case offset(Int64)
+    }
+
+    public let id: AssignmentID
+    public let partition: TopicPartition
+    public let start: Start
+}
+
+/// How much the consumer may deliver, counted since the worker started: it delivers while both totals are below.
+///
+/// Totals, so that a demand that comes late or twice changes nothing. The batch that reaches a total may go beyond it by its
+/// last record.
+public struct Demand: Hashable, Sendable {
+    public var records: Int64 = 0
+    public var bytes: Int64 = 0
+}
+
+/// A batch of decisions in which each grant key, transaction, submission and claim stands once.
+public struct WriteBatch: Sendable {
+    public let id: BatchID
+    public let decisions: [Decision]
+}
+
+/// An event to be produced.
+public struct PublishTask: Sendable {
+    public let token: PublishToken
+    public let event: Event
+}
+
+/// A grant to tell an app's fulfilment service.
+public struct CallTask: Sendable {
+    public let token: OutboxToken
+    public let grant: Grant
+    /// Calls for it so far.
+    public let attempts: Int
+}
+
+/// Why the core is done.
+public enum StopReason: Hashable, Sendable {
+    /// It was told to stop. What was not done is read again by whoever owns the partitions next.
+    case clean
+    /// The ledger knows nothing of a partition whose offsets the group has committed: exit with 78 until an operator accepts
+    /// this ledger by its id.
+    case forgotten(ledger: String)
+    /// The ledger cannot be used: exit with 78.
+    case unusable(detail: String)
+}
+
+/// News for people.
+public enum Alert: Hashable, Sendable {
+    case breakerOpened(Endpoint)
+    case breakerClosed(Endpoint, after: Duration)
+    /// Half of the bytes that may wait in `retries` do.
+    case retriesHalfFull
+    /// So many bytes wait in `retries` that nothing is read any more.
+    case retriesFull
+    /// 100,000 rows are owed in the outbox: outcomes wait for the broker.
+    case outboxFull
+    /// The ledger says less than this worker has written: it was set back, and is read again from there.
+    case ledgerSetBack(TopicPartition, noted: Int64, found: Int64?)
+    case ledgerUnavailable(detail: String)
+    case ledgerAnswersAgain(after: Duration)
+    /// Another worker writes for a partition that the group has given to this one.
+    case ownershipLost(TopicPartition)
+    /// The ledger refuses a decision for its data; the submission is held.
+    case decisionRefused(Origin, detail: String)
+    /// A record whose check ended its worker is on the quarantine topic.
+    case recordEndsWorkers(Origin)
+}
+
+/// A call to the ledger's second connection: ``LedgerConnection`` has one method for each case.
+public struct LedgerRequest: Sendable {
+    public enum Call: Sendable {
+        case takeOver([TakeOver])
+        case knownOutcomes([Origin])
+        case note([OffsetNote])
+        case mark([CheckMark])
+        case lookUp([GrantLookup])
+        case takeDue([DueRequest], bytes: Int)
+        case renew([RetryLease])
+        case giveBack(retries: [RetryLease], outbox: [OutboxLease])
+        case owe([OutboxEntry])
+        case takeOutbox([OutboxRequest])
+        case report([OutboxReport])
+        case measure
+    }
+
+    public let id: RequestID
+    public let call: Call
+}
+
+/// What ``LedgerRequest/Call`` returned.
+public enum LedgerAnswer: Sendable {
+    case takenOver([TakeOverResult])
+    case knownOutcomes([KnownOutcome])
+    /// For each note, whether it still belongs to its generation.
+    case noted([Bool])
+    case marked([Bool])
+    case lookedUp([GrantReference?])
+    case due([DueRetry])
+    /// For each lease, whether it is still this worker's.
+    case renewed([Bool])
+    /// For each entry, whether its generation still counts.
+    case owed([Bool])
+    case outbox([OutboxItem])
+    case measured(LedgerMeasure)
+    /// Of calls that return nothing.
+    case done
+}
+
+extension LedgerRequest.Call {
+    /// Calls the ledger's method of this case.
+    public func perform(on connection: any LedgerConnection) throws(LedgerError) -> LedgerAnswer {
+        switch self {
+        case .takeOver(let requests): return .takenOver(try connection.takeOver(requests))
+        case .knownOutcomes(let origins): return .knownOutcomes(try connection.knownOutcomes(of: origins))
+        case .note(let notes): return .noted(try connection.note(notes))
+        case .mark(let marks): return .marked(try connection.mark(marks))
+        case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
+        case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))
+        case .renew(let leases): return .renewed(try connection.renew(leases))
+        case .giveBack(let retries, let outbox):
+            try connection.giveBack(retries: retries, outbox: outbox)
+            return .done
+        case .owe(let entries): return .owed(try connection.owe(entries))
+        case .takeOutbox(let requests): return .outbox(try connection.takeOutbox(requests))
+        case .report(let reports):
+            try connection.report(reports)
+            return .done
+        case .measure: return .measured(try connection.measure())
+        }
+    }
+}

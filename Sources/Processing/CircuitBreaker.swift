@@ -1,0 +1,355 @@
+import Scheduling
+
+/// Decides whether an endpoint is called at all. Pure: it is told the time and what came of the calls.
+///
+///     closed -> open -> halfOpen -> ramping -> closed
+///                ^          |           |
+///                +----------+-----------+
+///
+/// While it is open nothing is called and no attempt is counted; a few probes find out when that is over, and then the
+/// calls come back by and by, because a service that just came up is brought down again by everybody who waited for it.
+struct CircuitBreaker: Sendable {
+    /// The raw values label metrics and logs.
+    enum Phase: String, Hashable, Sendable, CaseIterable {
+        case closed, open, halfOpen, ramping
+    }
+
+    /// A call that was let through, to be told of when it ended.
+    struct Pass: Hashable, Sendable {
+        /// Only what was let through in the present phase counts for it.
+        fileprivate let era: UInt64
+        fileprivate let isRetry: Bool
+        fileprivate let began: Instant
+    }
+
+    private enum State: Sendable {
+        /// All calls are made. -> `open`
+        case closed
+        /// None is. -> `halfOpen` at its end
+        case open(until: Instant)
+        /// A few are. -> `ramping`, `open`
+        case halfOpen(Probes)
+        /// A share is, which doubles. -> `closed`, `open`
+        case ramping(step: Int, since: Instant)
+    }
+
+    /// The calls of a half-open phase.
+    private struct Probes: Sendable {
+        var firstTries = 0
+        /// Retries, and what goes on.
+        var others = 0
+        /// Answers to retries: they count for this phase alone.
+        var answeredRetries = 0
+
+        var underWay: Int { firstTries + others }
+
+        mutating func begin(isRetry: Bool) {
+            if isRetry { others += 1 } else { firstTries += 1 }
+        }
+
+        mutating func end(isRetry: Bool) {
+            if isRetry { others -= 1 } else { firstTries -= 1 }
+        }
+    }
+
+    /// Calls at once when all are made.
+    private let ceiling: Int
+    private var state = State.closed
+    private var era: UInt64 = 0
+    /// All calls that ended lately, and those of them that were no retries.
+    private var all: CallCounts
+    private var fresh: CallCounts
+    /// First tries that failed since the last answer, and those that began since then.
+    private var failuresInARow = 0
+    private var begunInARow = 0
+    /// When a first try was last answered, and how many failed since: kept through all phases.
+    private var lastAnswer: Instant?
+    private var failuresSinceAnswer = 0
+    /// First tries that were answered as probes since one failed: kept through the pauses that retries cause.
+    private var answeredProbes = 0
+    /// Pauses since the last calm.
+    private var pauses = 0
+    private var closedSince = Instant(nanoseconds: 0)
+    /// When it left `closed`; nil while it is closed.
+    private(set) var troubledSince: Instant?
+
+    init(ceiling: Int) {
+        self.ceiling = ceiling
+        all = CallCounts(length: Policy.window)
+        fresh = CallCounts(length: Policy.window)
+    }
+
+    var phase: Phase {
+        switch state {
+        case .closed: .closed
+        case .open: .open
+        case .halfOpen: .halfOpen
+        case .ramping: .ramping
+        }
+    }
+
+    /// Whether what needs the target has to wait.
+    var isAway: Bool { phase == .open || phase == .halfOpen }
+
+    /// Calls that ended lately and what came of them.
+    var recent: CallCounts.Count { all.total }
+
+    /// When the passing of time alone changes what may be called; nil while it does not.
+    var nextMoment: Instant? {
+        switch state {
+        case .open(let until): until
+        case .ramping(_, let since): since + Policy.rampInterval
+        case .closed, .halfOpen: nil
+        }
+    }
+
+    /// Whether one more call may be made beside those under way.
+    ///
+    /// - Parameters:
+    ///   - limit: most calls at once, as far as others than the breaker have a say.
+    ///   - isRetry: whether it is the first call of another try. These leave a probe to first tries: the other may hang until
+    ///     its time limit for a reason of its own.
+    func admits(inFlight: Int, limit: Int, isRetry: Bool = false) -> Bool {
+        switch state {
+        case .closed: inFlight < limit
+        case .open: false
+        case .halfOpen(let probes):
+            probes.underWay < Policy.probes && !(isRetry && probes.others >= Policy.probes - 1)
+        case .ramping(let step, _): inFlight < min(limit, share(at: step))
+        }
+    }
+
+    /// Calls at once at a step of the ramp: at least one, half of all at the last step.
+    private func share(at step: Int) -> Int {
+        max(1, ceiling >> (Policy.rampSteps - step))
+    }
+
+    /// A call is made.
+    ///
+    /// - Parameter isRetry: whether it is, or may be, made for a submission whose try before failed.
+    mutating func began(isRetry: Bool, at now: Instant) -> Pass {
+        all.begin(at: now)
+        if !isRetry {
+            fresh.begin(at: now)
+            begunInARow += 1
+        }
+        if case .halfOpen(var probes) = state {
+            probes.begin(isRetry: isRetry)
+            state = .halfOpen(probes)
+        }
+        return Pass(era: era, isRetry: isRetry, began: now)
+    }
+
+    /// Lets time pass. Called before every question about the present.
+    mutating func advance(to now: Instant) {
+        all.advance(to: now)
+        fresh.advance(to: now)
+        switch state {
+        case .closed:
+            if pauses > 0, now - closedSince >= Policy.calm { pauses = 0 }
+        case .open(let until):
+            if now >= until { enter(.halfOpen(Probes())) }
+        case .halfOpen: break
+        case .ramping(let step, let since):
+            if now - since >= Policy.rampInterval { climb(from: step, since: since, to: now) }
+        }
+    }
+
+    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is, and so do
+    /// failures that came late: each doubling brings as many new calls as would outvote them.
+    private mutating func climb(from step: Int, since: Instant, to now: Instant) {
+        let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
+        let isDoubtful =
+            isSlow(least: Policy.leastRampCalls)
+            || judged.calls >= Policy.leastRampCalls && judged.endedFailureShare >= Policy.failureShare
+        forget()
+        guard !isDoubtful else { return state = .ramping(step: step, since: now) }
+        let intervals = Int(min((now - since) / Policy.rampInterval, Double(Policy.rampSteps)))
+        guard step + intervals < Policy.rampSteps else {
+            state = .closed
+            closedSince = now
+            troubledSince = nil
+            return
+        }
+        state = .ramping(step: step + intervals, since: since + Policy.rampInterval * intervals)
+    }
+
+    /// A call ended.
+    ///
+    /// - Parameters:
+    ///   - isRetry: whether it was made for a submission whose try before failed.
+    ///   - took: how long the call itself took.
+    ///   - unit: a random number in `0..<1`.
+    mutating func ended(
+        _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
+    ) {
+        advance(to: now)
+        if case .limited(let wait?) = outcome {
+            // A named moment holds whenever the call began; nobody may be early.
+            answeredProbes = 0
+            return open(for: max(wait, Policy.shortestPause), counts: pass.era == era, now)
+        }
+        let hasFailed = outcome == .failed || outcome == .overloaded
+        if !isRetry { remember(outcome, hasFailed, now) }
+        guard pass.era == era else { return }
+        if outcome == .unknown { takeBack(pass) }
+        switch state {
+        case .open: break
+        case .closed:
+            if outcome == .limited(wait: nil) { return open(now, unit) }
+            guard note(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            if isFailing(leastFresh: Policy.leastCalls, now) || isSlow(least: Policy.leastCalls) {
+                open(now, unit)
+            }
+        case .halfOpen(var probes):
+            probes.end(isRetry: pass.isRetry)
+            if outcome == .limited(wait: nil) {
+                answeredProbes = 0
+                return open(now, unit)
+            }
+            // Of a first try that is under way more can be learnt.
+            let isJudged = !isRetry || probes.firstTries == 0 && !onlyFirstTriesJudge(now)
+            if hasFailed, isJudged { return open(now, unit) }
+            if outcome == .answered {
+                if isRetry { probes.answeredRetries += 1 } else { answeredProbes += 1 }
+            }
+            guard answeredProbes + probes.answeredRetries >= Policy.answersToRamp else {
+                return state = .halfOpen(probes)
+            }
+            answeredProbes = 0
+            // It answers now and then at least: a relapse is not to cost it a pause as long as silence does.
+            pauses = (pauses + 1) / 2
+            enter(.ramping(step: 0, since: now))
+        case .ramping:
+            if outcome == .limited(wait: nil) { return open(now, unit) }
+            guard note(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            if isFailing(leastFresh: Policy.leastRampCalls, now) { open(now, unit) }
+        }
+    }
+
+    private mutating func takeBack(_ pass: Pass) {
+        all.takeBack(begunAt: pass.began)
+        guard !pass.isRetry else { return }
+        fresh.takeBack(begunAt: pass.began)
+        begunInARow = max(0, begunInARow - 1)
+    }
+
+    /// - Returns: whether anything was learnt.
+    private mutating func note(
+        _ outcome: CallOutcome, _ hasFailed: Bool, isRetry: Bool, _ took: Duration, _ now: Instant
+    ) -> Bool {
+        guard outcome != .unknown else { return false }
+        let isSlow = took >= Policy.slowAfter
+        all.add(isFailure: hasFailed, isSlow: isSlow, at: now)
+        if !isRetry { fresh.add(isFailure: hasFailed, isSlow: isSlow, at: now) }
+        if !hasFailed {
+            failuresInARow = 0
+            begunInARow = 0
+        } else if !isRetry {
+            failuresInARow += 1
+        }
+        return true
+    }
+
+    /// Remembers what came of a first try, whenever it began.
+    private mutating func remember(_ outcome: CallOutcome, _ hasFailed: Bool, _ now: Instant) {
+        if outcome == .answered {
+            lastAnswer = now
+            failuresSinceAnswer = 0
+        } else if hasFailed {
+            failuresSinceAnswer += 1
+            answeredProbes = 0
+        }
+    }
+
+    /// Whether a first try was answered lately, and hardly any failed since: Apple answers then, and retries that fail do so for
+    /// a reason of their own. On a quiet worker they would outvote the few first tries for ever.
+    private func onlyFirstTriesJudge(_ now: Instant) -> Bool {
+        guard let lastAnswer, failuresSinceAnswer < Policy.failuresToDoubt else { return false }
+        return now - lastAnswer < Policy.answerHolds
+    }
+
+    /// First tries are the judges while there are any: what is tried again failed before, perhaps for a reason of its own,
+    /// and a crowd of such submissions must not stop everybody's calls.
+    private func isFailing(leastFresh: Int, _ now: Instant) -> Bool {
+        // Unless most of what began meanwhile is still under way: it may be answered yet.
+        let ended = Double(begunInARow) * Policy.failureShare
+        if failuresInARow >= Policy.failuresInARow, Double(failuresInARow) >= ended { return true }
+        if fresh.total.calls >= leastFresh { return fresh.total.failureShare >= Policy.failureShare }
+        guard !onlyFirstTriesJudge(now) else { return false }
+        return all.total.calls >= Policy.leastCalls && all.total.failureShare >= Policy.failureShare
+    }
+
+    private func isSlow(least: Int) -> Bool {
+        all.total.calls >= least && all.total.slowShare >= Policy.slowShare
+    }
+
+    private mutating func open(_ now: Instant, _ unit: Double) {
+        // From half of the ceiling on: a pause of next to nothing would be none.
+        let pause = Policy.pause.ceiling(afterFailures: pauses + 1) * (0.5 + unit / 2)
+        open(for: pause, counts: true, now)
+    }
+
+    private mutating func open(for pause: Duration, counts: Bool, _ now: Instant) {
+        if counts { pauses += 1 }
+        if case .open(let until) = state { return state = .open(until: max(until, now + pause)) }
+        if troubledSince == nil { troubledSince = now }
+        enter(.open(until: now + pause))
+    }
+
+    /// Begins a phase; calls that were let through before count no more.
+    private mutating func enter(_ next: State) {
+        state = next
+        era += 1
+        forget()
+    }
+
+    private mutating func forget() {
+        all.clear()
+        fresh.clear()
+        failuresInARow = 0
+        begunInARow = 0
+    }
+}
+
+extension CircuitBreaker {
+    /// When calls to a target of Apple's stop, and how they begin again.
+    enum Policy {
+        /// Length of the window that error share and latency are measured over.
+        static let window: Duration = .seconds(10)
+        /// Fewest calls in the window that say anything: first tries, or if there are fewer of them all calls.
+        static let leastCalls = 20
+        /// Calls stop when so many of them failed.
+        static let failureShare = 0.5
+        /// Calls stop when so many first tries failed one after the other: the answers of the seconds before an outage do not
+        /// outvote it for long.
+        static let failuresInARow = 50
+        /// After an answer to a first try failed retries are no sign of trouble for so long: what fails again and again may do so
+        /// for a reason of its own, and is not to stop those whom Apple answers. An outage that begins while nothing new comes is
+        /// noticed so much later.
+        static let answerHolds: Duration = .seconds(60)
+        /// ... unless so many first tries failed since. One or two do not end it: who sends what fails sends some of it anew.
+        static let failuresToDoubt = 3
+        /// An answer that took longer is slow.
+        static let slowAfter: Duration = .seconds(10)
+        /// Calls stop for a moment when so many of the answers were slow. Slowness alone never keeps them stopped: a slow
+        /// answer is an answer, so it only keeps the share of calls that are made small.
+        static let slowShare = 0.9
+        /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
+        static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
+        /// Shortest pause that a target may ask for: what is shorter, or over already, does not keep a crowd away.
+        static let shortestPause: Duration = .seconds(1)
+        /// Probes under way at most; all but one may be retries.
+        static let probes = 2
+        /// Answered probes after which calls begin again.
+        static let answersToRamp = 3
+        /// How often the share of calls doubles until all are made: 6 begins with one 64th.
+        static let rampSteps = 6
+        /// How long a share lasts before it doubles.
+        static let rampInterval: Duration = .seconds(1)
+        /// Fewest first tries within a share that can stop the calls again.
+        static let leastRampCalls = 5
+        /// After so long without trouble the next pause is as short as the first.
+        static let calm: Duration = .seconds(60)
+    }
+}

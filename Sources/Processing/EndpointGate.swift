@@ -1,0 +1,369 @@
+public import Contract
+import Scheduling
+
+/// Somebody else's service, as far as this worker may call it.
+public enum GateKey: Hashable, Sendable {
+    case apple(Endpoint)
+    /// An app's fulfilment service.
+    case service(BundleID)
+}
+
+/// Decides which calls to one endpoint are made now, and keeps the submissions that wait for theirs.
+///
+/// A circuit breaker says whether the endpoint is called at all, a concurrency limiter how many calls are under way at once,
+/// a rate limiter how many a second, a budget how many of them may be retries.
+struct EndpointGate: Sendable {
+    /// What a call is to the submission that it is made for.
+    enum Lane: Sendable {
+        /// A further call of an attempt that has begun: what was learnt before it is not thrown away.
+        case continuation
+        /// A repetition of a failed attempt, in memory or of a due row.
+        case retry
+        /// Of a record, or of a row that was never asked about.
+        case first
+    }
+
+    /// Leave for one call, to be given back with its end.
+    struct Pass: Sendable {
+        let lane: Lane
+        fileprivate let breaker: CircuitBreaker.Pass
+    }
+
+    /// One of so many calls goes to what was never asked, while both that and retries wait.
+    private static let firstTurn = 4
+    /// Longest time that a submission may have to wait for the rate limit in memory.
+    private static let longestWait: Duration = .seconds(30)
+    /// A share that is full while nothing was answered for so long counts as away.
+    static let silence: Duration = .seconds(1)
+
+    let key: GateKey
+    private(set) var breaker: CircuitBreaker
+    private var limiter: ConcurrencyLimiter
+    private var rate: RateLimiter?
+    private var budget: RetryBudget
+    private var continuations = FIFO<SubmissionToken>()
+    private var retries = FIFO<SubmissionToken>()
+    private var firsts = FIFO<SubmissionToken>()
+    /// Submissions in the queues that were not withdrawn.
+    private(set) var waiting = 0
+    /// Calls under way.
+    private(set) var inFlight = 0
+    /// Submissions that wait in the delay queue to repeat their attempt here.
+    var delayed = 0
+    private var turn = 0
+    /// Of the latest answer, or of the end of the latest time without work.
+    private var lastSign = Instant(nanoseconds: 0)
+    /// Rows that wait in `retries` for it are taken whatever their due time, because it has come back.
+    var takesEarly = false
+    /// Whether people were told that it is in trouble.
+    var isTroubleTold = false
+    var troubledSinceTold: Instant?
+    /// Whether due rows were asked for as its probes, since its latest pause ended.
+    var isProbing = false
+    /// Whether the table has it among those that have work.
+    var isActive = false
+
+    init(key: GateKey, rate: Double?, mostCalls: Int) {
+        self.key = key
+        breaker = CircuitBreaker(ceiling: mostCalls)
+        limiter = ConcurrencyLimiter(most: mostCalls)
+        self.rate = rate.map { RateLimiter(rate: $0) }
+        budget = RetryBudget(mostCalls: mostCalls)
+    }
+
+    /// Submissions that it keeps in memory.
+    var held: Int { waiting + inFlight + delayed }
+    /// Whether time or work elsewhere may change something.
+    var hasWork: Bool { held > 0 || breaker.phase != .closed || takesEarly }
+
+    /// Applies another rate limit; what was used of the old one is forgotten.
+    mutating func setRate(_ next: Double?) {
+        guard rate?.rate != next else { return }
+        rate = next.map { RateLimiter(rate: $0) }
+    }
+
+    // MARK: Waiting
+
+    mutating func enter(_ token: SubmissionToken, _ lane: Lane, at now: Instant) {
+        if held == 0 { lastSign = now }
+        switch lane {
+        case .continuation: continuations.append(token)
+        case .retry: retries.append(token)
+        case .first: firsts.append(token)
+        }
+        waiting += 1
+    }
+
+    /// A submission that waits here is gone; its token is skipped when its turn comes.
+    mutating func withdraw() { waiting -= 1 }
+
+    /// Takes those out that are more than so many, the last ones first, and never a continuation.
+    mutating func shed(keeping most: Int, in flights: Flights) -> [SubmissionToken] {
+        guard waiting > most else { return [] }
+        var kept = continuations.count
+        var gone: [SubmissionToken] = []
+        func thin(_ lane: inout FIFO<SubmissionToken>) {
+            var rest = FIFO<SubmissionToken>()
+            while let token = lane.popFirst() {
+                guard flights.isWaiting(token) else { continue }
+                if kept < most { rest.append(token) } else { gone.append(token) }
+                kept += 1
+            }
+            lane = rest
+        }
+        // First attempts say more about an endpoint, so they stay as its probes.
+        thin(&firsts)
+        thin(&retries)
+        waiting -= gone.count
+        return gone
+    }
+
+    // MARK: Being away
+
+    /// Whether submissions had better not wait for it in memory.
+    ///
+    /// - Parameter share: how many it may keep.
+    func isAway(share: Int, at now: Instant) -> Bool {
+        breaker.isAway || isSilent(share: share, at: now) || isTooSlow
+    }
+
+    /// Its share is full, and nothing was answered for a second.
+    private func isSilent(share: Int, at now: Instant) -> Bool {
+        held >= share && now - lastSign >= Self.silence
+    }
+
+    /// The rate limit means more than half a minute for the last one that waits.
+    private var isTooSlow: Bool { rate.map { $0.wait(for: waiting) > Self.longestWait } ?? false }
+
+    /// How many may wait for it while it is away: enough to find out whether it is back.
+    var probes: Int {
+        isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.answersToRamp
+    }
+
+    /// How long it has been away; zero where only its share is full.
+    func awayFor(at now: Instant) -> Duration { breaker.troubledSince.map { now - $0 } ?? .zero }
+
+    /// Whether a failed call says nothing about the submission that it was made for.
+    var isTroubled: Bool { breaker.phase != .closed }
+
+    // MARK: Calls
+
+    mutating func advance(to now: Instant) { breaker.advance(to: now) }
+
+    /// Lets the next submission go, if one may.
+    mutating func next(at now: Instant, in flights: Flights) -> (token: SubmissionToken, pass: Pass)? {
+        while waiting > 0 {
+            guard let lane = nextLane(at: now) else { return nil }
+            guard let token = pop(lane) else { return nil }
+            guard flights.isWaiting(token) else { continue }
+            waiting -= 1
+            if lane == .retry { _ = budget.take(at: now) }
+            return (token, begin(lane, at: now))
+        }
+        return nil
+    }
+
+    /// Leave for a call that nobody waits for, if it may be made at once.
+    mutating func pass(_ lane: Lane, at now: Instant) -> Pass? {
+        breaker.advance(to: now)
+        guard waiting == 0, mayCall(isRetry: lane == .retry, at: now) else { return nil }
+        return begin(lane, at: now)
+    }
+
+    /// Calls that could begin now.
+    mutating func room(at now: Instant) -> Int {
+        breaker.advance(to: now)
+        switch breaker.phase {
+        case .open: return 0
+        case .halfOpen: return max(0, probes - held)
+        case .closed, .ramping:
+            guard breaker.admits(inFlight: held, limit: limiter.value) else { return 0 }
+            return max(0, limiter.value - held)
+        }
+    }
+
+    /// Calls at once.
+    var mostCalls: Int { limiter.value }
+
+    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The budget of retries
+    /// counts when they are asked about, because it does not bound those that never were.
+    mutating func dueRoom(at now: Instant) -> Int {
+        let room = room(at: now)
+        guard breaker.phase == .closed || breaker.phase == .ramping else { return room }
+        return waiting > 0 ? room / 4 : room
+    }
+
+    private mutating func mayCall(isRetry: Bool, at now: Instant) -> Bool {
+        breaker.admits(inFlight: inFlight, limit: limiter.value, isRetry: isRetry)
+            && (rate == nil || rate?.admits(at: now) == true)
+    }
+
+    private mutating func nextLane(at now: Instant) -> Lane? {
+        guard mayCall(isRetry: false, at: now) else { return nil }
+        if !continuations.isEmpty { return .continuation }
+        let mayRetry =
+            !retries.isEmpty && budget.available(at: now) > 0
+            && breaker.admits(inFlight: inFlight, limit: limiter.value, isRetry: true)
+        guard !firsts.isEmpty else { return mayRetry ? .retry : nil }
+        // What failed before may do so for a reason of its own, and says less about the endpoint.
+        guard mayRetry, breaker.phase != .halfOpen else { return .first }
+        turn = (turn + 1) % Self.firstTurn
+        return turn == 0 ? .first : .retry
+    }
+
+    private mutating func pop(_ lane: Lane) -> SubmissionToken? {
+        switch lane {
+        case .continuation: continuations.popFirst()
+        case .retry: retries.popFirst()
+        case .first: firsts.popFirst()
+        }
+    }
+
+    private mutating func begin(_ lane: Lane, at now: Instant) -> Pass {
+        if lane == .first { budget.earn() }
+        rate?.take()
+        inFlight += 1
+        return Pass(lane: lane, breaker: breaker.began(isRetry: lane != .first, at: now))
+    }
+
+    /// A call ended.
+    ///
+    /// - Parameters:
+    ///   - isRetry: whether an attempt for its submission failed before.
+    ///   - unit: a random number in `0..<1`.
+    mutating func ended(
+        _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
+    ) {
+        breaker.advance(to: now)
+        // While nothing is answered, nothing is learnt about how many calls at once are too many.
+        if !breaker.isAway { limiter.ended(outcome, took: took, inFlight: inFlight, at: now) }
+        breaker.ended(pass.breaker, outcome, isRetry: isRetry, took: took, at: now, unit: unit)
+        if outcome == .answered { lastSign = now }
+        if outcome == .unknown {
+            rate?.giveBack()
+            if pass.lane == .retry { budget.giveBack() }
+            if pass.lane == .first { budget.unearn() }
+        }
+        inFlight -= 1
+    }
+
+    /// When the passing of time alone changes something; nil while it does not.
+    func nextMoment(share: Int, after now: Instant) -> Instant? {
+        if let moment = breaker.nextMoment { return moment }
+        guard waiting > 0 else { return nil }
+        var earliest: Instant?
+        func consider(_ moment: Instant) {
+            if moment > now { earliest = min(earliest ?? moment, moment) }
+        }
+        if let rate, breaker.admits(inFlight: inFlight, limit: limiter.value) { consider(rate.nextMoment) }
+        if !retries.isEmpty, firsts.isEmpty, continuations.isEmpty { consider(budget.nextMoment) }
+        if held >= share { consider(lastSign + Self.silence) }
+        return earliest
+    }
+}
+
+/// The gates of all endpoints. Together they hold at most half of the in-flight limit, and each that has work has a fair
+/// share of that.
+///
+/// There may be thousands, one for each app's key; only those with work are looked at in a turn.
+struct GateTable {
+    /// A share is never smaller: it has room for the probes of an endpoint that is away.
+    private static let leastShare = 8
+
+    let mostCalls: Int
+    /// Most submissions in all gates together.
+    private let most: Int
+    private var gates: [EndpointGate] = []
+    private var places: [GateKey: Int] = [:]
+    /// Places of gates that have work, in the order in which they got it.
+    private(set) var active: [Int] = []
+    /// Submissions in all gates.
+    private(set) var held = 0
+
+    init(most: Int, mostCalls: Int) {
+        self.most = most
+        self.mostCalls = mostCalls
+    }
+
+    /// How many submissions each gate that has work may keep.
+    var share: Int { max(Self.leastShare, most / max(1, active.count)) }
+
+    var count: Int { gates.count }
+
+    /// The gate's place, which never changes. One that configuration does not name is made all the same: rows may wait for
+    /// an endpoint of an app that is not configured any more.
+    mutating func place(of key: GateKey) -> Int {
+        if let place = places[key] { return place }
+        gates.append(EndpointGate(key: key, rate: nil, mostCalls: mostCalls))
+        places[key] = gates.count - 1
+        return gates.count - 1
+    }
+
+    /// Makes the gates of a new apps file and applies its rates.
+    mutating func apply(_ rules: Rules) {
+        for endpoint in rules.endpoints {
+            let place = place(of: .apple(endpoint.endpoint))
+            gates[place].setRate(endpoint.rate)
+        }
+        for service in rules.services { _ = place(of: .service(service)) }
+    }
+
+    func forEachGate(of service: Endpoint.Service, _ environment: Environment, _ body: (EndpointGate) -> Void) {
+        for gate in gates {
+            guard case .apple(let endpoint) = gate.key, endpoint.service == service, endpoint.environment == environment
+            else { continue }
+            body(gate)
+        }
+    }
+
+    subscript(place: Int) -> EndpointGate { _read { yield gates[place] } }
+
+    /// Changes a gate and keeps the totals right.
+    mutating func update<Result>(_ place: Int, _ body: (inout EndpointGate) -> Result) -> Result {
+        let before = gates[place].held
+        let result = body(&gates[place])
+        held += gates[place].held - before
+        if !gates[place].isActive, gates[place].hasWork {
+            gates[place].isActive = true
+            active.append(place)
+        }
+        return result
+    }
+
+    /// Lets the next submission of a gate go, if one may.
+    mutating func next(
+        at place: Int, _ now: Instant, in flights: Flights
+    ) -> (token: SubmissionToken, pass: EndpointGate.Pass)? {
+        let before = gates[place].held
+        defer { held += gates[place].held - before }
+        return gates[place].next(at: now, in: flights)
+    }
+
+    /// Takes those out of a gate that are not to wait for it.
+    mutating func shed(at place: Int, in flights: Flights) -> [SubmissionToken] {
+        let before = gates[place].held
+        defer { held += gates[place].held - before }
+        return gates[place].shed(keeping: gates[place].probes, in: flights)
+    }
+
+    /// Takes the gates from the active ones that have no work any more. At the end of a turn.
+    mutating func retireIdle() {
+        guard active.contains(where: { !gates[$0].hasWork }) else { return }
+        active.removeAll { place in
+            guard !gates[place].hasWork else { return false }
+            gates[place].isActive = false
+            return true
+        }
+    }
+
+    /// When time alone changes something for a gate; nil while it does not.
+    func nextMoment(after now: Instant) -> Instant? {
+        var earliest: Instant?
+        let share = share
+        for place in active {
+            guard let moment = gates[place].nextMoment(share: share, after: now) else { continue }
+            earliest = min(earliest ?? moment, moment)
+        }
+        return earliest
+    }
+}

@@ -1,0 +1,331 @@
+import Contract
+import Ledger
+
+/// Where a submission in flight is. Every transition has one function of ``WorkerCore`` and one test.
+///
+/// | state | waits for | then |
+/// |---|---|---|
+/// | `loading` | the outcomes that the ledger has for its batch, because it may be a redelivery | `checking` |
+/// | `marking` | the ledger's mark, because its partition has ended workers before | `checking` |
+/// | `checking` | a checker | `writing`, `lookingUp`, `waiting`, `publishing`, `complete` |
+/// | `lookingUp` | the ledger: was the purchase granted before? | `writing`, `waiting` |
+/// | `waiting` | its endpoint's gate | `asking`; `writing` to `retries`; `checking` its signature before that |
+/// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading`, `checking` its signature |
+/// | `reading` | a checker, which verifies Apple's signatures | as `asking` |
+/// | `delayed` | the moment of its next attempt, room in `retries`, or of another write | `waiting`, `writing` |
+/// | `writing` | a batch and its result | `publishing`, `complete`, `writing` again |
+/// | `publishing` | the broker | `complete`, `owing` |
+/// | `owing` | the outbox | `complete` |
+///
+/// A submission whose partition is gone leaves from every state at once, but for three: a call that is under way is waited
+/// for, because the gate counts it (`asking`); what a batch under way writes is published (`writing`), as is what is on its
+/// way (`publishing`).
+enum FlightState: UInt8, Sendable, CaseIterable {
+    case vacant
+    case loading, marking, checking, lookingUp, waiting, asking, reading, delayed, writing, publishing, owing
+}
+
+/// Where a submission in flight came from.
+enum FlightSource: Sendable {
+    /// A record: its place in the table of partitions, the assignment it was read under, its number in the tracker.
+    case record(place: Int, AssignmentID, number: UInt64, PartitionOwnership)
+    /// A row of `retries`.
+    case retry(RetryLease)
+    /// Of an empty slot.
+    case nobody
+}
+
+/// All that changes about a submission in flight.
+///
+/// It is small, because every submission copies one in and out of the slab: what only questions to Apple, redeliveries and
+/// malformed records need is kept apart.
+struct Flight {
+    var state = FlightState.vacant
+    /// Its partition or its lease is gone: only what is written already is still told.
+    var isOrphan = false
+    /// While it is in a batch that the ledger has.
+    var isInBatch = false
+    /// How often the ledger did not decide it.
+    var timesUndecided: UInt8 = 0
+    var rules = SubmissionRules()
+    var source: FlightSource
+    /// What the in-flight limit counts for it.
+    var bytes: Int64 = 0
+    var purchases = 0
+    /// Events that the broker has not acknowledged and the outbox does not have.
+    var untold = 0
+    private(set) var submission: Submission?
+    /// When its decision entered a batch: a second write of it has the same time.
+    var decidedAt: Timestamp?
+
+    private var granted: [GrantablePurchase] = []
+    private var verifiedBy = VerifiedBy.local
+    private var otherContent: Box<Decision.Content>?
+    private var malformed: Box<MalformedSubmission>?
+    private var countedAttempts = 0
+    private var reading: ReadingState?
+    private var asked: AskedState?
+
+    init(_ source: FlightSource) { self.source = source }
+
+    static var vacant: Flight { Flight(.nobody) }
+
+    var isRecord: Bool {
+        if case .record = source { true } else { false }
+    }
+
+    var subject: Decision.Subject? {
+        get { submission.map { .submission($0) } ?? malformed.map { .malformed($0.value) } }
+        set {
+            (submission, malformed) = (nil, nil)
+            switch newValue {
+            case .submission(let next): submission = next
+            case .malformed(let next): malformed = Box(next)
+            case nil: break
+            }
+        }
+    }
+
+    var claimant: Claimant? { submission?.claimant ?? malformed?.value.claimant }
+
+    /// What is decided, until it is written.
+    var content: Decision.Content? {
+        get { granted.isEmpty ? otherContent?.value : .grant(granted, by: verifiedBy) }
+        set {
+            (granted, otherContent) = ([], nil)
+            switch newValue {
+            case .grant(let purchases, let by): (granted, verifiedBy) = (purchases, by)
+            case .some(let other): otherContent = Box(other)
+            case nil: break
+            }
+        }
+    }
+
+    /// Evidence that is decided where it is read is counted, and needs no more.
+    var attempts: AttemptState {
+        get { asked?.attempts ?? AttemptState(attempts: countedAttempts) }
+        set {
+            if asked == nil, newValue.isPlain {
+                countedAttempts = newValue.attempts
+            } else {
+                madeAsked().attempts = newValue
+            }
+        }
+    }
+}
+
+/// Holds a large value that few submissions have.
+private final class Box<Value> {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// While a submission's record waits for its outcome or its mark.
+private final class ReadingState {
+    var record: InputRecord?
+    var known: KnownOutcome?
+}
+
+/// Of a submission that Apple has to be asked about. Only its flight refers to it.
+private final class AskedState {
+    var lookUp: GrantLookup?
+    var question: Question?
+    var gate = -1
+    var pass: EndpointGate.Pass?
+    var isContinuing = false
+    var isSigned: Bool?
+    var attempts: AttemptState
+    var postponed: RetryEntry?
+
+    init(_ attempts: AttemptState) { self.attempts = attempts }
+}
+
+extension Flight {
+    private mutating func madeAsked() -> AskedState {
+        if let asked { return asked }
+        let made = AskedState(AttemptState(attempts: countedAttempts))
+        asked = made
+        return made
+    }
+
+    private mutating func madeReading() -> ReadingState {
+        if let reading { return reading }
+        let made = ReadingState()
+        reading = made
+        return made
+    }
+
+    /// The record, while its outcome is looked up or its mark written.
+    var record: InputRecord? {
+        get { reading?.record }
+        set { if newValue != nil || reading != nil { madeReading().record = newValue } }
+    }
+
+    /// The outcome of a redelivery.
+    var known: KnownOutcome? {
+        get { reading?.known }
+        set { if newValue != nil || reading != nil { madeReading().known = newValue } }
+    }
+
+    var lookUp: GrantLookup? {
+        get { asked?.lookUp }
+        set { madeAsked().lookUp = newValue }
+    }
+
+    var question: Question? {
+        get { asked?.question }
+        set { if newValue != nil || asked != nil { madeAsked().question = newValue } }
+    }
+
+    /// Place of the gate that it waits for, is asked through or repeats at; -1 for none.
+    var gate: Int {
+        get { asked?.gate ?? -1 }
+        set { madeAsked().gate = newValue }
+    }
+
+    var pass: EndpointGate.Pass? {
+        get { asked?.pass }
+        set { madeAsked().pass = newValue }
+    }
+
+    /// Apple answered an earlier call of this attempt.
+    var isContinuing: Bool {
+        get { asked?.isContinuing ?? false }
+        set { madeAsked().isContinuing = newValue }
+    }
+
+    /// Whether Apple's signature on its evidence holds; nil if that was not looked at.
+    var isSigned: Bool? {
+        get { asked?.isSigned }
+        set { madeAsked().isSigned = newValue }
+    }
+
+    /// Its row for `retries`, while these have no room for it or its signature is looked at.
+    var postponed: RetryEntry? {
+        get { asked?.postponed }
+        set { if newValue != nil || asked != nil { madeAsked().postponed = newValue } }
+    }
+}
+
+/// All submissions in flight.
+typealias Flights = Slab<Flight, SubmissionInFlight>
+
+extension Flights {
+    /// Whether a token in a gate's queue still stands for a submission that waits there.
+    func isWaiting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .waiting }
+
+    /// Whether a token in the batcher's queue still stands for a decision that is to be written.
+    func isWriting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .writing }
+}
+
+/// An event on its way to the broker.
+struct EventFlight: Sendable {
+    enum Owner: Sendable {
+        case submission(SubmissionToken)
+        case outbox(OutboxToken)
+    }
+
+    let owner: Owner
+    /// Nil where the broker's word ends it either way.
+    let entry: OutboxEntry?
+    /// Kept for another try while the outbox takes no more.
+    let event: Event
+
+    static let vacant = EventFlight(
+        owner: .outbox(OutboxToken(slot: -1, use: 0)), entry: nil,
+        event: Event(id: "", topic: .quarantined, key: nil, headers: [], value: nil))
+}
+
+/// A row of the outbox that this worker works on.
+struct OutboxFlight: Sendable {
+    let lease: OutboxLease
+    let attempts: Int
+    /// Of a call that is under way.
+    var gate = -1
+    var pass: EndpointGate.Pass?
+
+    init(lease: OutboxLease, attempts: Int) {
+        self.lease = lease
+        self.attempts = attempts
+    }
+
+    static let vacant = OutboxFlight(
+        lease: OutboxLease(key: .failed("", ""), step: .publish, number: 0), attempts: 0)
+}
+
+extension FlightState {
+    /// Whether a submission in this state waits for Apple, or may have to.
+    var isUndecided: Bool {
+        switch self {
+        case .loading, .marking, .checking, .lookingUp, .waiting, .asking, .reading, .delayed: true
+        case .vacant, .writing, .publishing, .owing: false
+        }
+    }
+
+    /// Whether its record has not come through its check yet.
+    var isBeingRead: Bool {
+        switch self {
+        case .marking, .loading, .checking: true
+        default: false
+        }
+    }
+}
+
+extension WorkerCore {
+    /// The one place where a submission's state changes.
+    mutating func move(_ token: SubmissionToken, to state: FlightState) {
+        let old = flights[token].state
+        flights[token].state = state
+        guard flights[token].isRecord, old.isUndecided != state.isUndecided else { return }
+        undecided += state.isUndecided ? 1 : -1
+    }
+
+    /// A submission has its outcome, and everybody was told or will be: its offset may be passed.
+    mutating func complete(_ token: SubmissionToken) {
+        if case .record(let place, let assignment, let number, _) = flights[token].source,
+            partitions.isCurrent(assignment, at: place)
+        {
+            if partitions[place]?.tracker.complete(number) == true { scheduleNote() }
+        }
+        leave(token)
+    }
+
+    /// A submission leaves without an outcome: whoever owns its partition or its row has it.
+    mutating func leave(_ token: SubmissionToken) {
+        move(token, to: .vacant)
+        limit.release(
+            flights[token].isRecord ? .record : .due, bytes: flights[token].bytes, purchases: flights[token].purchases)
+        flights.remove(token)
+    }
+
+    /// The partition or the lease of a submission is gone. It leaves at once, unless something under way is waited for.
+    mutating func orphan(_ token: SubmissionToken) {
+        switch flights[token].state {
+        case .asking, .publishing: flights[token].isOrphan = true
+        case .writing:
+            if flights[token].isInBatch { flights[token].isOrphan = true } else { leave(token) }
+        case .waiting:
+            gates.update(flights[token].gate) { $0.withdraw() }
+            leave(token)
+        case .delayed:
+            undelay(token)
+            leave(token)
+        // What the broker did not take is told by the next owner, who reads it again.
+        case .vacant, .loading, .marking, .checking, .lookingUp, .reading, .owing: leave(token)
+        }
+    }
+
+    /// Takes a submission out of the delay queue's count; its token there is skipped.
+    mutating func undelay(_ token: SubmissionToken) {
+        guard flights[token].gate >= 0 else { return }
+        gates.update(flights[token].gate) { $0.delayed -= 1 }
+    }
+
+    /// Orphans every submission of one assignment.
+    mutating func orphanAll(of assignment: AssignmentID) {
+        for token in flights.tokens {
+            if case .record(_, assignment, _, _) = flights[token].source { orphan(token) }
+        }
+    }
+}

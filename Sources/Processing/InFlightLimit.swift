@@ -1,0 +1,179 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
+///
+/// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. What is asked
+/// for at the consumer and not delivered yet counts as if it were here.
+struct InFlightLimit: Sendable {
+    /// Where something in flight comes from.
+    enum Source: Sendable {
+        case record, due
+    }
+
+    private struct Usage: Sendable {
+        var count = 0
+        var bytes: Int64 = 0
+    }
+
+    let count: Int
+    let bytes: Int64
+    let purchases: Int
+    private var records = Usage()
+    private var due = Usage()
+    private var outboxRows = 0
+    private(set) var purchasesInFlight = 0
+    private(set) var demand = Demand()
+    private var delivered = Demand()
+
+    init(count: Int, bytes: Int64, purchases: Int) {
+        self.count = max(count, 16)
+        self.bytes = max(bytes, 1)
+        self.purchases = max(purchases, 1)
+    }
+
+    /// An eighth of all is for due rows, and an eighth for rows of the outbox.
+    var dueCount: Int { count / 8 }
+    var outboxCount: Int { count / 8 }
+    var recordCount: Int { count - dueCount - outboxCount }
+    private var dueBytes: Int64 { bytes / 8 }
+    private var recordBytes: Int64 { bytes - dueBytes }
+    /// Submissions that gates may hold, all together: what does not need them has the other half.
+    var gateCount: Int { count / 2 }
+
+    /// Submissions and rows in flight.
+    var inFlight: Int { records.count + due.count + outboxRows }
+    var bytesInFlight: Int64 { records.bytes + due.bytes }
+
+    /// The consumer delivered records, whatever becomes of them.
+    mutating func noteDelivered(records: Int, bytes: Int64) {
+        delivered.records += Int64(records)
+        delivered.bytes += bytes
+    }
+
+    mutating func take(_ source: Source, bytes: Int64) {
+        switch source {
+        case .record:
+            records.count += 1
+            records.bytes += bytes
+        case .due:
+            due.count += 1
+            due.bytes += bytes
+        }
+    }
+
+    mutating func release(_ source: Source, bytes: Int64, purchases: Int) {
+        switch source {
+        case .record:
+            records.count -= 1
+            records.bytes -= bytes
+        case .due:
+            due.count -= 1
+            due.bytes -= bytes
+        }
+        purchasesInFlight -= purchases
+    }
+
+    /// Purchases are known once a submission is verified.
+    mutating func take(purchases: Int) { purchasesInFlight += purchases }
+
+    mutating func takeOutboxRows(_ rows: Int) { outboxRows += rows }
+    mutating func releaseOutboxRow() { outboxRows -= 1 }
+
+    /// Due rows that may be taken.
+    var dueRoom: Int { purchasesInFlight > purchases ? 0 : max(0, dueCount - due.count) }
+    var dueBytesRoom: Int64 { max(0, dueBytes - due.bytes) }
+    /// Whether a quarter of what due rows may have is free.
+    var isDueRoomWorthACall: Bool { dueRoom * 4 >= dueCount && dueBytesRoom * 4 >= dueBytes }
+    var outboxRoom: Int { max(0, outboxCount - outboxRows) }
+
+    private func room(undecided: Int) -> Int {
+        min(recordCount - records.count, gateCount - dueCount - undecided)
+    }
+
+    /// Whether no record may be read before something has left.
+    func isUsedUp(undecided: Int) -> Bool {
+        purchasesInFlight > purchases || room(undecided: undecided) <= 0 || recordBytes <= records.bytes
+    }
+
+    /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
+    ///
+    /// - Parameter undecided: records that wait for Apple, or may have to. These may fill the part of the gates that is not the
+    ///   due rows', and what is asked for may be more of them.
+    mutating func raiseDemand(undecided: Int) -> Demand? {
+        guard purchasesInFlight <= purchases else { return nil }
+        let asked = max(0, demand.records - delivered.records)
+        let askedBytes = max(0, demand.bytes - delivered.bytes)
+        let room = room(undecided: undecided)
+        let bytesRoom = recordBytes - records.bytes
+        // One record of any size passes alone.
+        guard room > 0, bytesRoom > 0 else { return nil }
+        let isLow = asked * 2 < Int64(room) || askedBytes * 2 < bytesRoom
+        let next = Demand(
+            records: max(demand.records, delivered.records + Int64(room)),
+            bytes: max(demand.bytes, delivered.bytes + bytesRoom))
+        guard isLow, next != demand else { return nil }
+        demand = next
+        return demand
+    }
+
+    /// Takes back what was asked for and not delivered: nothing more is to come for now.
+    mutating func withdrawDemand() -> Demand? {
+        guard demand.records > delivered.records else { return nil }
+        demand = delivered
+        return demand
+    }
+}
+
+/// Bounds the bytes that wait in `retries`, over all workers: one sample every ten seconds, and between two samples a
+/// worker adds at most its share of half of what is left. One app has at most half of all.
+///
+/// Nobody knows how many workers there are, so a share is an eighth; a worker that has used it asks for a sample earlier.
+struct RetryBytesLimit {
+    private static let shares: Int64 = 8
+
+    private let limit: Int64
+    private var apps: [BundleID: Int64] = [:]
+    private(set) var total: Int64 = 0
+    private var allowance: Int64 = 0
+    /// Nothing more may be added before the next sample.
+    private(set) var isExhausted = false
+    private(set) var hasSample = false
+    private(set) var isHalfFull = false
+
+    init(limit: Int64) { self.limit = max(limit, 1) }
+
+    /// Nothing can be added, however often it is sampled.
+    var isFull: Bool { hasSample && total >= limit }
+
+    /// - Returns: whether half of all is passed by this sample.
+    mutating func sampled(_ measure: LedgerMeasure) -> Bool {
+        apps.removeAll(keepingCapacity: true)
+        total = 0
+        for app in measure.retries {
+            apps[app.bundleID, default: 0] += app.bytes
+            total += app.bytes
+        }
+        allowance = max(0, limit - total) / 2 / Self.shares
+        isExhausted = false
+        hasSample = true
+        defer { isHalfFull = total >= limit / 2 }
+        return total >= limit / 2 && !isHalfFull
+    }
+
+    /// Asks to add a row.
+    mutating func take(_ bytes: Int64, app: BundleID) -> Bool {
+        let ofApp = apps[app] ?? 0
+        guard hasSample, ofApp + bytes <= limit / 2 else { return false }
+        // One row of any size, so that a small limit does not stop everything for ever.
+        guard allowance > 0, total < limit else {
+            isExhausted = true
+            return false
+        }
+        allowance -= bytes
+        total += bytes
+        apps[app] = ofApp + bytes
+        return true
+    }
+}

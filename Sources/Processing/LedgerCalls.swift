@@ -1,0 +1,181 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// The ledger's second connection: which calls are made when, and what follows from their ends.
+extension WorkerCore {
+    mutating func makeLedgerCalls(into actions: inout Actions) {
+        takeOver(into: &actions)
+        makeLookUps(into: &actions)
+        makeOwed(into: &actions)
+        makeReports(into: &actions)
+        if let moment = noteAt, moment <= now { note(into: &actions) }
+        measure(into: &actions)
+        takeDue(into: &actions)
+        takeOutbox(into: &actions)
+        renewLeases(into: &actions)
+    }
+
+    mutating func ledgerCallEnded(
+        _ id: RequestID, _ result: Result<LedgerAnswer, LedgerError>, into actions: inout Actions
+    ) {
+        switch result {
+        case .success(let answer):
+            guard let (purpose, awaySince) = ledgerCalls.answered(id) else { return }
+            if let awaySince { actions.alerts.append(.ledgerAnswersAgain(after: now - awaySince)) }
+            answered(purpose, answer, into: &actions)
+        case .failure(.unavailable(let detail)): callFailed(id, detail, into: &actions)
+        case .failure(.disconnected(let detail)):
+            callFailed(id, detail, into: &actions)
+            loseConnection(into: &actions)
+        case .failure(.unusable(let detail)): stop(for: .unusable(detail: detail))
+        }
+    }
+
+    private mutating func callFailed(_ id: RequestID, _ detail: String, into actions: inout Actions) {
+        guard ledgerCalls.failed(id, at: now, using: &generator) else { return }
+        actions.alerts.append(.ledgerUnavailable(detail: detail))
+    }
+
+    private mutating func answered(
+        _ purpose: LedgerCalls.Purpose, _ answer: LedgerAnswer, into actions: inout Actions
+    ) {
+        switch (purpose, answer) {
+        case (.takeOver(let taken), .takenOver(let results)): takenOver(taken, results, into: &actions)
+        case (.knownOutcomes(let tokens), .knownOutcomes(let outcomes)):
+            outcomesLoaded(tokens, outcomes, into: &actions)
+        case (.note(let places), .noted(let stillOwned)): noted(places, stillOwned, into: &actions)
+        case (.mark(let token), .marked(let stillOwned)): marked(token, stillOwned.first ?? false, into: &actions)
+        case (.lookUp(let tokens), .lookedUp(let grants)): lookedUp(tokens, grants)
+        case (.takeDue(let requests, let bytes), .due(let rows)):
+            dueTaken(requests, bytes: bytes, rows, into: &actions)
+        case (.renew(let tokens), .renewed(let isOurs)): renewed(tokens, isOurs)
+        case (.owe(let tokens), .owed(let isOwed)): owedEnded(tokens, isOwed)
+        case (.takeOutbox(let requests), .outbox(let items)): outboxTaken(requests, items, into: &actions)
+        case (.measure, .measured(let measure)): measured(measure, into: &actions)
+        // Reports and leases that are given back need no more.
+        default: return
+        }
+    }
+}
+
+/// Calls to the ledger's second connection that are not answered yet, with what each answer is for.
+///
+/// The connection takes one after the other. A call without a result is made again until it has one: all of them may be
+/// repeated. Meanwhile the ledger counts as away, and nothing is read.
+struct LedgerCalls {
+    /// What an answer is for.
+    enum Purpose {
+        /// Places and assignments, as in the request.
+        case takeOver([(place: Int, AssignmentID)])
+        case knownOutcomes([SubmissionToken])
+        case note([(place: Int, AssignmentID)])
+        case mark(SubmissionToken)
+        case unmark
+        case lookUp([SubmissionToken])
+        case takeDue([DueRequest], bytes: Int)
+        case renew([SubmissionToken])
+        case giveBack
+        case owe([SubmissionToken])
+        case takeOutbox([OutboxRequest])
+        case report
+        case measure
+
+        /// Of most kinds one is enough at a time.
+        var kind: Kind {
+            switch self {
+            case .takeOver: .takeOver
+            case .knownOutcomes: .knownOutcomes
+            case .note: .note
+            case .mark, .unmark: .mark
+            case .lookUp: .lookUp
+            case .takeDue: .takeDue
+            case .renew: .renew
+            case .giveBack: .giveBack
+            case .owe: .owe
+            case .takeOutbox: .takeOutbox
+            case .report: .report
+            case .measure: .measure
+            }
+        }
+    }
+
+    enum Kind: Hashable {
+        case takeOver, knownOutcomes, note, mark, lookUp, takeDue, renew, giveBack, owe, takeOutbox, report, measure
+    }
+
+    private struct Call {
+        let request: LedgerRequest
+        let purpose: Purpose
+        var isSent: Bool
+    }
+
+    private static let backoff = Backoff(base: .milliseconds(100), cap: .seconds(5), jitter: .equal)
+
+    private var calls: [Call] = []
+    private var requests: UInt64 = 0
+    private var failures = 0
+    /// When calls without a result are made again; nil while the ledger answers.
+    private(set) var retryAt: Instant?
+    private(set) var awaySince: Instant?
+
+    var isAway: Bool { awaySince != nil }
+    var isEmpty: Bool { calls.isEmpty }
+
+    func isUnderWay(_ kind: Kind) -> Bool { calls.contains { $0.purpose.kind == kind } }
+
+    /// Makes a call, or keeps it until the ledger answers again.
+    mutating func make(_ call: LedgerRequest.Call, for purpose: Purpose, into actions: inout Actions) {
+        requests += 1
+        let request = LedgerRequest(id: RequestID(rawValue: requests), call: call)
+        let isSent = retryAt == nil
+        calls.append(Call(request: request, purpose: purpose, isSent: isSent))
+        if isSent { actions.requests.append(request) }
+    }
+
+    /// A call has its result.
+    ///
+    /// - Returns: what the answer is for, and since when the ledger was away if this ends it; nil for a call of long ago.
+    mutating func answered(_ id: RequestID) -> (purpose: Purpose, awaySince: Instant?)? {
+        guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
+        let since = awaySince
+        awaySince = nil
+        failures = 0
+        // What waits for another try needs no more patience.
+        if retryAt != nil { retryAt = Instant(nanoseconds: .min) }
+        return (calls.remove(at: index).purpose, since)
+    }
+
+    /// A call has no result; it is made again.
+    ///
+    /// - Returns: whether the ledger is away since this call.
+    mutating func failed(_ id: RequestID, at now: Instant, using generator: inout SplitMix64) -> Bool {
+        guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return false }
+        calls[index].isSent = false
+        failures += 1
+        retryAt = now + Self.backoff.delay(afterFailures: failures, using: &generator)
+        guard awaySince == nil else { return false }
+        awaySince = now
+        return true
+    }
+
+    /// Calls under ownerships that are over are not made again, and their answers are for nobody.
+    mutating func forgetOwner() {
+        calls.removeAll { call in
+            switch call.purpose.kind {
+            case .note, .mark, .owe: true
+            default: false
+            }
+        }
+    }
+
+    /// Makes the calls again whose moment has come.
+    mutating func advance(to now: Instant, into actions: inout Actions) {
+        guard let moment = retryAt, moment <= now else { return }
+        retryAt = nil
+        for index in calls.indices where !calls[index].isSent {
+            calls[index].isSent = true
+            actions.requests.append(calls[index].request)
+        }
+    }
+}

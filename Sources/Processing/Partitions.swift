@@ -1,0 +1,372 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Partitions: assigned, taken over, read, noted, lost.
+extension WorkerCore {
+    private static let fetchPause: Duration = .seconds(1)
+    private static let lostPause: Duration = .seconds(5)
+    private static let noteInterval: Duration = .seconds(1)
+    /// From so many starts at one offset on, records are read one by one.
+    private static let startsOfSuspicion = 3
+    /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
+    private static let endsOfSuspect = 3
+
+    // MARK: The group
+
+    mutating func assigned(_ list: [TopicPartition], into actions: inout Actions) {
+        guard stopping == .running else { return }
+        for partition in list where partitions.add(partition) != nil { actions.fetchCommitted.append(partition) }
+        if lastMeasure == nil, measureAt == nil { measureAt = now }
+    }
+
+    mutating func revoked(_ list: [TopicPartition]) {
+        for partition in list {
+            guard let place = partitions.place(of: partition), let entry = partitions[place] else { continue }
+            orphanAll(of: entry.assignment)
+            partitions.remove(at: place)
+        }
+    }
+
+    mutating func committed(_ offsets: [CommittedOffset]?) {
+        guard let offsets else {
+            if fetchAt == nil { fetchAt = now + Self.fetchPause }
+            return
+        }
+        for committed in offsets {
+            guard let place = partitions.place(of: committed.partition), partitions[place]?.state == .fetching
+            else { continue }
+            partitions[place]?.committed = committed.offset
+            partitions[place]?.state = .taking(isUnderWay: false)
+        }
+    }
+
+    // MARK: Take-over
+
+    mutating func advancePartitions(into actions: inout Actions) {
+        let isFetchDue = fetchAt.map { $0 <= now } ?? false
+        if isFetchDue { fetchAt = nil }
+        for place in partitions.indices {
+            guard let entry = partitions[place] else { continue }
+            switch entry.state {
+            case .fetching where isFetchDue: actions.fetchCommitted.append(entry.partition)
+            case .pausing(let until) where until <= now:
+                partitions[place]?.state = .fetching
+                actions.fetchCommitted.append(entry.partition)
+            case .fetching, .pausing, .taking, .owned: break
+            }
+        }
+    }
+
+    var nextPartitionMoment: Instant? {
+        partitions.indices.compactMap { place in
+            if case .pausing(let until) = partitions[place]?.state { until } else { nil }
+        }.min()
+    }
+
+    /// Takes all over that wait for it, in one call, under generations that were never used.
+    mutating func takeOver(into actions: inout Actions) {
+        guard stopping == .running, !ledgerCalls.isUnderWay(.takeOver) else { return }
+        var requests: [TakeOver] = []
+        var taken: [(place: Int, AssignmentID)] = []
+        for place in partitions.indices {
+            guard partitions[place]?.state == .taking(isUnderWay: false) else { continue }
+            let generation = Generation(rawValue: Int64.random(in: 1...(.max), using: &generator))
+            partitions[place]?.generation = generation
+            partitions[place]?.state = .taking(isUnderWay: true)
+            guard let entry = partitions[place] else { continue }
+            requests.append(
+                TakeOver(ownership: entry.ownership, owner: settings.workerName, committed: entry.committed))
+            taken.append((place, entry.assignment))
+        }
+        guard !requests.isEmpty else { return }
+        ledgerCalls.make(.takeOver(requests), for: .takeOver(taken), into: &actions)
+    }
+
+    mutating func takenOver(
+        _ taken: [(place: Int, AssignmentID)], _ results: [TakeOverResult], into actions: inout Actions
+    ) {
+        for ((place, assignment), result) in zip(taken, results) {
+            guard partitions.isCurrent(assignment, at: place), let entry = partitions[place] else { continue }
+            switch result {
+            case .forgotten(let ledger): return stop(for: .forgotten(ledger: ledger))
+            case .taken(let start):
+                noticeSetBack(entry.partition, start.next, into: &actions)
+                own(place, start)
+                actions.assign.append(
+                    Assignment(
+                        id: assignment, partition: entry.partition,
+                        start: Self.start(next: start.next, committed: entry.committed)))
+            }
+        }
+    }
+
+    /// Reading starts at the smaller of the ledger's offset and the group's; none counts as the oldest record. A ledger
+    /// that has none although the group has was set back to a time before its first one.
+    static func start(next: Int64?, committed: Int64?) -> Assignment.Start {
+        guard let next, let committed else { return .oldest }
+        return .offset(min(next, committed))
+    }
+
+    private mutating func own(_ place: Int, _ start: PartitionStart) {
+        partitions[place]?.state = .owned
+        partitions[place]?.highestOrigin = start.highestOrigin
+        // Where the group has another offset, it hears of the ledger's even if that does not change.
+        let isKnown = start.next == partitions[place]?.committed
+        partitions[place]?.noted = isKnown ? start.next : nil
+        if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
+            partitions[place]?.marked = suspect.offset
+        }
+        partitions[place]?.readsAlone = start.starts >= Self.startsOfSuspicion
+        dueWork.poll(at: now)
+        outboxWork.poll(at: now)
+    }
+
+    /// Less than this worker has written is a ledger that was set back; it heals itself by reading again.
+    private mutating func noticeSetBack(_ partition: TopicPartition, _ next: Int64?, into actions: inout Actions) {
+        guard let noted = lastNoted[partition], (next ?? .min) < noted else { return }
+        actions.alerts.append(.ledgerSetBack(partition, noted: noted, found: next))
+        lastNoted[partition] = next
+    }
+
+    /// A partition's ownership or assignment is of no more use: it is taken over anew, at once or after a pause.
+    mutating func lose(_ place: Int, _ state: PartitionState, into actions: inout Actions) {
+        guard let entry = partitions[place] else { return }
+        if entry.state == .owned { actions.unassign.append(entry.partition) }
+        orphanAll(of: entry.assignment)
+        partitions.restart(at: place, state)
+        if state == .fetching { actions.fetchCommitted.append(entry.partition) }
+    }
+
+    /// Another worker writes for the partition. The group says so soon, or it comes back.
+    mutating func loseToAnother(_ place: Int, into actions: inout Actions) {
+        guard let entry = partitions[place], entry.state == .owned else { return }
+        actions.alerts.append(.ownershipLost(entry.partition))
+        lose(place, .pausing(until: now + Self.lostPause), into: &actions)
+    }
+
+    /// A new connection to the ledger is a new take-over of everything: writes of the last moment may be lost.
+    /// What was to be said under the old ownership is not said to a ledger that may have forgotten the newer one.
+    mutating func loseConnection(into actions: inout Actions) {
+        ledgerCalls.forgetOwner()
+        for place in partitions.indices where partitions[place]?.state == .owned {
+            lose(place, .fetching, into: &actions)
+        }
+    }
+
+    // MARK: Notes
+
+    var mayNote: Bool { !ledgerCalls.isUnderWay(.note) }
+
+    mutating func scheduleNote() {
+        if noteAt == nil { noteAt = now + Self.noteInterval }
+    }
+
+    /// Notes how far each partition is complete, where that has changed.
+    mutating func note(into actions: inout Actions) {
+        guard mayNote else { return }
+        noteAt = nil
+        var notes: [OffsetNote] = []
+        var noted: [(place: Int, AssignmentID)] = []
+        for place in partitions.indices {
+            guard let entry = partitions[place], entry.state == .owned, let watermark = entry.tracker.watermark,
+                watermark != entry.noted
+            else { continue }
+            notes.append(OffsetNote(ownership: entry.ownership, next: watermark))
+            noted.append((place, entry.assignment))
+            // Set already, so that what completes meanwhile is seen as a change.
+            partitions[place]?.noted = watermark
+        }
+        guard !notes.isEmpty else { return }
+        ledgerCalls.make(.note(notes), for: .note(noted), into: &actions)
+    }
+
+    /// Kafka's offsets follow the ledger's.
+    mutating func noted(
+        _ noted: [(place: Int, AssignmentID)], _ stillOwned: [Bool], into actions: inout Actions
+    ) {
+        for ((place, assignment), isOwned) in zip(noted, stillOwned) {
+            guard partitions.isCurrent(assignment, at: place), let entry = partitions[place] else { continue }
+            guard isOwned else {
+                loseToAnother(place, into: &actions)
+                continue
+            }
+            lastNoted[entry.partition] = entry.noted
+            actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.noted))
+        }
+    }
+}
+
+/// What this worker has to do with one partition. States of an ``OwnedPartition``:
+///
+/// | state | waits for | then |
+/// |---|---|---|
+/// | `fetching` | the group's committed offset | `taking` |
+/// | `taking` | the ledger's take-over | `owned` |
+/// | `owned` | nothing: it is read | `fetching` anew, when the connection or the ownership was lost |
+/// | `pausing` | a moment, because another worker has taken it | `fetching` |
+///
+/// The group can take a partition away in every state.
+enum PartitionState: Hashable, Sendable {
+    case fetching
+    case taking(isUnderWay: Bool)
+    case owned
+    case pausing(until: Instant)
+}
+
+struct OwnedPartition: Sendable {
+    let partition: TopicPartition
+    var state = PartitionState.fetching
+    /// Of the present life; results for an earlier one find nobody.
+    var assignment: AssignmentID
+    var generation = Generation(rawValue: 0)
+    var committed: Int64?
+    var tracker = OffsetTracker()
+    /// Up to here records may be redeliveries.
+    var highestOrigin: Int64?
+    /// What the ledger has noted.
+    var noted: Int64?
+    /// The record whose check has ended workers, to be quarantined unread.
+    var marked: Int64?
+    /// Its first records are read one by one; ``readAloneBefore`` is known once the first one is here.
+    var readsAlone = false
+    /// Up to here records are read one by one; nil if all are read as they come.
+    var readAloneBefore: Int64?
+    /// Records that wait for the one before them, when they are read one by one.
+    var alone = FIFO<SubmissionToken>()
+    /// The record that is read alone at the moment.
+    var checkedAlone: (token: SubmissionToken, offset: Int64)?
+
+    /// What taking a record in needs.
+    struct Reading {
+        let assignment: AssignmentID
+        let ownership: PartitionOwnership
+        let highestOrigin: Int64?
+        let marked: Int64?
+        let aloneBefore: Int64?
+    }
+
+    var reading: Reading {
+        Reading(
+            assignment: assignment, ownership: ownership, highestOrigin: highestOrigin, marked: marked,
+            aloneBefore: readAloneBefore)
+    }
+
+    var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
+}
+
+/// The partitions that the group has given to this worker.
+///
+/// Places never move, so that a submission in flight finds its partition without a search; an assignment's number tells
+/// whether it is still the same.
+struct OwnedPartitions {
+    private var places: [OwnedPartition?] = []
+    private var assignments: UInt64 = 0
+
+    /// Places that are taken, in order.
+    var indices: [Int] { places.indices.filter { places[$0] != nil } }
+    var isEmpty: Bool { places.allSatisfy { $0 == nil } }
+
+    /// The partition of an assignment; nil if that has ended.
+    func place(of assignment: AssignmentID) -> Int? {
+        places.firstIndex { $0?.assignment == assignment }
+    }
+
+    func place(of partition: TopicPartition) -> Int? {
+        places.firstIndex { $0?.partition == partition }
+    }
+
+    func isCurrent(_ assignment: AssignmentID, at place: Int) -> Bool {
+        place < places.count && places[place]?.assignment == assignment
+    }
+
+    subscript(place: Int) -> OwnedPartition? {
+        _read { yield places[place] }
+        _modify { yield &places[place] }
+    }
+
+    /// Adds a partition, in state `fetching`; nil if it is there already.
+    mutating func add(_ partition: TopicPartition) -> Int? {
+        guard place(of: partition) == nil else { return nil }
+        let entry = OwnedPartition(partition: partition, assignment: nextAssignment())
+        if let place = places.firstIndex(where: { $0 == nil }) {
+            places[place] = entry
+            return place
+        }
+        places.append(entry)
+        return places.count - 1
+    }
+
+    mutating func remove(at place: Int) { places[place] = nil }
+
+    /// Begins another life of a partition; whatever belongs to the one before is of no more use.
+    mutating func restart(at place: Int, _ state: PartitionState) {
+        guard let old = places[place] else { return }
+        var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
+        entry.state = state
+        places[place] = entry
+    }
+
+    private mutating func nextAssignment() -> AssignmentID {
+        assignments += 1
+        return AssignmentID(rawValue: assignments)
+    }
+}
+
+/// Up to where the records of one partition are complete, under one assignment.
+///
+/// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise, and
+/// those that are missing in between are no records: control records of transactions, or compacted away.
+struct OffsetTracker: Sendable {
+    private struct Record: Sendable {
+        let offset: Int64
+        var isComplete: Bool
+    }
+
+    /// From the first incomplete record on.
+    private var records = FIFO<Record>()
+    /// Records that left ``records``: a record's number is this and its place there.
+    private var passed: UInt64 = 0
+    /// Of the record that was registered last.
+    private(set) var last: Int64?
+    /// The first offset that is not complete; nil before the first record.
+    private(set) var watermark: Int64?
+    /// Records registered and not complete.
+    private(set) var incomplete = 0
+
+    /// Records from the first incomplete one to the last one. One that stays incomplete keeps all behind it here, so
+    /// reading stops at a bound.
+    var span: Int { records.count }
+
+    /// Notes that a record was read.
+    ///
+    /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made anew or
+    ///   lost its end. The tracker is of no more use then.
+    mutating func register(_ offset: Int64) -> UInt64? {
+        if let last, offset <= last { return nil }
+        last = offset
+        if incomplete == 0 { watermark = offset }
+        records.append(Record(offset: offset, isComplete: false))
+        incomplete += 1
+        return passed + UInt64(records.count - 1)
+    }
+
+    /// Notes that a record is complete; harmless for one that was before.
+    ///
+    /// - Returns: whether the watermark moved.
+    @discardableResult
+    mutating func complete(_ number: UInt64) -> Bool {
+        guard number >= passed, number - passed < UInt64(records.count) else { return false }
+        let place = Int(number - passed)
+        guard !records[place].isComplete else { return false }
+        records[place].isComplete = true
+        incomplete -= 1
+        guard place == 0 else { return false }
+        while let first = records.first, first.isComplete {
+            _ = records.popFirst()
+            passed += 1
+        }
+        watermark = records.first?.offset ?? last.map { $0 + 1 }
+        return true
+    }
+}

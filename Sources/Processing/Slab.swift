@@ -1,0 +1,99 @@
+/// Elements in numbered slots that are used again, so that nothing is allocated for each.
+///
+/// A token names a slot and one use of it. A slot counts its uses, odd while it is taken, so that a token of an earlier use
+/// is known for what it is. (After two thousand million uses of one slot it would not be.)
+struct Slab<Element, Kind> {
+    private struct Slot {
+        var use: UInt32
+        var element: Element
+    }
+
+    /// Stands in empty slots, so that they keep nothing alive.
+    private let vacant: Element
+    private var slots: [Slot] = []
+    private var free: [Int32] = []
+
+    init(vacant: Element, capacity: Int) {
+        self.vacant = vacant
+        slots.reserveCapacity(capacity)
+        free.reserveCapacity(capacity)
+    }
+
+    /// Slots that are taken.
+    var count: Int { slots.count - free.count }
+
+    mutating func insert(_ element: Element) -> Token<Kind> {
+        guard let slot = free.popLast() else {
+            slots.append(Slot(use: 1, element: element))
+            return Token(slot: Int32(slots.count - 1), use: 1)
+        }
+        let index = Int(slot)
+        slots[index].use &+= 1
+        slots[index].element = element
+        return Token(slot: slot, use: slots[index].use)
+    }
+
+    func contains(_ token: Token<Kind>) -> Bool {
+        let index = Int(token.slot)
+        return index >= 0 && index < slots.count && slots[index].use == token.use
+    }
+
+    /// The element of a token that is in use, changed in place. Ask ``contains(_:)`` of tokens from outside.
+    subscript(token: Token<Kind>) -> Element {
+        _read { yield slots[Int(token.slot)].element }
+        _modify { yield &slots[Int(token.slot)].element }
+    }
+
+    mutating func remove(_ token: Token<Kind>) {
+        guard contains(token) else { return }
+        let index = Int(token.slot)
+        slots[index].use &+= 1
+        slots[index].element = vacant
+        free.append(token.slot)
+    }
+
+    /// The tokens in use, in the order of their slots; slow, for what happens rarely.
+    var tokens: [Token<Kind>] {
+        slots.indices.filter { slots[$0].use % 2 == 1 }.map { Token(slot: Int32($0), use: slots[$0].use) }
+    }
+}
+
+/// A queue: elements leave in the order in which they came, each in constant time.
+struct FIFO<Element> {
+    private var elements: [Element] = []
+    /// Elements before it have left, and go when they are half of all.
+    private var head = 0
+
+    var count: Int { elements.count - head }
+    var isEmpty: Bool { head == elements.count }
+    var first: Element? { isEmpty ? nil : elements[head] }
+
+    /// The element so many places behind the first.
+    subscript(index: Int) -> Element {
+        get { elements[head + index] }
+        _modify { yield &elements[head + index] }
+    }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        let element = elements[head]
+        head += 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 64, head * 2 >= elements.count {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return element
+    }
+
+    mutating func removeAll() {
+        elements.removeAll(keepingCapacity: true)
+        head = 0
+    }
+}
+
+extension FIFO: Sendable where Element: Sendable {}

@@ -1,0 +1,239 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Events: on their way to the broker, acknowledged, or owed in the outbox.
+extension WorkerCore {
+    private static let mostOwed = 500
+    private static let republishPause: Duration = .seconds(1)
+
+    /// Tells what is to be told; the submission is complete once the broker has all of it.
+    mutating func tell(_ token: SubmissionToken, _ stored: [StoredEvent], into actions: inout Actions) {
+        guard !stored.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
+            return complete(token)
+        }
+        move(token, to: .publishing)
+        flights[token].untold = stored.count
+        for event in stored {
+            let entry = OutboxEntry(ownership: ownership, key: event.key, delay: 0)
+            publish(event.event, .submission(token), entry, into: &actions)
+        }
+    }
+
+    mutating func publish(
+        _ event: Event, _ owner: EventFlight.Owner, _ entry: OutboxEntry?, into actions: inout Actions
+    ) {
+        let token = events.insert(EventFlight(owner: owner, entry: entry, event: event))
+        actions.publishes.append(PublishTask(token: token, event: event))
+    }
+
+    mutating func publishAgain(_ token: PublishToken, into actions: inout Actions) {
+        guard events.contains(token) else { return }
+        actions.publishes.append(PublishTask(token: token, event: events[token].event))
+    }
+
+    mutating func publishEnded(_ report: PublishReport, into actions: inout Actions) {
+        let token = report.token
+        guard events.contains(token) else { return }
+        switch (events[token].owner, report.result) {
+        case (.submission(let submission), .acknowledged):
+            events.remove(token)
+            told(submission)
+        case (.submission(let submission), .failed): untaken(token, of: submission)
+        case (.outbox(let row), let result):
+            events.remove(token)
+            rowPublished(row, result)
+        }
+    }
+
+    /// One more event of a submission is with the broker, or in the outbox.
+    private mutating func told(_ token: SubmissionToken) {
+        guard flights.contains(token) else { return }
+        flights[token].untold -= 1
+        if flights[token].untold <= 0 { complete(token) }
+    }
+
+    /// The broker did not take an event in time, or refuses it: it is owed in the outbox. Where that is full, the event waits
+    /// for the broker instead.
+    private mutating func untaken(_ token: PublishToken, of submission: SubmissionToken) {
+        if outboxWork.isFull, stopping == .running {
+            republishing.insert(token, due: now + Self.republishPause)
+            return
+        }
+        let entry = events[token].entry
+        events.remove(token)
+        guard flights.contains(submission), let entry else { return }
+        // The next owner reads it again. An entry under the old ownership must not reach a ledger that was set back.
+        guard !flights[submission].isOrphan else { return leave(submission) }
+        move(submission, to: .owing)
+        owed.append((submission, entry))
+    }
+
+    /// Owes all that waits for it, in one call.
+    mutating func makeOwed(into actions: inout Actions) {
+        guard !owed.isEmpty, !ledgerCalls.isUnderWay(.owe) else { return }
+        owed.removeAll { !flights.contains($0.token) }
+        guard !owed.isEmpty else { return }
+        let part = owed.prefix(Self.mostOwed)
+        ledgerCalls.make(.owe(part.map(\.entry)), for: .owe(part.map(\.token)), into: &actions)
+        owed.removeFirst(part.count)
+    }
+
+    /// What is in the outbox is told by whoever takes it from there. What is not has another owner, who reads it again.
+    mutating func owedEnded(_ tokens: [SubmissionToken], _ isOwed: [Bool]) {
+        for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {
+            if isOwed { told(token) } else { leave(token) }
+        }
+        outboxWork.poll(at: now + .seconds(1))
+    }
+}
+
+/// Rows of the outbox: leased when due, called or published, reported.
+extension WorkerCore {
+    var mayTakeOutbox: Bool {
+        stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeOutbox)
+    }
+
+    mutating func takeOutbox(into actions: inout Actions) {
+        guard mayTakeOutbox else { return }
+        if outboxWork.isUnfinished, limit.outboxRoom * 2 >= limit.outboxCount { outboxWork.poll(at: now) }
+        guard outboxWork.takePoll(at: now) else { return }
+        var room = limit.outboxRoom
+        guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
+        if !outboxWork.isAmidRound { outboxWork.beginRound(services: rules?.services ?? []) }
+        // A target that takes nothing has no more than its part of the room.
+        let part = min(OutboxWork.mostPerTarget, max(1, room / 4))
+        var requests: [OutboxRequest] = []
+        let now = now
+        while room > 0, let target = outboxWork.nextTarget() {
+            var most = min(part, room)
+            if case .service(let service) = target {
+                most = min(most, gates.update(gates.place(of: .service(service))) { $0.dueRoom(at: now) })
+            }
+            guard most > 0 else { continue }
+            requests.append(OutboxRequest(target: target, limit: most))
+            room -= most
+        }
+        if outboxWork.isAmidRound { outboxWork.poll(at: now + OutboxWork.roomPause) }
+        guard !requests.isEmpty else { return }
+        ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), into: &actions)
+    }
+
+    mutating func outboxTaken(_ requests: [OutboxRequest], _ items: [OutboxItem], into actions: inout Actions) {
+        limit.takeOutboxRows(items.count)
+        for item in items {
+            let row = outboxRows.insert(OutboxFlight(lease: item.lease, attempts: item.attempts))
+            switch item.work {
+            case .publish(let event): publish(event, .outbox(row), nil, into: &actions)
+            case .call(let grant): call(grant, row, into: &actions)
+            }
+        }
+        guard !items.isEmpty else { return }
+        // Where there were as many as asked for, there may be more.
+        outboxWork.isUnfinished = items.count >= requests.map(\.limit).min() ?? 1
+        outboxWork.poll(at: now + OutboxWork.roomPause)
+    }
+
+    private mutating func call(_ grant: Grant, _ row: OutboxToken, into actions: inout Actions) {
+        let place = gates.place(of: .service(grant.claimant.bundleID))
+        let now = now
+        let lane: EndpointGate.Lane = outboxRows[row].attempts > 0 ? .retry : .first
+        guard let pass = gates.update(place, { $0.pass(lane, at: now) }) else { return postpone(row) }
+        outboxRows[row].gate = place
+        outboxRows[row].pass = pass
+        actions.calls.append(CallTask(token: row, grant: grant, attempts: outboxRows[row].attempts))
+    }
+
+    /// A fulfilment call ended: with a yes the row's event is next, without one the row is due later.
+    mutating func callEnded(_ called: Called) {
+        guard outboxRows.contains(called.token), let pass = outboxRows[called.token].pass else { return }
+        let isRetry = outboxRows[called.token].attempts > 0
+        let (now, unit) = (now, Double.random(in: 0..<1, using: &generator))
+        gates.update(outboxRows[called.token].gate) {
+            $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
+        }
+        switch called.result {
+        case .accepted:
+            finish(called.token, .called(outboxRows[called.token].lease))
+            outboxWork.poll(at: now)
+        case .failed: postpone(called.token)
+        }
+    }
+
+    /// The event of a row is with the broker: the row goes. Or it is due later.
+    mutating func rowPublished(_ row: OutboxToken, _ result: PublishReport.Result) {
+        guard outboxRows.contains(row) else { return }
+        switch result {
+        case .acknowledged: finish(row, .published(outboxRows[row].lease))
+        case .failed: postpone(row)
+        }
+    }
+
+    private mutating func postpone(_ row: OutboxToken) {
+        let delay = OutboxWork.backoff.delay(afterFailures: outboxRows[row].attempts + 1, using: &generator)
+        outboxWork.poll(at: now + delay)
+        finish(row, .postponed(outboxRows[row].lease, delay: delay.wholeMilliseconds))
+    }
+
+    private mutating func finish(_ row: OutboxToken, _ report: OutboxReport) {
+        reports.append(report)
+        limit.releaseOutboxRow()
+        outboxRows.remove(row)
+    }
+
+    /// Reports all that has ended, in one call.
+    mutating func makeReports(into actions: inout Actions) {
+        guard !reports.isEmpty, !ledgerCalls.isUnderWay(.report) else { return }
+        ledgerCalls.make(.report(reports), for: .report, into: &actions)
+        reports.removeAll(keepingCapacity: true)
+    }
+}
+
+/// When the ledger is asked for due rows of the outbox: after a sample that has some, and when own work makes one due.
+struct OutboxWork {
+    /// At so many rows, outcomes wait for the broker instead.
+    static let full = 100_000
+    static let roomPause: Duration = .milliseconds(250)
+    static let mostPerTarget = 256
+    /// Until a row whose event or call failed is due again.
+    static let backoff = Backoff(base: .seconds(2), cap: .seconds(60), jitter: .equal)
+
+    private(set) var pollAt: Instant?
+    /// Some target has more rows than the latest request took.
+    var isUnfinished = false
+    /// By the latest sample.
+    private(set) var rows = 0
+    private(set) var isFull = false
+    private var round = FIFO<OutboxTarget>()
+
+    mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
+
+    /// - Returns: whether the outbox has become full.
+    mutating func sampled(rows: Int, at now: Instant) -> Bool {
+        let wasFull = isFull
+        self.rows = rows
+        isFull = rows >= Self.full
+        if rows > 0 { poll(at: now) }
+        return isFull && !wasFull
+    }
+
+    /// The next target to ask for; nil once all were asked for in this round.
+    ///
+    /// A round takes several polls where there is room for few rows: else the first targets would have all of it for ever.
+    mutating func nextTarget() -> OutboxTarget? { round.popFirst() }
+
+    /// Whether a round has begun and not ended.
+    var isAmidRound: Bool { !round.isEmpty }
+
+    mutating func beginRound(services: [BundleID]) {
+        for topic in Topic.outputs { round.append(.topic(topic)) }
+        for service in services { round.append(.service(service)) }
+    }
+
+    mutating func takePoll(at now: Instant) -> Bool {
+        guard let moment = pollAt, moment <= now else { return false }
+        pollAt = nil
+        isUnfinished = false
+        return true
+    }
+}

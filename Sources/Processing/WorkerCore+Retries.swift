@@ -1,0 +1,230 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Rows of `retries`: taken when due, under a lease that is renewed until they are decided.
+extension WorkerCore {
+    private static let renewInterval: Duration = .seconds(20)
+
+    var mayTakeDue: Bool {
+        rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
+    }
+    var mayRenew: Bool { !ledgerCalls.isUnderWay(.renew) }
+    var mayMeasure: Bool { stopping == .running && !ledgerCalls.isUnderWay(.measure) }
+
+    /// Asks for due rows: per endpoint as many as its gate may start, of one that is away only probes.
+    mutating func takeDue(into actions: inout Actions) {
+        guard mayTakeDue else { return }
+        if hasRoomForMore() { dueWork.poll(at: now) }
+        guard dueWork.takePoll(at: now) else { return }
+        var room = limit.dueRoom
+        let bytes = limit.dueBytesRoom
+        guard room > 0, bytes > 0 else { return dueWork.poll(at: now + DueWork.roomPause) }
+        var requests: [DueRequest] = []
+        var isCrowded = false
+        let now = now
+        if !dueWork.isAmidRound { dueWork.beginRound() }
+        if dueWork.hasHeld || dueWork.takesHeldEarly {
+            let most = min(DueWork.mostHeld, max(1, room / 4))
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: dueWork.takesHeldEarly))
+            room -= most
+        }
+        while room > 0, requests.count < DueWork.mostEndpoints, let place = dueWork.nextPlace() {
+            guard case .apple(let endpoint) = gates[place].key else { continue }
+            let ofGate = gates.update(place) { $0.dueRoom(at: now) }
+            guard ofGate > 0 else {
+                isCrowded = isCrowded || !gates[place].breaker.isAway
+                continue
+            }
+            let early = gates[place].takesEarly || gates[place].breaker.phase == .halfOpen
+            requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
+            room -= min(ofGate, room)
+        }
+        if isCrowded || dueWork.isAmidRound { dueWork.poll(at: now + DueWork.roomPause) }
+        guard !requests.isEmpty else { return }
+        let most = Int(clamping: bytes)
+        ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests, bytes: most), into: &actions)
+    }
+
+    /// Whether more rows are worth a call before the pause between two is over: that is a quarter of what there may be.
+    private mutating func hasRoomForMore() -> Bool {
+        guard limit.isDueRoomWorthACall else { return false }
+        let now = now
+        return dueWork.unfinished.contains { place in
+            gates.update(place) { $0.dueRoom(at: now) * 4 >= $0.mostCalls }
+        }
+    }
+
+    mutating func dueTaken(
+        _ requests: [DueRequest], bytes: Int, _ rows: [DueRetry], into actions: inout Actions
+    ) {
+        for row in rows { admit(row, into: &actions) }
+        // Where there were as many as asked for, in number or in bytes, there may be more.
+        let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
+        var hasMore = false
+        for request in requests {
+            let found = rows.count { $0.cause.endpoint == request.endpoint }
+            guard found < request.limit, !isCut else {
+                hasMore = true
+                if let endpoint = request.endpoint { dueWork.unfinished.append(gates.place(of: .apple(endpoint))) }
+                continue
+            }
+            guard request.beforeDue else { continue }
+            if let endpoint = request.endpoint {
+                gates.update(gates.place(of: .apple(endpoint))) { $0.takesEarly = false }
+            } else {
+                dueWork.takesHeldEarly = false
+            }
+        }
+        if hasMore { dueWork.poll(at: now + DueWork.roomPause) }
+    }
+
+    /// A due row is checked again from the start: rules and roots may have changed since.
+    private mutating func admit(_ row: DueRetry, into actions: inout Actions) {
+        var flight = Flight(.retry(row.lease))
+        flight.bytes = Int64(row.submission.evidence.byteCount)
+        flight.attempts.attempts = row.attempts
+        flight.attempts.history = row.history
+        flight.attempts.doubt = row.doubt
+        limit.take(.due, bytes: flight.bytes)
+        let token = flights.insert(flight)
+        if stopping != .running { return leave(token) }
+        flights[token].subject = .submission(row.submission)
+        check(token, .submission(row.submission), into: &actions)
+        if renewAt == nil { renewAt = now + Self.renewInterval }
+    }
+
+    /// Renews all leases together, so that a history of many pages can finish.
+    mutating func renewLeases(into actions: inout Actions) {
+        guard mayRenew, let moment = renewAt, moment <= now else { return }
+        var tokens: [SubmissionToken] = []
+        var leases: [RetryLease] = []
+        for token in flights.tokens {
+            guard case .retry(let lease) = flights[token].source, !flights[token].isOrphan else { continue }
+            tokens.append(token)
+            leases.append(lease)
+        }
+        renewAt = leases.isEmpty ? nil : now + Self.renewInterval
+        guard !leases.isEmpty else { return }
+        ledgerCalls.make(.renew(leases), for: .renew(tokens), into: &actions)
+    }
+
+    /// A row that is another's now is no more work of this worker's.
+    mutating func renewed(_ tokens: [SubmissionToken], _ isOurs: [Bool]) {
+        for (token, isOurs) in zip(tokens, isOurs) where !isOurs && flights.contains(token) { orphan(token) }
+    }
+
+    // MARK: Samples
+
+    mutating func measure(into actions: inout Actions) {
+        if retryBytes.isExhausted, let last = lastMeasure { schedule(at: last + .seconds(1)) }
+        guard mayMeasure, let moment = measureAt, moment <= now else { return }
+        measureAt = nil
+        ledgerCalls.make(.measure, for: .measure, into: &actions)
+    }
+
+    /// What this worker adds to `retries` counts against the sample before, so the next one must not be far.
+    mutating func sampleSoon() {
+        if let last = lastMeasure { schedule(at: last + Samples.interval) }
+    }
+
+    private mutating func schedule(at moment: Instant) { measureAt = min(measureAt ?? moment, moment) }
+
+    mutating func measured(_ measure: LedgerMeasure, into actions: inout Actions) {
+        lastMeasure = now
+        samples.taken(measure, isIdle: inFlight == 0)
+        measureAt = now + samples.pause
+        let wasFull = retryBytes.isFull
+        if retryBytes.sampled(measure) { actions.alerts.append(.retriesHalfFull) }
+        if retryBytes.isFull, !wasFull { actions.alerts.append(.retriesFull) }
+        if outboxWork.sampled(rows: measure.outboxRows, at: now) { actions.alerts.append(.outboxFull) }
+        var places: [Int] = []
+        var hasHeld = false
+        for waiting in measure.waiting where waiting.rows > 0 {
+            if let endpoint = waiting.endpoint {
+                places.append(gates.place(of: .apple(endpoint)))
+            } else {
+                hasHeld = true
+            }
+        }
+        dueWork.sampled(places, hasHeld: hasHeld)
+        if dueWork.hasRows { dueWork.poll(at: now) }
+    }
+}
+
+/// When the ledger is asked for due rows of `retries`, and for which endpoints.
+///
+/// It knows which endpoints have rows from the samples and from this worker's own writes, so an idle worker asks for nothing.
+/// Other workers' rows, and those whose moment nobody here remembers, are looked for after each sample.
+struct DueWork {
+    /// Until it is asked again after a time without room.
+    static let roomPause: Duration = .milliseconds(250)
+    /// Most endpoints asked for at once; the others are next.
+    static let mostEndpoints = 64
+    static let mostHeld = 16
+
+    private(set) var pollAt: Instant?
+    /// Places of gates whose endpoints have more rows than the latest request took.
+    var unfinished: [Int] = []
+    /// Places of gates whose endpoints have rows, in the order in which they were heard of.
+    private(set) var places: [Int] = []
+    private var round = FIFO<Int>()
+    var hasHeld = false
+    /// Held rows are taken whatever their due time, because the apps file has changed.
+    var takesHeldEarly = false
+
+    var hasRows: Bool { hasHeld || !places.isEmpty }
+
+    mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
+
+    mutating func noteRows(at place: Int) {
+        if !places.contains(place) { places.append(place) }
+    }
+
+    /// A sample says which endpoints have rows.
+    mutating func sampled(_ sampled: [Int], hasHeld: Bool) {
+        places = sampled
+        self.hasHeld = hasHeld
+    }
+
+    /// The moment of a poll has come or not.
+    mutating func takePoll(at now: Instant) -> Bool {
+        guard let moment = pollAt, moment <= now else { return false }
+        pollAt = nil
+        unfinished.removeAll(keepingCapacity: true)
+        return true
+    }
+
+    /// The next place to ask for; nil once all were asked for in this round.
+    ///
+    /// A round takes several polls where there is room for few rows: else the first places would have all of it for ever.
+    mutating func nextPlace() -> Int? { round.popFirst() }
+
+    /// Whether a round has begun and not ended.
+    var isAmidRound: Bool { !round.isEmpty }
+
+    mutating func beginRound() {
+        for place in places { round.append(place) }
+    }
+}
+
+/// How often the ledger is sampled: every ten seconds, and down to once a minute while nothing happens.
+///
+/// A fleet that waits for Apple's word has rows of `retries` for hours. Its samples are all that it does then.
+struct Samples {
+    static let interval: Duration = .seconds(10)
+    static let longest: Duration = .seconds(60)
+
+    private var last: LedgerMeasure?
+    private(set) var pause = interval
+
+    /// A sample is here.
+    ///
+    /// - Parameter isIdle: whether this worker has nothing in flight.
+    mutating func taken(_ measure: LedgerMeasure, isIdle: Bool) {
+        let isQuiet =
+            isIdle && last.map { $0.waiting == measure.waiting && $0.outboxRows == measure.outboxRows } ?? false
+        pause = isQuiet ? min(pause * 2, Self.longest) : Self.interval
+        last = measure
+    }
+}

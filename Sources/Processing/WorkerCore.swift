@@ -1,0 +1,267 @@
+public import Contract
+import Ledger
+public import Scheduling
+
+/// Decides everything that happens to submissions: what is read, checked, asked, written, told, tried again, and when.
+///
+/// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in what happened
+/// (``handle(_:at:wall:into:)``), ask at the end of each turn what is to be done (``endTurn(at:wall:into:)``), and do it.
+/// The states of a submission are listed at `FlightState`, those of a partition at `PartitionState`.
+///
+/// One thread owns it. Its memory is bounded by ``CoreSettings``.
+public struct WorkerCore: ~Copyable {
+    let settings: CoreSettings
+    var generator: SplitMix64
+    /// The instant and the wall-clock time of the present input.
+    var now = Instant(nanoseconds: 0)
+    var wall = Timestamp(milliseconds: 0)
+
+    var rules: Rules?
+    var limit: InFlightLimit
+    var partitions = OwnedPartitions()
+    var flights: Flights
+    var events: Slab<EventFlight, EventInFlight>
+    var outboxRows: Slab<OutboxFlight, OutboxRowInFlight>
+    var gates: GateTable
+    var batcher = WriteBatcher()
+    var ledgerCalls = LedgerCalls()
+    var retryBytes: RetryBytesLimit
+    var dueWork = DueWork()
+    var outboxWork = OutboxWork()
+    /// Submissions that repeat their attempt, or wait for room in `retries`.
+    var delays = DelayQueue<SubmissionToken>()
+    /// Events that are produced again, because neither the broker nor the outbox takes them.
+    var republishing = DelayQueue<PublishToken>()
+
+    /// Records that are not decided yet: they wait for Apple, or may have to.
+    var undecided = 0
+    var lookUps: [SubmissionToken] = []
+    var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
+    var reports: [OutboxReport] = []
+    /// What the ledger noted of partitions in this process's life: less than that is a ledger that was set back.
+    var lastNoted: [TopicPartition: Int64] = [:]
+
+    var fetchAt: Instant?
+    var noteAt: Instant?
+    var renewAt: Instant?
+    var measureAt: Instant?
+    var lastMeasure: Instant?
+    var samples = Samples()
+    /// The connection that writes did not answer.
+    var writesAreAway = false
+    var stopping = StopPhase.running
+    /// Leases of due rows for which nothing was begun when the worker was told to stop.
+    var unstartedLeases: [RetryLease] = []
+    var stopReason: StopReason?
+
+    /// A core that has nothing to do yet. It needs ``Input/rules(_:)`` first.
+    ///
+    /// - Parameter seed: of all its randomness: jitter, and the generations of take-overs. A worker draws it from the
+    ///   system's randomness, because generations must never come twice; a simulation counts.
+    public init(settings: CoreSettings, seed: UInt64) {
+        self.settings = settings
+        generator = SplitMix64(seed: seed)
+        limit = InFlightLimit(
+            count: settings.inFlight, bytes: settings.inFlightBytes, purchases: settings.inFlightPurchases)
+        flights = Slab(vacant: .vacant, capacity: limit.count)
+        events = Slab(vacant: .vacant, capacity: limit.count)
+        outboxRows = Slab(vacant: .vacant, capacity: limit.outboxCount)
+        gates = GateTable(most: limit.gateCount, mostCalls: settings.callsPerEndpoint)
+        retryBytes = RetryBytesLimit(limit: settings.retryBytes)
+    }
+
+    /// Takes one input. What it leads to may wait for the end of the turn.
+    public mutating func handle(
+        _ input: Input, at now: Instant, wall: Timestamp, into actions: inout Actions
+    ) {
+        self.now = now
+        self.wall = wall
+        switch input {
+        case .assigned(let partitions): assigned(partitions, into: &actions)
+        case .revoked(let partitions): revoked(partitions)
+        case .committed(let offsets): committed(offsets)
+        case .records(let batch): received(batch, into: &actions)
+        case .checked(let results): for checked in results { checkEnded(checked, into: &actions) }
+        case .answered(let results): for answered in results { attemptEnded(answered, into: &actions) }
+        case .called(let results): for called in results { callEnded(called) }
+        case .written(let batch, let result): batchEnded(batch, result, into: &actions)
+        case .ledger(let id, let result): ledgerCallEnded(id, result, into: &actions)
+        case .published(let reports): for report in reports { publishEnded(report, into: &actions) }
+        case .rules(let rules): applied(rules)
+        case .stop: beginStop()
+        }
+    }
+
+    /// Ends a turn: starts batches, calls and requests whose time has come, and says when to come again.
+    public mutating func endTurn(at now: Instant, wall: Timestamp, into actions: inout Actions) {
+        self.now = now
+        self.wall = wall
+        guard stopReason == nil else {
+            actions.stop = stopReason
+            return
+        }
+        ledgerCalls.advance(to: now, into: &actions)
+        advancePartitions(into: &actions)
+        advanceDelays(into: &actions)
+        advanceGates(into: &actions)
+        makeLedgerCalls(into: &actions)
+        startBatch(into: &actions)
+        // Where nothing is left to write, the next write finds out whether the ledger is back.
+        if batcher.isEmpty { writesAreAway = false }
+        advanceStop(into: &actions)
+        setDemand(into: &actions)
+        gates.retireIdle()
+        actions.wakeAt = nextMoment
+        actions.stop = stopReason
+    }
+
+    /// Submissions, rows and events that are in flight: nothing is under way if it is zero.
+    public var inFlight: Int { flights.count + outboxRows.count + events.count }
+
+    private mutating func applied(_ next: Rules) {
+        rules = next
+        gates.apply(next)
+        dueWork.takesHeldEarly = true
+        dueWork.poll(at: now)
+    }
+
+    /// Nothing is read while the ledger is away, while no rules are known, or at a bound that reading would pass.
+    private mutating func setDemand(into actions: inout Actions) {
+        let mayRead =
+            rules != nil && stopping == .running && !ledgerCalls.isAway && !writesAreAway && !retryBytes.isFull
+            && !retryBytes.isExhausted && !isSpanFull
+        actions.demand = mayRead ? limit.raiseDemand(undecided: undecided) : limit.withdrawDemand()
+    }
+
+    /// One incomplete record keeps all that is read behind it in its tracker.
+    var isSpanFull: Bool {
+        partitions.indices.contains { (partitions[$0]?.tracker.span ?? 0) > 32 * limit.count }
+    }
+
+    private var nextMoment: Instant? {
+        var earliest = gates.nextMoment(after: now)
+        func consider(_ moment: Instant?) {
+            guard let moment else { return }
+            earliest = min(earliest ?? moment, moment)
+        }
+        consider(batcher.nextMoment)
+        consider(delays.nextDue)
+        consider(republishing.nextDue)
+        consider(ledgerCalls.retryAt)
+        consider(fetchAt)
+        if mayNote { consider(noteAt) }
+        if mayRenew { consider(renewAt) }
+        if mayMeasure { consider(measureAt) }
+        if mayTakeDue { consider(dueWork.pollAt) }
+        if mayTakeOutbox { consider(outboxWork.pollAt) }
+        consider(nextPartitionMoment)
+        consider(stopMoment)
+        return earliest
+    }
+}
+
+/// The core's bounds. All else is fixed in the parts.
+public struct CoreSettings: Hashable, Sendable {
+    /// Most submissions read or taken from the ledger and not complete, and rows of the outbox worked on.
+    public var inFlight = 8192
+    /// Most bytes of records, claims and evidence in flight.
+    public var inFlightBytes: Int64 = 128 << 20
+    /// Most purchases in flight; a submission with more passes alone.
+    public var inFlightPurchases = 65_536
+    /// Most calls at once to one endpoint.
+    public var callsPerEndpoint = 1000
+    /// Most bytes that may wait in `retries`, over all workers.
+    public var retryBytes: Int64 = 4 << 30
+    /// How long a refusal of Apple's that may not be its last word is asked about again.
+    public var doubtLimit: Duration = .seconds(6 * 3600)
+    /// How long a stop may take.
+    public var stopLimit: Duration = .seconds(25)
+    /// The worker's name in `partitions`, for people.
+    public var workerName = "grantor"
+
+    public init() {}
+}
+
+/// What a core is about at a moment, for metrics.
+public struct CoreStatus: Sendable {
+    /// Why nothing is read at the moment. The raw values label metrics.
+    public enum ReadingStop: String, Hashable, Sendable, CaseIterable {
+        case stopping
+        case noPartitions = "no_partitions"
+        case ledgerUnavailable = "ledger_unavailable"
+        case retriesFull = "retries_full"
+        /// The in-flight limit is used up, in number, bytes or purchases.
+        case inFlightFull = "in_flight_full"
+    }
+
+    /// The gates of one of Apple's services in one environment: one for each app's key, or one for all apps.
+    public struct Gates: Sendable {
+        public let service: Endpoint.Service
+        public let environment: Environment
+        /// Gates by their circuit breaker's phase; the phases are always the same ones.
+        public internal(set) var phases: [String: Int] = CircuitBreaker.Phase.none
+        /// Calls under way, and submissions that wait for theirs.
+        public internal(set) var inFlight = 0
+        public internal(set) var waiting = 0
+        /// Most calls at once; the least of any gate's.
+        public internal(set) var limit = Int.max
+    }
+
+    /// Submissions by state; the states are always the same ones.
+    public let submissions: [String: Int]
+    public let bytes: Int64
+    public let partitionsAssigned: Int
+    public let partitionsOwned: Int
+    public let gates: [Gates]
+    /// Nil while records are read.
+    public let readingStop: ReadingStop?
+}
+
+extension CircuitBreaker.Phase {
+    static var none: [String: Int] { [String: Int](uniqueKeysWithValues: allCases.map { ($0.rawValue, 0) }) }
+}
+
+extension WorkerCore {
+    /// What it is about now. It looks at everything in flight, so it is asked for once a second at most.
+    public var status: CoreStatus {
+        var states = [Int](repeating: 0, count: FlightState.allCases.count)
+        for token in flights.tokens { states[Int(flights[token].state.rawValue)] += 1 }
+        var submissions: [String: Int] = [:]
+        for state in FlightState.allCases where state != .vacant {
+            submissions["\(state)"] = states[Int(state.rawValue)]
+        }
+        let places = partitions.indices
+        return CoreStatus(
+            submissions: submissions, bytes: limit.bytesInFlight, partitionsAssigned: places.count,
+            partitionsOwned: places.count { partitions[$0]?.state == .owned }, gates: gates.status,
+            readingStop: readingStop)
+    }
+
+    private var readingStop: CoreStatus.ReadingStop? {
+        if stopping != .running { return .stopping }
+        if !partitions.indices.contains(where: { partitions[$0]?.state == .owned }) { return .noPartitions }
+        if ledgerCalls.isAway || writesAreAway { return .ledgerUnavailable }
+        if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
+        return isSpanFull || limit.isUsedUp(undecided: undecided) ? .inFlightFull : nil
+    }
+}
+
+extension GateTable {
+    fileprivate var status: [CoreStatus.Gates] {
+        var all: [CoreStatus.Gates] = []
+        for service in Endpoint.Service.allCases {
+            for environment in Environment.allCases {
+                var gates = CoreStatus.Gates(service: service, environment: environment)
+                forEachGate(of: service, environment) { gate in
+                    gates.phases[gate.breaker.phase.rawValue, default: 0] += 1
+                    gates.inFlight += gate.inFlight
+                    gates.waiting += gate.waiting
+                    gates.limit = min(gates.limit, gate.mostCalls)
+                }
+                if gates.limit == .max { gates.limit = mostCalls }
+                all.append(gates)
+            }
+        }
+        return all
+    }
+}

@@ -1,0 +1,171 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// Decides when a batch of decisions goes to the ledger, and which are in it.
+///
+/// A batch starts when the connection is free and 256 rows wait, or 5 ms have passed since the last one started. So an idle
+/// worker writes at once, a busy one what came in 5 ms, and one whose database is slow everything that waits.
+struct WriteBatcher {
+    static let enoughRows = 256
+    static let pace: Duration = .milliseconds(5)
+    /// Most rows of one batch; a decision with more of them goes alone.
+    static let mostRows = 1024
+    private static let backoff = Backoff(base: .milliseconds(100), cap: .seconds(5), jitter: .equal)
+
+    private struct Waiting {
+        let token: SubmissionToken
+        let rows: Int
+        let keys: BatchKeys
+    }
+
+    private var waiting = FIFO<Waiting>()
+    private var rowsWaiting = 0
+    private var underWay: [Waiting] = []
+    private(set) var id: BatchID?
+    private var batches: UInt64 = 0
+    private var lastStart: Instant?
+    /// Not before, because the ledger did not answer.
+    private var notBefore: Instant?
+    private var failures = 0
+    private var keys: Set<UInt64> = []
+
+    /// Decisions that wait or are being written.
+    var count: Int { waiting.count + underWay.count }
+    var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
+
+    mutating func add(_ token: SubmissionToken, rows: Int, _ keys: BatchKeys) {
+        waiting.append(Waiting(token: token, rows: max(1, rows), keys: keys))
+        rowsWaiting += max(1, rows)
+    }
+
+    /// When a batch may start; nil while nothing waits, or one is under way.
+    var nextMoment: Instant? {
+        guard id == nil, !waiting.isEmpty else { return nil }
+        if let notBefore { return notBefore }
+        guard rowsWaiting < Self.enoughRows, let lastStart else { return Instant(nanoseconds: .min) }
+        return lastStart + Self.pace
+    }
+
+    /// Starts a batch, if it is time.
+    ///
+    /// - Parameter flights: says whether a decision is still to be written.
+    /// - Returns: the decisions of the batch, in order; nil if none starts.
+    mutating func start(at now: Instant, in flights: Flights) -> (id: BatchID, tokens: [SubmissionToken])? {
+        guard let moment = nextMoment, moment <= now else { return nil }
+        keys.removeAll(keepingCapacity: true)
+        var rows = 0
+        var tokens: [SubmissionToken] = []
+        tokens.reserveCapacity(min(waiting.count, Self.mostRows))
+        // Those that stay are those whose keys are taken: they go round once.
+        for _ in 0..<waiting.count {
+            guard let next = waiting.popFirst() else { break }
+            guard flights.isWriting(next.token) else {
+                rowsWaiting -= next.rows
+                continue
+            }
+            guard tokens.isEmpty || rows + next.rows <= Self.mostRows, take(next.keys) else {
+                waiting.append(next)
+                continue
+            }
+            rows += next.rows
+            rowsWaiting -= next.rows
+            tokens.append(next.token)
+            underWay.append(next)
+        }
+        guard !tokens.isEmpty else { return nil }
+        batches += 1
+        let batch = BatchID(rawValue: batches)
+        id = batch
+        lastStart = now
+        notBefore = nil
+        return (batch, tokens)
+    }
+
+    /// The batch under way was answered.
+    ///
+    /// - Returns: its decisions, in order; nil for a batch that is not under way.
+    mutating func ended(_ batch: BatchID) -> [SubmissionToken]? {
+        guard id == batch else { return nil }
+        defer { underWay.removeAll(keepingCapacity: true) }
+        id = nil
+        failures = 0
+        return underWay.map(\.token)
+    }
+
+    /// It is not known whether the batch under way was written: its decisions are written again, before all others.
+    mutating func failed(_ batch: BatchID, at now: Instant, using generator: inout SplitMix64) {
+        guard id == batch else { return }
+        id = nil
+        failures += 1
+        notBefore = now + Self.backoff.delay(afterFailures: failures, using: &generator)
+        var rest = FIFO<Waiting>()
+        swap(&rest, &waiting)
+        for decision in underWay {
+            waiting.append(decision)
+            rowsWaiting += decision.rows
+        }
+        underWay.removeAll(keepingCapacity: true)
+        while let decision = rest.popFirst() { waiting.append(decision) }
+    }
+
+    private mutating func take(_ candidate: BatchKeys) -> Bool {
+        guard !keys.contains(candidate.submission),
+            candidate.transaction == 0 || !keys.contains(candidate.transaction),
+            candidate.original == 0 || !keys.contains(candidate.original),
+            candidate.more.allSatisfy({ !keys.contains($0) })
+        else { return false }
+        keys.insert(candidate.submission)
+        if candidate.transaction != 0 { keys.insert(candidate.transaction) }
+        if candidate.original != 0 { keys.insert(candidate.original) }
+        keys.formUnion(candidate.more)
+        return true
+    }
+}
+
+/// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys are
+/// made of.
+///
+/// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be made. Two
+/// different ids with one hash wait for each other as well. Either costs a wait for the next batch, and nothing else.
+struct BatchKeys: Sendable {
+    /// Of the submission, which stands for its claim as well.
+    let submission: UInt64
+    /// Of the first purchase; zero where there is none.
+    var transaction: UInt64 = 0
+    /// Of its original transaction, where that is another one.
+    var original: UInt64 = 0
+    /// Line items, and everything of further purchases.
+    var more: [UInt64] = []
+
+    init(submission claimant: Claimant, _ content: Decision.Content) {
+        submission = Self.hash(1, claimant.bundleID.rawValue, claimant.submissionID.rawValue)
+        guard case .grant(let purchases, _) = content else { return }
+        for (index, granted) in purchases.enumerated() {
+            let purchase = granted.purchase
+            let kind: UInt8 = purchase.environment == .production ? 2 : 3
+            let id = Self.hash(kind, purchase.transactionID.rawValue)
+            let isRestored = purchase.originalTransactionID != purchase.transactionID
+            let first = isRestored ? Self.hash(kind, purchase.originalTransactionID.rawValue) : 0
+            if index == 0 {
+                transaction = id
+                original = first
+            } else {
+                more.append(id)
+                if isRestored { more.append(first) }
+            }
+            // Two restored copies of one period differ in their transactions and share this.
+            if let lineItem = purchase.webOrderLineItemID { more.append(Self.hash(kind + 2, lineItem)) }
+        }
+    }
+
+    /// FNV-1a, because it is the same in every process; nobody gains anything by a collision.
+    private static func hash(_ kind: UInt8, _ text: String, _ second: String = "") -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(kind)
+        hash &*= 0x0100_0000_01B3
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01B3 }
+        hash = (hash ^ 0xFF) &* 0x0100_0000_01B3
+        for byte in second.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01B3 }
+        return hash == 0 ? 1 : hash
+    }
+}

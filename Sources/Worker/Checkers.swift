@@ -1,0 +1,189 @@
+import AppStore
+import Contract
+import Ledger
+import Processing
+import Synchronization
+import Threading
+
+/// The checkers: threads that parse records, verify signatures and apply the claim policy. Most of the CPU is used here.
+///
+/// Each has a mailbox of its own; chunks go to them in turn.
+final class CheckerPool: Sendable {
+    /// Submissions in one chunk: small enough to share a turn's work, large enough to be worth a hop.
+    static let chunk = 32
+    /// Chunks that wait for one checker; the in-flight limit is below it.
+    static let maxChunks = 100_000
+
+    private let mailboxes: [Mailbox<[CheckTask]>]
+    /// The checker that gets the next chunk.
+    private let turn = Atomic<Int>(0)
+    private let threads: [OwnerThread]
+
+    init(count: Int, core: Mailbox<CoreMail>) throws(ThreadingError) {
+        var mailboxes: [Mailbox<[CheckTask]>] = []
+        var threads: [OwnerThread] = []
+        for number in 0..<count {
+            let mailbox = try Mailbox<[CheckTask]>(bound: Self.maxChunks)
+            mailboxes.append(mailbox)
+            threads.append(try OwnerThread(name: "check-\(number)") { Self.run(mailbox, core) })
+        }
+        self.mailboxes = mailboxes
+        self.threads = threads
+    }
+
+    /// Cuts tasks into chunks and hands them out. For the core's thread.
+    func post(_ tasks: [CheckTask]) {
+        let size = min(Self.chunk, max(1, (tasks.count + mailboxes.count - 1) / mailboxes.count))
+        var start = 0
+        while start < tasks.count {
+            let end = min(start + size, tasks.count)
+            let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+            mailboxes[turn % mailboxes.count].post(Array(tasks[start..<end]))
+            start = end
+        }
+    }
+
+    /// Ends the threads, and waits for them.
+    func stop() {
+        for mailbox in mailboxes {
+            mailbox.close()
+            mailbox.wake.signal()
+        }
+        for thread in threads { thread.join() }
+    }
+
+    private static func run(_ mailbox: Mailbox<[CheckTask]>, _ core: Mailbox<CoreMail>) {
+        var chunks: [[CheckTask]] = []
+        while true {
+            mailbox.wake.wait()
+            mailbox.takeAll(into: &chunks)
+            for chunk in chunks {
+                let now = Timestamp.now
+                core.post(
+                    .input(
+                        .checked(
+                            chunk.map { Checked(token: $0.token, result: SubmissionCheck.perform($0, at: now)) })))
+            }
+            chunks.removeAll(keepingCapacity: true)
+            if mailbox.isClosed { return }
+        }
+    }
+}
+
+/// The content of ``Processing/Rules``: what checkers and HTTP need of the apps file.
+struct VerificationRules: Sendable {
+    let checker: LocalChecker
+    let verifiers: SignatureVerifiers
+    /// Apps with a fulfilment service.
+    let services: Set<BundleID>
+}
+
+/// The work of a checker thread, one task at a time.
+enum SubmissionCheck {
+    /// - Parameter now: Wall-clock time.
+    static func perform(_ task: CheckTask, at now: Timestamp) -> CheckResult {
+        guard let rules = task.rules.content as? VerificationRules else {
+            return .answer(.concluded(.hold(.appNotConfigured, detail: "No rules are loaded.")))
+        }
+        switch task.work {
+        case .record(let record, let known): return check(record, known, rules, at: now)
+        case .quarantine(let record, let reason): return quarantine(record, reason)
+        case .submission(let submission):
+            return result(of: submission, rules.checker.check(submission, isRetry: true, at: now), rules)
+        case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, rules, at: now)
+        case .answer(_, let question):
+            guard let apple = question.content as? AppleQuestion else { return .answer(Self.foreign) }
+            return .answer(AttemptResult(apple.checked(with: rules.verifiers, at: now)))
+        }
+    }
+
+    private static func check(
+        _ record: InputRecord, _ known: KnownOutcome?, _ rules: VerificationRules, at now: Timestamp
+    ) -> CheckResult {
+        switch SubmissionReading(record, now: now) {
+        case .unreadable(let reason): return quarantine(record, reason)
+        case .malformed(let malformed):
+            return known.isOf(malformed.claimant) ? .known(.publish) : .malformed(malformed)
+        case .submission(let submission):
+            if known.isOf(submission.claimant) {
+                return .known(rules.checker.rules(of: submission.bundleID)?.app.repeats ?? .publish)
+            }
+            return result(of: submission, rules.checker.check(submission, at: now), rules)
+        }
+    }
+
+    private static func quarantine(_ record: InputRecord, _ reason: String) -> CheckResult {
+        .unreadable(QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
+    }
+
+    private static func result(
+        of submission: Submission, _ outcome: LocalChecker.Outcome, _ rules: VerificationRules
+    ) -> CheckResult {
+        let app = rules.checker.rules(of: submission.bundleID)
+        let further = SubmissionRules(
+            owesCall: rules.services.contains(submission.bundleID), repeats: app?.app.repeats ?? .publish,
+            doubtsNothingNew: app?.answersMayLag(for: submission) ?? false)
+        let check: LocalCheck =
+            switch outcome {
+            case .concluded(let verdict): .concluded(verdict)
+            case .ask(let question):
+                .ask(
+                    Question(endpoint: question.endpoint, content: question),
+                    lookUp: question.lookedUpTransaction.map { transaction in
+                        GrantLookup(
+                            bundleID: submission.bundleID, userID: submission.userID, transactionID: transaction,
+                            environment: submission.claim.environment, orderID: submission.orderID,
+                            productID: submission.claim.productID)
+                    },
+                    isSigned: submission.evidence.isSigned(receipts: app?.receipts))
+            }
+        return .submission(submission, further, check)
+    }
+
+    /// Only a "yes" of the signature decides, where the app's rules say so.
+    private static func signature(
+        of submission: Submission, _ mayDecide: Bool, _ rules: VerificationRules, at now: Timestamp
+    ) -> CheckResult {
+        guard rules.checker.isSigned(submission) else { return .signature(holds: false, nil) }
+        let policy = rules.checker.rules(of: submission.bundleID)?.app.whenVerifyReceiptUnavailable
+        guard mayDecide, policy == .local,
+            case .concluded(let verdict) = rules.checker.checkBySignature(submission, at: now),
+            case .verified = verdict
+        else { return .signature(holds: true, nil) }
+        return .signature(holds: true, verdict)
+    }
+
+    /// A question that this version did not make.
+    static let foreign = AttemptResult.concluded(
+        .hold(.unknownAnswer, detail: "The question is of a form that is not known."))
+}
+
+extension Evidence {
+    /// Whether evidence that has passed its local check bears Apple's signature; nil if that check does not look at it.
+    fileprivate func isSigned(receipts method: ReceiptMethod?) -> Bool? {
+        switch self {
+        case .transactionID: false
+        case .signedTransaction: true
+        case .receipt: method == .verifyReceipt ? nil : true
+        }
+    }
+}
+
+extension KnownOutcome? {
+    /// Whether it is the outcome of this claimant's submission: a topic that was made anew has other records at old offsets.
+    fileprivate func isOf(_ claimant: Claimant) -> Bool {
+        guard let self else { return false }
+        return self.bundleID == claimant.bundleID && self.submissionID == claimant.submissionID
+            && self.userID == claimant.userID
+    }
+}
+
+extension AttemptResult {
+    init(_ step: QuestionStep) {
+        switch step {
+        case .verdict(let verdict): self = .concluded(verdict)
+        case .ask(let question): self = .next(Question(endpoint: question.endpoint, content: question))
+        case .check(let question): self = .check(Question(endpoint: question.endpoint, content: question))
+        }
+    }
+}

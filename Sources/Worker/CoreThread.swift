@@ -1,0 +1,179 @@
+import Contract
+import Glibc
+import Kafka
+import Ledger
+import Logging
+import Metrics
+import Processing
+import Scheduling
+import Synchronization
+import Threading
+
+/// The drivers that the core's actions go to. Each takes one post a turn.
+struct CorePorts: Sendable {
+    let mail: Mailbox<CoreMail>
+    let consumer: any ConsumerPort
+    let checkers: CheckerPool
+    let apple: AppleDriver
+    let writer: LedgerThread
+    let side: LedgerThread
+    let metrics: WorkerMetrics
+    let activity: CoreActivity
+    let alerts: AlertLog
+    /// The core's last word.
+    let stopped: @Sendable (StopReason) -> Void
+}
+
+/// The consumer as the core's thread sees it.
+protocol ConsumerPort: Sendable {
+    func fetchCommitted(_ partitions: [TopicPartition])
+    func assign(_ assignments: [Assignment])
+    func unassign(_ partitions: [TopicPartition])
+    func commit(_ offsets: [CommittedOffset])
+    func demand(_ demand: Demand)
+}
+
+/// The core's thread: takes what has come, lets the core decide, posts its actions. It has no branches of its own but for what a
+/// port needs: what it decided would be untested.
+enum CoreThread {
+    /// Turns come at least so often, as a sign of life.
+    static let longestWait = Duration.seconds(5)
+    /// Turns start at least this far apart under load, so that each has a batch to work on.
+    static let pace = Duration.milliseconds(1)
+    /// Metrics show the core as it was at most so long ago, while it takes turns.
+    static let statusPause = Duration.seconds(1)
+
+    /// - Parameter failed: Called if the producer cannot be made; then nothing runs.
+    static func start(
+        settings: CoreSettings, rules: Rules, ports: CorePorts, producing: Producing,
+        failed: @escaping @Sendable (String) -> Void
+    ) throws(ThreadingError) -> OwnerThread {
+        try OwnerThread(name: "core") {
+            // The producer is confined to this thread, so it is born here.
+            do throws(KafkaError) {
+                let producer = try producing.producer(wake: ports.mail.wake)
+                // Generations of take-overs must never come twice.
+                run(WorkerCore(settings: settings, seed: .random(in: 0 ... .max)), rules, ports, producer)
+            } catch {
+                failed("Kafka: \(error)")
+            }
+        }
+    }
+
+    private static func run(
+        _ core: consuming WorkerCore, _ rules: Rules, _ ports: CorePorts, _ producer: EventProducer
+    ) {
+        var actions = Actions()
+        var mail: [CoreMail] = [.input(.rules(rules))]
+        var reports: [PublishReport] = []
+        // How often each connection to the ledger was lost, as the core knows.
+        var losses = (write: 0, side: 0)
+        var statusAt = Instant.now
+        while true {
+            let now = Instant.now
+            let wall = Timestamp.now
+            for message in mail {
+                switch message {
+                case .input(let input): core.handle(input, at: now, wall: wall, into: &actions)
+                case .lost(.write, let count, let input):
+                    losses.write = count
+                    core.handle(input, at: now, wall: wall, into: &actions)
+                case .lost(.side, let count, let input):
+                    losses.side = count
+                    core.handle(input, at: now, wall: wall, into: &actions)
+                }
+            }
+            // Emptied before the wait, or evidence stays in memory while the core sleeps.
+            mail.removeAll(keepingCapacity: true)
+            producer.drainReports(into: &reports)
+            if !reports.isEmpty {
+                ports.metrics.published(reports)
+                core.handle(.published(reports), at: now, wall: wall, into: &actions)
+            }
+            reports.removeAll(keepingCapacity: true)
+            core.endTurn(at: now, wall: wall, into: &actions)
+            carryOut(actions, ports, producer, losses)
+            ports.activity.turned(at: now)
+            ports.metrics.inFlight.set(core.inFlight)
+            if statusAt <= now {
+                ports.metrics.noted(core.status)
+                statusAt = now + statusPause
+            }
+            if let reason = actions.stop {
+                producer.close()
+                ports.mail.close()
+                ports.stopped(reason)
+                return
+            }
+            let wakeAt = [producer.needsTurn, actions.wakeAt].compactMap { $0 }.min()
+            actions.removeAll()
+            ports.mail.wake.wait(until: min(wakeAt ?? .distantFuture, now + longestWait))
+            rest(since: now)
+            ports.mail.takeAll(into: &mail)
+        }
+    }
+
+    private static func rest(since start: Instant) {
+        let left = (start + pace - .now).clampedNanoseconds
+        guard left > 0 else { return }
+        var time = timespec(tv_sec: 0, tv_nsec: Int(left))
+        nanosleep(&time, nil)
+    }
+
+    private static func carryOut(
+        _ actions: borrowing Actions, _ ports: CorePorts, _ producer: EventProducer, _ losses: (write: Int, side: Int)
+    ) {
+        if !actions.unassign.isEmpty { ports.consumer.unassign(actions.unassign) }
+        if !actions.fetchCommitted.isEmpty { ports.consumer.fetchCommitted(actions.fetchCommitted) }
+        if !actions.assign.isEmpty { ports.consumer.assign(actions.assign) }
+        if !actions.commit.isEmpty { ports.consumer.commit(actions.commit) }
+        if let demand = actions.demand { ports.consumer.demand(demand) }
+        if !actions.checks.isEmpty { ports.checkers.post(actions.checks) }
+        if !actions.attempts.isEmpty { ports.apple.post(actions.attempts) }
+        if !actions.writes.isEmpty { ports.writer.post(actions.writes.map { .write($0) }, losses: losses.write) }
+        if !actions.requests.isEmpty { ports.side.post(actions.requests.map { .request($0) }, losses: losses.side) }
+        for task in actions.publishes { producer.publish(task) }
+        if !actions.alerts.isEmpty { ports.alerts.tell(actions.alerts) }
+    }
+}
+
+/// A driver's message for the core's thread.
+enum CoreMail: Sendable {
+    case input(Input)
+    /// A reply that tells of a lost connection: the core knows of so many losses of that connection from now on. Its later
+    /// calls carry the number, see ``LedgerThread``.
+    case lost(LedgerRole, losses: Int, Input)
+}
+
+/// The two connections to the ledger, each on a thread of its own.
+enum LedgerRole: String, Sendable {
+    case write
+    case side
+}
+
+/// Signs of the core's life, for health: written by its thread, read by anybody.
+final class CoreActivity: Sendable {
+    /// The core waits for at most so long between two turns, or it hangs.
+    static let longestTurn = Duration.seconds(30)
+
+    private let turnedAt = Atomic<Int64>(Instant.now.nanoseconds)
+    private let isMember = Atomic<Bool>(false)
+
+    /// Noted at the end of each turn.
+    func turned(at now: Instant) { turnedAt.store(now.nanoseconds, ordering: .relaxed) }
+
+    /// Noted when the group has let the worker in, with partitions or without.
+    func joined() { isMember.store(true, ordering: .relaxed) }
+
+    func isAlive(at now: Instant) -> Bool {
+        now - Instant(nanoseconds: turnedAt.load(ordering: .relaxed)) < Self.longestTurn
+    }
+
+    /// Whether the worker takes part in its group: then a rollout may go on to the next.
+    var isReady: Bool { isMember.load(ordering: .relaxed) }
+}
+
+extension Timestamp {
+    /// The host's wall clock.
+    static var now: Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
+}

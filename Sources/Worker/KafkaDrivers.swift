@@ -1,0 +1,162 @@
+import Contract
+import Kafka
+import Logging
+import Metrics
+import Processing
+import Scheduling
+import Threading
+
+/// The Kafka consumer in the core's words.
+struct KafkaConsumerDriver: ConsumerPort {
+    let consumer: KafkaConsumer
+
+    func fetchCommitted(_ partitions: [TopicPartition]) { consumer.fetchCommitted(partitions.map(KafkaPartition.init)) }
+
+    func assign(_ assignments: [Assignment]) {
+        consumer.assign(
+            assignments.map { assignment in
+                let start: KafkaStart.Offset =
+                    switch assignment.start {
+                    case .oldest: .oldest
+                    case .offset(let offset): .at(offset)
+                    }
+                return KafkaStart(
+                    KafkaPartition(assignment.partition), from: start, assignmentID: assignment.id.rawValue)
+            })
+    }
+
+    func unassign(_ partitions: [TopicPartition]) { consumer.unassign(partitions.map(KafkaPartition.init)) }
+
+    func commit(_ offsets: [CommittedOffset]) {
+        var all: [KafkaPartition: Int64] = [:]
+        for offset in offsets { all[KafkaPartition(offset.partition)] = offset.offset }
+        consumer.commit(all)
+    }
+
+    func demand(_ demand: Demand) { consumer.demand(records: demand.records, bytes: demand.bytes) }
+
+    /// An event of the consumer's, on its thread: for the core, for the process, or for the log.
+    static func received(
+        _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
+        activity: CoreActivity, logger: Logger
+    ) {
+        switch event {
+        case .assigned(let partitions):
+            activity.joined()
+            core.post(.input(.assigned(partitions.map(TopicPartition.init))))
+        case .revoked(let partitions), .lost(let partitions):
+            core.post(.input(.revoked(partitions.map(TopicPartition.init))))
+        case .records(let batches):
+            metrics.read.increment(by: batches.reduce(0) { $0 + $1.records.count })
+            core.post(
+                contentsOf: batches.map {
+                    .input(.records(batch(partition: $0.partition, assignmentID: $0.assignmentID, records: $0.records)))
+                })
+        case .committedOffsets(let offsets):
+            let all = offsets.sorted { $0.key < $1.key }
+                .map { CommittedOffset(partition: TopicPartition($0.key), offset: $0.value) }
+            core.post(.input(.committed(all)))
+        case .committedOffsetsFailed: core.post(.input(.committed(nil)))
+        case .recordsGone(let partition, _, let offsets):
+            logger.error(
+                "Records were deleted before they were read: the topic's retention is shorter than the backlog",
+                metadata: ["partition": "\(partition)", "offsets": "\(offsets)"])
+        case .offsetsWentBack(let partition, _, let expected, let found):
+            logger.error(
+                "A partition's offsets went back: its topic was made anew; it is read from its beginning",
+                metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
+            // A take-over finds out where it is read from.
+            core.post(
+                contentsOf: [
+                    .input(.revoked([TopicPartition(partition)])), .input(.assigned([TopicPartition(partition)])),
+                ])
+        case .failed(let error):
+            guard case .fatal = error else { return }
+            events.post(.kafkaFailed("Kafka: \(error)"))
+        // The ledger's offsets are the ones that count.
+        case .committed, .commitFailed, .stopped: break
+        }
+    }
+
+    /// Consecutive records as the core takes them.
+    static func batch(partition: KafkaPartition, assignmentID: UInt64, records: [KafkaRecord]) -> RecordBatch {
+        RecordBatch(
+            assignment: AssignmentID(rawValue: assignmentID),
+            records: records.map { record in
+                InputRecord(
+                    origin: Origin(topic: partition.topic, partition: partition.index, offset: record.offset),
+                    key: record.key, value: record.value,
+                    headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) },
+                    timestamp: record.timestampMilliseconds.map(Timestamp.init(milliseconds:)))
+            })
+    }
+}
+
+extension KafkaPartition {
+    init(_ partition: TopicPartition) { self.init(topic: partition.topic, index: partition.partition) }
+}
+
+extension TopicPartition {
+    init(_ partition: KafkaPartition) { self.init(topic: partition.topic, partition: partition.index) }
+}
+
+/// The Kafka producer in the core's words, on the core's thread: librdkafka does not block there.
+final class EventProducer {
+    /// Time that a closing producer has for what it holds.
+    static let closingLimit = Duration.seconds(5)
+
+    private let producer: KafkaProducer
+    private let names: [Topic: String]
+    private var drained: [KafkaDeliveryReport] = []
+    /// Ends that came without a delivery report.
+    private var refused: [PublishReport] = []
+
+    init(producer: KafkaProducer, names: [Topic: String]) {
+        self.producer = producer
+        self.names = names
+    }
+
+    func publish(_ task: PublishTask) {
+        let event = task.event
+        let record = KafkaProducerRecord(
+            topic: names[event.topic] ?? event.topic.defaultName, key: event.key, value: event.value,
+            headers: event.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
+        switch producer.produce(record, token: task.token.rawValue) {
+        case .accepted: break
+        // A full queue is a broker that takes too little: its event goes the way of those that time out.
+        case .full, .refused: refused.append(PublishReport(token: task.token, result: .failed))
+        }
+    }
+
+    /// Takes the ends that have come.
+    func drainReports(into reports: inout [PublishReport]) {
+        drained.removeAll(keepingCapacity: true)
+        producer.drainReports(into: &drained)
+        append(to: &reports)
+    }
+
+    /// When the producer has to be looked at again, besides when its descriptor is signalled; nil if it need not be.
+    var needsTurn: Instant? {
+        if !refused.isEmpty { return .now }
+        return producer.isReplacing ? .now + .seconds(1) : nil
+    }
+
+    /// Gives up what is left, and frees the client. The core has stopped: nobody asks what became of it.
+    func close() {
+        drained.removeAll(keepingCapacity: true)
+        producer.close(until: .now + Self.closingLimit, into: &drained)
+    }
+
+    private func append(to reports: inout [PublishReport]) {
+        for report in drained {
+            let result: PublishReport.Result =
+                switch report.result {
+                case .acknowledged: .acknowledged
+                case .failed: .failed
+                }
+            reports.append(PublishReport(token: PublishToken(rawValue: report.token), result: result))
+        }
+        reports.append(contentsOf: refused)
+        refused.removeAll(keepingCapacity: true)
+    }
+}

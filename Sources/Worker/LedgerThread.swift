@@ -1,0 +1,205 @@
+import Configuration
+import Contract
+import Ledger
+import LedgerSQLite
+import Logging
+import Processing
+import Scheduling
+import Threading
+
+/// One of the ledger's two connections, on a thread of its own.
+///
+/// A connection that is lost is made anew with the next call. The core hears of the loss as the end of the call that met it,
+/// and takes every partition over anew. Calls that it made before it heard were meant for the old connection, and the ledger
+/// behind the new one may have been set back: each call carries the number of losses that the core knew of, and one with an old
+/// number ends as lost, too, without being carried out.
+final class LedgerThread: Sendable {
+    /// Calls that wait: one batch for the connection that writes; for the other one a handful of each kind.
+    static let maxCalls = 20_000
+
+    enum Work: Sendable {
+        case write(WriteBatch)
+        case request(LedgerRequest)
+    }
+
+    struct Call: Sendable {
+        let work: Work
+        let losses: Int
+    }
+
+    private let calls: Mailbox<Call>
+    private let thread: OwnerThread
+
+    /// - Parameter open: Makes a connection, on this thread.
+    init(
+        _ role: LedgerRole, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
+        open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
+    ) throws(ThreadingError) {
+        let calls = try Mailbox<Call>(bound: Self.maxCalls)
+        self.calls = calls
+        thread = try OwnerThread(name: "ledger-\(role.rawValue)") {
+            Loop(role: role, calls: calls, core: core, metrics: metrics, logger: logger, open: open).run()
+        }
+    }
+
+    func post(_ work: [Work], losses: Int) {
+        calls.post(contentsOf: work.map { Call(work: $0, losses: losses) })
+    }
+
+    /// Ends the thread once the call under way is done, and waits for it.
+    func stop() {
+        calls.close()
+        calls.wake.signal()
+        thread.join()
+    }
+
+    /// The thread's own state.
+    private final class Loop {
+        private let role: LedgerRole
+        private let calls: Mailbox<Call>
+        private let core: Mailbox<CoreMail>
+        private let metrics: WorkerMetrics
+        private let logger: Logger
+        private let open: @Sendable () throws(LedgerError) -> any LedgerConnection
+        private var connection: (any LedgerConnection)?
+        private var losses = 0
+
+        init(
+            role: LedgerRole, calls: Mailbox<Call>, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
+            open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
+        ) {
+            self.role = role
+            self.calls = calls
+            self.core = core
+            self.metrics = metrics
+            self.logger = logger
+            self.open = open
+        }
+
+        func run() {
+            var taken: [Call] = []
+            while true {
+                calls.wake.wait()
+                calls.takeAll(into: &taken)
+                for call in taken { carryOut(call) }
+                taken.removeAll(keepingCapacity: true)
+                if calls.isClosed { return }
+            }
+        }
+
+        private func carryOut(_ call: Call) {
+            guard call.losses == losses else {
+                let lost = LedgerError.disconnected(detail: "The connection was lost before.")
+                return reply(call.work, .failure(lost), isLoss: true)
+            }
+            let start = Instant.now
+            let result = perform(call.work)
+            observe(call.work, result, took: .now - start)
+            guard case .failure(.disconnected(let detail)) = result else {
+                return reply(call.work, result, isLoss: false)
+            }
+            logger.warning(
+                "The connection to the ledger is lost", metadata: ["connection": role.rawValue, "detail": detail])
+            connection = nil
+            losses += 1
+            reply(call.work, result, isLoss: true)
+        }
+
+        private func perform(_ work: Work) -> Result<Answer, LedgerError> {
+            do throws(LedgerError) {
+                if connection == nil { connection = try open() }
+                guard let connection else { return .failure(.unavailable(detail: "There is no connection.")) }
+                switch work {
+                case .write(let batch): return .success(.results(try connection.write(batch.decisions)))
+                case .request(let request): return .success(.answer(try request.call.perform(on: connection)))
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        private func observe(_ work: Work, _ result: Result<Answer, LedgerError>, took: Duration) {
+            switch (work, result) {
+            case (_, .failure): metrics.unavailable(role)
+            case (.write(let batch), .success(.results(let results))):
+                metrics.wrote(batch.decisions, results, took: took, now: .now)
+            case (_, .success(.answer(.measured(let measure)))): metrics.measured(measure)
+            case (_, .success): break
+            }
+        }
+
+        private enum Answer {
+            case results([DecisionResult])
+            case answer(LedgerAnswer)
+        }
+
+        private func reply(_ work: Work, _ result: Result<Answer, LedgerError>, isLoss: Bool) {
+            let input: Input =
+                switch work {
+                case .write(let batch):
+                    .written(batch.id, result.map { if case .results(let results) = $0 { results } else { [] } })
+                case .request(let request):
+                    .ledger(request.id, result.map { if case .answer(let answer) = $0 { answer } else { .done } })
+                }
+            core.post(isLoss ? .lost(role, losses: losses, input) : .input(input))
+        }
+    }
+}
+
+/// Opens the ledger that the configuration names.
+struct LedgerOpening: Sendable {
+    static let shortestPause = Duration.milliseconds(500)
+    static let longestPause = Duration.seconds(5)
+    /// Tries between two lines of the log.
+    static let triesPerLine = 12
+
+    let settings: LedgerSettings
+
+    /// A connection for the calling thread.
+    func open() throws(LedgerError) -> any LedgerConnection {
+        switch settings {
+        case .sqlite(let path): return try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
+        }
+    }
+
+    /// Makes an embedded ledger where there is none, and waits for as long as it is not available: a worker that starts while
+    /// its database restarts, or its disk is full, has nothing to do but wait.
+    ///
+    /// - Returns: Its id; nil if the worker is to stop.
+    /// - Throws: the error that waiting does not mend.
+    func wait(_ events: Mailbox<ProcessEvent>, logger: Logger) throws(LedgerError) -> String? {
+        var backoff = Self.shortestPause
+        var tries = 0
+        while true {
+            do throws(LedgerError) {
+                switch settings {
+                case .sqlite(let path): try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
+                }
+                let id = try open().identity()
+                if tries > 0 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }
+                return id
+            } catch {
+                guard case .unavailable(let detail) = error else { throw error }
+                if tries % Self.triesPerLine == 0 {
+                    logger.warning(
+                        "The ledger is unavailable; the worker waits for it before it joins its group",
+                        metadata: ["cause": detail, "tries": "\(tries + 1)"])
+                }
+            }
+            tries += 1
+            if isStopped(events, within: backoff) { return nil }
+            backoff = min(backoff * 2, Self.longestPause)
+        }
+    }
+
+    /// Waits for a time, or until the process is to stop.
+    private func isStopped(_ events: Mailbox<ProcessEvent>, within time: Duration) -> Bool {
+        let until = Instant.now + time
+        var taken: [ProcessEvent] = []
+        while events.wake.wait(until: until) {
+            events.takeAll(into: &taken)
+            for case .stop in taken { return true }
+        }
+        return false
+    }
+}

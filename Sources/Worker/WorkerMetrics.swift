@@ -1,0 +1,276 @@
+import Contract
+import Ledger
+import Logging
+import Metrics
+import Processing
+import Scheduling
+
+/// What a worker counts. Each is counted once per batch, beside what is counted.
+struct WorkerMetrics: Sendable {
+    static let read = CounterDeclaration(
+        "grantor_records_read_total", help: "Records read from the input topic.")
+    static let outcomes = CounterDeclaration(
+        "grantor_submissions_total", help: "Submissions with an outcome in the ledger, by outcome.",
+        labels: ["outcome"])
+    static let created = CounterDeclaration(
+        "grantor_grants_created_total", help: "Purchases granted for the first time.")
+    static let failures = CounterDeclaration(
+        "grantor_submissions_failed_total", help: "Submissions that failed, by reason.", labels: ["reason"])
+    static let waits = CounterDeclaration(
+        "grantor_submissions_waiting_total",
+        help: "Times that a submission began or went on to wait in the ledger, by cause.",
+        labels: ["outcome", "cause"])
+    static let writeSeconds = TimerDeclaration(
+        "grantor_ledger_write_seconds", help: "Time of one batch of decisions at the ledger.")
+    static let batchSize = RecorderDeclaration(
+        "grantor_ledger_batch_size", help: "Submissions in one batch at the ledger.")
+    static let written = TimerDeclaration(
+        "grantor_received_to_written_seconds",
+        help: "Time from a record's own timestamp until its outcome stood in the ledger.")
+    static let unavailable = CounterDeclaration(
+        "grantor_ledger_unavailable_total", help: "Ledger calls that must be tried again, by connection.",
+        labels: ["connection"])
+    static let published = CounterDeclaration(
+        "grantor_events_published_total", help: "Event copies that Kafka acknowledged.")
+    static let notTaken = CounterDeclaration(
+        "grantor_events_not_taken_total",
+        help: "Event copies that Kafka refused, or did not acknowledge in ten seconds.")
+    static let callSeconds = TimerDeclaration(
+        "grantor_apple_call_seconds", help: "Time until Apple answered or could not, by service and environment.",
+        labels: ["service", "environment"])
+    static let unanswered = CounterDeclaration(
+        "grantor_apple_calls_unanswered_total", help: "Calls to Apple without an answer, by service and environment.",
+        labels: ["service", "environment"])
+    static let inFlight = GaugeDeclaration(
+        "grantor_in_flight", help: "Submissions, rows and events that are under way.")
+    static let inFlightSubmissions = GaugeDeclaration(
+        "grantor_in_flight_submissions", help: "Submissions that are under way, by state.", labels: ["state"])
+    static let inFlightBytes = GaugeDeclaration(
+        "grantor_in_flight_bytes", help: "Bytes of records, claims and evidence that are under way.")
+    static let inFlightLimit = GaugeDeclaration(
+        "grantor_in_flight_limit_submissions", help: "Submissions and rows that may be under way.")
+    static let inFlightLimitBytes = GaugeDeclaration(
+        "grantor_in_flight_limit_bytes", help: "Bytes that may be under way; see GRANTOR_MAX_IN_FLIGHT_BYTES.")
+    static let readingStopped = GaugeDeclaration(
+        "grantor_reading_stopped", help: "1 for the reason why no record is read at the moment.", labels: ["reason"])
+    static let assigned = GaugeDeclaration(
+        "grantor_partitions_assigned", help: "Partitions that the group has given to this worker.")
+    static let owned = GaugeDeclaration(
+        "grantor_partitions_owned", help: "Partitions that this worker writes for, by the ledger.")
+    static let breakers = GaugeDeclaration(
+        "grantor_apple_breakers", help: "Circuit breakers in each phase; one for each app's key at the Server API.",
+        labels: ["service", "environment", "phase"])
+    static let openings = CounterDeclaration(
+        "grantor_apple_breaker_openings_total", help: "Times that calls to Apple were stopped.",
+        labels: ["service", "environment"])
+    static let callLimit = GaugeDeclaration(
+        "grantor_apple_call_limit", help: "Calls that may be under way at once; the least of any key's.",
+        labels: ["service", "environment"])
+    static let callsInFlight = GaugeDeclaration(
+        "grantor_apple_calls_in_flight", help: "Calls to Apple that are under way.",
+        labels: ["service", "environment"])
+    static let callsWaiting = GaugeDeclaration(
+        "grantor_apple_calls_waiting", help: "Submissions in memory that wait for their call.",
+        labels: ["service", "environment"])
+    static let linesLost = CounterDeclaration(
+        "grantor_log_lines_lost_total", help: "Log lines for which there was no room because nobody read the log.")
+    static let alerts = CounterDeclaration(
+        "grantor_alerts_total", help: "News that a person should look at, by kind.", labels: ["kind"])
+    static let retryRows = GaugeDeclaration(
+        "grantor_retry_rows", help: "Submissions that wait in the ledger, of all workers.")
+    static let retryBytes = GaugeDeclaration(
+        "grantor_retry_bytes",
+        help: "Bytes of the submissions that wait in the ledger, of all workers; see GRANTOR_MAX_RETRY_BYTES.")
+    static let retryLimit = GaugeDeclaration(
+        "grantor_retry_limit_bytes", help: "Bytes that may wait in the ledger; at this bound nothing is read.")
+    static let outboxRows = GaugeDeclaration(
+        "grantor_outbox_rows", help: "Events and fulfilment calls that are owed, of all workers.")
+    static let outboxAge = GaugeDeclaration(
+        "grantor_outbox_overdue_seconds",
+        help: "How long the oldest row of the outbox has been due. Alert if it grows.")
+
+    private let registry: PrometheusRegistry
+    let read: Counter
+    let created: Counter
+    let published: Counter
+    let notTaken: Counter
+    let writeSeconds: Timer
+    let batchSize: Recorder
+    let written: Timer
+    let inFlight: Gauge
+    private let retryRows: Gauge
+    private let retryBytes: Gauge
+    private let outboxRows: Gauge
+    private let outboxAge: Gauge
+
+    init(_ registry: PrometheusRegistry, limits: CoreSettings = CoreSettings()) {
+        self.registry = registry
+        registry.gauge(Self.inFlightLimit).set(limits.inFlight)
+        registry.gauge(Self.inFlightLimitBytes).set(Double(limits.inFlightBytes))
+        registry.gauge(Self.retryLimit).set(Double(limits.retryBytes))
+        registry.observe(Self.linesLost) { Double(DescriptorWriter.standardError.lost) }
+        read = registry.counter(Self.read)
+        created = registry.counter(Self.created)
+        published = registry.counter(Self.published)
+        notTaken = registry.counter(Self.notTaken)
+        writeSeconds = registry.timer(Self.writeSeconds)
+        batchSize = registry.recorder(Self.batchSize)
+        written = registry.timer(Self.written)
+        inFlight = registry.gauge(Self.inFlight)
+        retryRows = registry.gauge(Self.retryRows)
+        retryBytes = registry.gauge(Self.retryBytes)
+        outboxRows = registry.gauge(Self.outboxRows)
+        outboxAge = registry.gauge(Self.outboxAge)
+    }
+
+    func unavailable(_ role: LedgerRole) { registry.counter(Self.unavailable, role.rawValue).increment() }
+
+    func published(_ reports: [PublishReport]) {
+        let taken = reports.count { $0.result == .acknowledged }
+        published.increment(by: taken)
+        if taken < reports.count { notTaken.increment(by: reports.count - taken) }
+    }
+
+    func alert(_ kind: String) { registry.counter(Self.alerts, kind).increment() }
+
+    /// What the core is about, once a second.
+    func noted(_ status: CoreStatus) {
+        for (state, count) in status.submissions { registry.gauge(Self.inFlightSubmissions, state).set(count) }
+        registry.gauge(Self.inFlightBytes).set(Double(status.bytes))
+        registry.gauge(Self.assigned).set(status.partitionsAssigned)
+        registry.gauge(Self.owned).set(status.partitionsOwned)
+        for reason in CoreStatus.ReadingStop.allCases {
+            registry.gauge(Self.readingStopped, reason.rawValue).set(status.readingStop == reason ? 1 : 0)
+        }
+        for gates in status.gates {
+            let (service, environment) = (gates.service.rawValue, gates.environment.rawValue)
+            for (phase, count) in gates.phases {
+                registry.gauge(Self.breakers, service, environment, phase).set(count)
+            }
+            registry.gauge(Self.callLimit, service, environment).set(gates.limit)
+            registry.gauge(Self.callsInFlight, service, environment).set(gates.inFlight)
+            registry.gauge(Self.callsWaiting, service, environment).set(gates.waiting)
+        }
+    }
+
+    /// Calls to an endpoint were stopped.
+    func opened(_ endpoint: Endpoint) {
+        registry.counter(Self.openings, endpoint.service.rawValue, endpoint.environment.rawValue).increment()
+    }
+
+    /// The end of a call to Apple.
+    func called(_ endpoint: Endpoint, took: Duration, isAnswered: Bool) {
+        let labels = (endpoint.service.rawValue, endpoint.environment.rawValue)
+        registry.timer(Self.callSeconds, labels.0, labels.1).record(took)
+        if !isAnswered { registry.counter(Self.unanswered, labels.0, labels.1).increment() }
+    }
+
+    /// A batch that the ledger has written.
+    func wrote(_ decisions: [Decision], _ results: [DecisionResult], took: Duration, now: Timestamp) {
+        writeSeconds.record(took)
+        batchSize.record(decisions.count)
+        var counts: [String: Int] = [:]
+        for (decision, result) in zip(decisions, results) {
+            guard case .written(let outcome, _) = result else { continue }
+            counts[outcome.word, default: 0] += 1
+            switch outcome {
+            case .granted(let number): if number > 0 { created.increment(by: number) }
+            case .failed(let reason): registry.counter(Self.failures, reason).increment()
+            case .retrying(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
+            case .held(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
+            case .redelivery, .repeated: break
+            }
+            if case .submission(let submission) = decision.subject {
+                written.record(max(.zero, now.since(submission.receivedAt)))
+            }
+        }
+        for (word, count) in counts { registry.counter(Self.outcomes, word).increment(by: count) }
+    }
+
+    /// The ledger's own sample of what waits in it.
+    func measured(_ measure: LedgerMeasure) {
+        retryRows.set(measure.retries.reduce(0) { $0 + $1.rows })
+        retryBytes.set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
+        outboxRows.set(measure.outboxRows)
+        outboxAge.set(Double(measure.outboxAge) / 1000)
+    }
+}
+
+extension Outcome {
+    /// Its word in metrics and logs.
+    var word: String {
+        switch self {
+        case .granted: "granted"
+        case .redelivery: "redelivery"
+        case .repeated: "repeated"
+        case .failed: "failed"
+        case .retrying: "retrying"
+        case .held: "held"
+        }
+    }
+}
+
+/// Tells people what the core has to say, in constant messages.
+struct AlertLog: Sendable {
+    let logger: Logger
+    let metrics: WorkerMetrics
+
+    func tell(_ alerts: [Alert]) {
+        for alert in alerts { tell(alert) }
+    }
+
+    private func tell(_ alert: Alert) {
+        switch alert {
+        case .breakerOpened(let endpoint):
+            metrics.opened(endpoint)
+            say(
+                "breaker_opened", .warning, "Apple does not answer; submissions that need it wait in the ledger",
+                endpoint)
+        case .breakerClosed(let endpoint, let after):
+            say(
+                "breaker_closed", .notice, "Apple answers again; what waited is tried now", endpoint,
+                ["away_for": "\(Self.seconds(after)) s"])
+        case .retriesHalfFull:
+            say("retries_half_full", .warning, "Half of the room for submissions that wait in the ledger is used")
+        case .retriesFull:
+            say("retries_full", .error, "The room for submissions that wait in the ledger is used up; nothing is read")
+        case .outboxFull:
+            say("outbox_full", .error, "100,000 events are owed in the outbox; nothing is read until Kafka takes them")
+        case .ledgerSetBack(let partition, let noted, let found):
+            say(
+                "ledger_set_back", .error, "The ledger was set back; its records are read again", nil,
+                [
+                    "partition": "\(partition)", "noted": "\(noted)", "found": found.map { "\($0)" } ?? "nothing",
+                ])
+        case .ledgerUnavailable(let detail):
+            say("ledger_unavailable", .warning, "The ledger is not available; nothing is read", nil, ["detail": detail])
+        case .ledgerAnswersAgain(let after):
+            say("ledger_available", .notice, "The ledger answers again", nil, ["away_for": "\(Self.seconds(after)) s"])
+        case .ownershipLost(let partition):
+            say(
+                "ownership_lost", .notice,
+                "Another worker writes for a partition; it is taken over again if it is ours", nil,
+                ["partition": "\(partition)"])
+        case .decisionRefused(let origin, let detail):
+            say(
+                "decision_refused", .error, "The ledger refuses a decision for its data; the submission is held", nil,
+                ["origin": "\(origin)", "detail": detail])
+        case .recordEndsWorkers(let origin):
+            say(
+                "record_ends_workers", .error, "A record whose check ended its worker before goes to quarantine", nil,
+                ["origin": "\(origin)"])
+        }
+    }
+
+    private func say(
+        _ kind: String, _ level: Logger.Level, _ message: String, _ endpoint: Endpoint? = nil,
+        _ more: Logger.Metadata = [:]
+    ) {
+        metrics.alert(kind)
+        var metadata = more
+        if let endpoint { metadata["endpoint"] = "\(endpoint)" }
+        logger.log(level: level, message, metadata: metadata)
+    }
+
+    private static func seconds(_ duration: Duration) -> Int64 { duration.components.seconds }
+}

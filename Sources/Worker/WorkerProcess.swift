@@ -1,0 +1,192 @@
+import AppStore
+public import Configuration
+import Contract
+import Glibc
+import HTTPClient
+import Kafka
+import Ledger
+public import Logging
+public import Metrics
+import Processing
+import Scheduling
+import Threading
+
+/// A worker from its start to its end: makes the drivers and the core, and hands signals on.
+///
+/// SIGTERM and SIGINT stop it in order, SIGHUP reads the apps file again. It ends by itself only where a person must look.
+public struct WorkerProcess {
+    private let configuration: WorkerConfiguration
+    private let logger: Logger
+    private let registry: PrometheusRegistry
+
+    public init(_ configuration: WorkerConfiguration, logger: Logger, registry: PrometheusRegistry = .shared) {
+        self.configuration = configuration
+        self.logger = logger
+        self.registry = registry
+    }
+
+    /// Runs until a signal stops it.
+    ///
+    /// - Throws: ``WorkerFailure``, which says how the process ends.
+    public func run() throws(WorkerFailure) {
+        // Before any other thread is there, so that all of them inherit it.
+        if let refusal = RulesLoading.refusal(of: configuration.apps) { throw .configuration(refusal) }
+        ProcessSignals.block()
+        let events: Mailbox<ProcessEvent>
+        let signals: OwnerThread
+        do throws(ThreadingError) {
+            events = try Mailbox(bound: 1000)
+            signals = try ProcessSignals.start(events)
+        } catch {
+            throw .failed(error.description)
+        }
+        defer { withExtendedLifetime(signals) {} }
+        OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
+        let health = try WorkerHealth(configuration.http, registry: registry)
+        defer { health.stop() }
+        let ledger = LedgerOpening(settings: configuration.ledger)
+        do throws(LedgerError) {
+            guard let id = try ledger.wait(events, logger: logger) else { return }
+            logger.info("The ledger is open", metadata: ["ledger": id])
+        } catch {
+            throw .ledger(error.sentence)
+        }
+        let drivers = try WorkerDrivers(
+            configuration, ledger: ledger, events: events, logger: logger, registry: registry)
+        health.watch(drivers.activity)
+        let reason = serve(events, drivers)
+        drivers.stop()
+        switch reason {
+        case .stopped(.clean), .stop, .reload: logger.info("The worker has stopped")
+        case .stopped(.forgotten(let ledger)):
+            throw .ledger(
+                "the group has committed offsets, and the ledger \(ledger) knows nothing of them: it is empty, or another "
+                    + "one. If it is to be used, run: grantor ledger accept \(ledger)")
+        case .stopped(.unusable(let detail)): throw .ledger(detail)
+        case .kafkaFailed(let detail): throw .failed(detail)
+        }
+    }
+
+    /// Hands signals on until the core is done.
+    private func serve(_ events: Mailbox<ProcessEvent>, _ drivers: WorkerDrivers) -> ProcessEvent {
+        var taken: [ProcessEvent] = []
+        var version = 1
+        while true {
+            events.wake.wait()
+            events.takeAll(into: &taken)
+            for event in taken {
+                switch event {
+                case .stop:
+                    logger.info("Stopping: what is under way is finished, the rest is read again by the next worker")
+                    drivers.core.post(.input(.stop))
+                case .reload:
+                    version += 1
+                    reload(drivers, version: version)
+                case .stopped, .kafkaFailed: return event
+                }
+            }
+        }
+    }
+
+    private func reload(_ drivers: WorkerDrivers, version: Int) {
+        do throws(ConfigurationError) {
+            let apps = try ConfiguredApps(file: configuration.appsFile)
+            if let refusal = RulesLoading.refusal(of: apps) {
+                return logger.error(
+                    "The apps file cannot be used; the one that was read before stays in force",
+                    metadata: ["cause": refusal])
+            }
+            drivers.core.post(.input(.rules(drivers.rules.rules(apps, version: version))))
+            logger.notice("The apps file is read again", metadata: ["apps": "\(apps.all.count)"])
+        } catch {
+            logger.error(
+                "The apps file cannot be used; the one that was read before stays in force",
+                metadata: ["cause": error.description])
+        }
+    }
+}
+
+extension LedgerError {
+    /// What is wrong, for people.
+    var sentence: String {
+        switch self {
+        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
+        }
+    }
+}
+
+/// Why a worker cannot start, or has ended. Each case says how the process ends.
+public enum WorkerFailure: Error, Hashable, Sendable {
+    /// A setting cannot be used: exit with 78.
+    case configuration(String)
+    /// The ledger cannot be used, or is not the one that the group has worked with: exit with 78.
+    case ledger(String)
+    /// The system refuses what the worker needs, or Kafka's client cannot go on: exit with 1, to be started again.
+    case failed(String)
+}
+
+/// News for the process's main thread.
+enum ProcessEvent: Sendable {
+    /// SIGTERM or SIGINT: stop in order.
+    case stop
+    /// SIGHUP: read the apps file again.
+    case reload
+    /// The core is done.
+    case stopped(StopReason)
+    /// Kafka's client cannot go on; a new process can.
+    case kafkaFailed(String)
+}
+
+/// The signals that concern a worker, taken by one thread that waits for nothing else: a handler could do next to nothing.
+enum ProcessSignals {
+    private static var ours: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&set, signal) }
+        return set
+    }
+
+    /// Keeps the signals from every thread that is started from now on.
+    static func block() {
+        var set = ours
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        // Writes to sockets and pipes that the other side closed end with EPIPE.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Waits for signals for as long as the process lives.
+    static func start(_ events: Mailbox<ProcessEvent>) throws(ThreadingError) -> OwnerThread {
+        try OwnerThread(name: "signals", stackSize: 64 << 10) {
+            var set = ours
+            while true {
+                var number: Int32 = 0
+                guard sigwait(&set, &number) == 0 else { continue }
+                events.post(number == SIGHUP ? .reload : .stop)
+            }
+        }
+    }
+}
+
+/// How many files and connections the process may have open at once (getrlimit(2)).
+enum OpenFiles {
+    /// Taken beside the calls to Apple: the ledger, brokers, metrics, libraries.
+    private static let beside = 100
+
+    /// Raises the limit to the most that the process may give itself, and says so where that is too little: a connection that
+    /// cannot be opened looks like a target that is away.
+    ///
+    /// - Parameter connections: most calls under way at once.
+    static func allow(connections: Int, logger: Logger) {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+        }
+        guard limit.rlim_cur < rlim_t(connections + beside) else { return }
+        logger.warning(
+            "Fewer files may be open than calls to Apple under way; raise the limit of open files (ulimit -n, nofile)",
+            metadata: ["limit": "\(limit.rlim_cur)", "needed": "\(connections + beside)"])
+    }
+}
