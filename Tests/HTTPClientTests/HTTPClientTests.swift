@@ -1,8 +1,9 @@
 import FoundationEssentials
-import HTTPClient
 import Logging
 import Synchronization
 import Testing
+
+@testable import HTTPClient
 
 @Suite(.timeLimit(.minutes(5)))
 struct HTTPClientTests {
@@ -24,7 +25,6 @@ struct HTTPClientTests {
             #expect(response.headers(named: "x-one") == ["a", "b"])
             #expect(response.header("x-empty") == "")
             #expect(response.header("x-none") == nil)
-            #expect(response.timings.total >= response.timings.firstByte)
             let request = try #require(setup.server.log.all.first)
             #expect(request.head.hasPrefix("POST /path?query=1 HTTP/1.1\r\n"))
             #expect(request.head.contains("X-Trace: 7\r\n"))
@@ -96,7 +96,7 @@ struct HTTPClientTests {
     @Test func `a connection is used again`() throws {
         try Setup.run { setup in
             var reused: [Bool] = []
-            for _ in 0..<20 { reused.append(try setup.get().timings.reusedConnection) }
+            for _ in 0..<20 { reused.append(try setup.get().reusedConnection) }
 
             #expect(reused == [false] + Array(repeating: true, count: 19))
             #expect(setup.server.connections.count == 1)

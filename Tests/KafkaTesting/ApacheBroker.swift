@@ -56,7 +56,7 @@ final class ApacheBroker: TestBroker {
             if let error = try admin.createTopics([topic])[name] ?? nil { throw error }
             // The controller knows it; the broker learns of it and of its leaders a moment later.
             for _ in 0..<Self.maxLooks {
-                if case .present(let found) = try admin.describe(topics: [name]).topics[name], found.leaderless == 0 {
+                if case .present(let found) = try admin.describe().topics[name], found.leaderless == 0 {
                     return
                 }
             }
@@ -90,7 +90,7 @@ final class ApacheBroker: TestBroker {
         running.withLock { $0 = (shell, pid) }
         let deadline = ContinuousClock.now + Self.startLimit
         while ContinuousClock.now < deadline {
-            if let cluster = try? admin.describe(topics: [], timeout: .seconds(2)), !cluster.brokers.isEmpty { return }
+            if let cluster = try? admin.describe(timeout: .seconds(2)), !cluster.brokers.isEmpty { return }
             guard Glibc.kill(pid, 0) == 0 else { break }
             usleep(50_000)
         }

@@ -19,28 +19,13 @@ public struct KafkaAdmin: Sendable {
         self.logger = logger
     }
 
-    /// The cluster's brokers and topics.
+    /// The cluster's brokers, and those of its topics that the credentials may see.
     ///
-    /// - Parameter topics: those to ask about, by name, so that a missing right is told from a missing topic; nil for
-    ///   all that the credentials may see. Brokers that create topics on demand may create these.
+    /// All topics are asked for: naming one would make some brokers create it.
+    ///
     /// - Throws: `transient` when no broker answers within `timeout`, configuration errors, `resourcesExhausted`.
-    public func describe(
-        topics: [String]? = nil, timeout: Duration = .seconds(10)
-    ) throws(KafkaError) -> KafkaClusterDescription {
-        try withClient { handle throws(KafkaError) in
-            let deadline = Instant.now + timeout
-            guard let topics else { return try Self.metadata(handle, topic: nil, deadline: deadline) }
-            guard let first = topics.first else {
-                let everything = try Self.metadata(handle, topic: nil, deadline: deadline)
-                return KafkaClusterDescription(brokers: everything.brokers, topics: [:])
-            }
-            var description = try Self.metadata(handle, topic: first, deadline: deadline)
-            for topic in topics.dropFirst() {
-                let more = try Self.metadata(handle, topic: topic, deadline: deadline)
-                description.topics.merge(more.topics) { $1 }
-            }
-            return description
-        }
+    public func describe(timeout: Duration = .seconds(10)) throws(KafkaError) -> KafkaClusterDescription {
+        try withClient { handle throws(KafkaError) in try Self.metadata(handle, deadline: .now + timeout) }
     }
 
     /// Runs `body` with a client of its own.
@@ -60,21 +45,172 @@ public struct KafkaAdmin: Sendable {
         do throws(KafkaError) {
             return try body(handle)
         } catch {
-            throw error.explained(by: FailureReason.last(of: handle), hiding: properties.secrets)
+            throw error.explained(by: LoggedReason.last(of: handle), hiding: properties.secrets)
         }
     }
 
-    static func metadata(
-        _ handle: ClientHandle, topic: String?, deadline: Instant
+    private static func metadata(
+        _ handle: ClientHandle, deadline: Instant
     ) throws(KafkaError) -> KafkaClusterDescription {
-        let reference = topic.flatMap { rd_kafka_topic_new(handle.pointer, $0, nil) }
-        if topic != nil, reference == nil { throw KafkaError(rd_kafka_last_error()) }
-        defer { reference.map(rd_kafka_topic_destroy) }
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let rest = max(deadline - .now, .zero).wholeMilliseconds
-        let code = rd_kafka_metadata(handle.pointer, topic == nil ? 1 : 0, reference, &metadata, rest)
+        let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, rest)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
         defer { rd_kafka_metadata_destroy(metadata) }
         return KafkaClusterDescription(metadata.pointee)
+    }
+}
+
+extension KafkaAdmin {
+    /// The offsets that the partitions of topics hold: from the oldest that is retained to the next to be written.
+    /// Partitions are asked one after the other, so that each answer is of a moment of its own.
+    ///
+    /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `transient` when a partition has
+    ///   no leader or not all answered within `timeout`, `denied`, configuration errors.
+    public func offsets(
+        of topics: [String], timeout: Duration = .seconds(30)
+    ) throws(KafkaError) -> [KafkaPartition: Range<Int64>] {
+        try withClient { handle throws(KafkaError) in
+            let deadline = Instant.now + timeout
+            let cluster = try Self.metadata(handle, deadline: deadline)
+            var offsets: [KafkaPartition: Range<Int64>] = [:]
+            for topic in topics {
+                guard case .present(let partitions)? = cluster.topics[topic] else {
+                    throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, text: "there is no topic \(topic)")
+                }
+                for index in 0..<Int32(clamping: partitions.count) {
+                    let partition = KafkaPartition(topic: topic, index: index)
+                    offsets[partition] = try Self.offsets(handle, partition, deadline: deadline)
+                }
+            }
+            return offsets
+        }
+    }
+
+    /// The offsets (the next to read) that a group has committed; partitions for which it has none, or that are not
+    /// there, are left out.
+    ///
+    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
+    ///   `timeout`, configuration errors.
+    public func committedOffsets(
+        of group: String, in partitions: [KafkaPartition], timeout: Duration = .seconds(30)
+    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        return try withClient(knowing: group) { handle throws(KafkaError) in
+            try handle.committedOffsets(partitions, timeout: timeout)
+        }
+    }
+
+    private static func offsets(
+        _ handle: ClientHandle, _ partition: KafkaPartition, deadline: Instant
+    ) throws(KafkaError) -> Range<Int64> {
+        var (low, high): (Int64, Int64) = (0, 0)
+        let rest = max(deadline - .now, .zero).wholeMilliseconds
+        try KafkaError.check(
+            rd_kafka_query_watermark_offsets(handle.pointer, partition.topic, partition.index, &low, &high, rest))
+        return low..<max(low, high)
+    }
+}
+
+/// One question of librdkafka's admin interface: asked, waited for and freed.
+enum AdminRequest {
+    /// Time beyond a request's own limit, after which librdkafka answers by itself; it only keeps a wait from being for
+    /// ever.
+    private static let margin = Duration.seconds(5)
+
+    /// Asks and waits.
+    ///
+    /// - Parameter ask: gives the request to librdkafka, with the options and the queue for its answer.
+    /// - Returns: the answer, which is no error.
+    static func run(
+        _ handle: ClientHandle, _ operation: rd_kafka_admin_op_t, timeout: Duration,
+        ask: (_ options: OpaquePointer, _ queue: OpaquePointer) -> Void
+    ) throws(KafkaError) -> ClientEvent {
+        let queue = try ClientQueue.make(handle)
+        guard let options = rd_kafka_AdminOptions_new(handle.pointer, operation) else {
+            throw .noMemory(for: "rd_kafka_AdminOptions_new")
+        }
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        rd_kafka_AdminOptions_set_request_timeout(options, timeout.wholeMilliseconds, nil, 0)
+        ask(options, queue.pointer)
+        guard let event = queue.nextEvent(milliseconds: (timeout + margin).wholeMilliseconds) else {
+            throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT)
+        }
+        let code = rd_kafka_event_error(event.pointer)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw KafkaError(code, text: rd_kafka_event_error_string(event.pointer).map(String.init(cString:)))
+        }
+        return event
+    }
+}
+
+/// A cluster's answer about itself.
+public struct KafkaClusterDescription: Sendable, Equatable {
+    /// One broker as it is advertised to clients.
+    public struct Broker: Sendable, Hashable {
+        /// Its number.
+        public let id: Int32
+        /// Its name or address.
+        public let host: String
+        /// Its port.
+        public let port: Int32
+    }
+
+    /// The state of one topic's partitions.
+    public struct Partitions: Sendable, Hashable {
+        /// How many there are.
+        public let count: Int
+        /// Those that can be neither read nor written at present.
+        public let leaderless: Int
+        /// Fewest copies that one of them has, and fewest of those that are in sync.
+        public let replicas: Int
+        public let inSyncReplicas: Int
+    }
+
+    /// One topic that was asked about.
+    public enum Topic: Sendable, Hashable {
+        case present(Partitions)
+        /// There is none of this name.
+        case missing
+        /// The cluster does not tell; a missing right is `denied`.
+        case failed(KafkaError)
+    }
+
+    /// All brokers, by number.
+    public let brokers: [Broker]
+    /// The topics asked about.
+    public internal(set) var topics: [String: Topic]
+
+    init(brokers: [Broker], topics: [String: Topic]) {
+        self.brokers = brokers
+        self.topics = topics
+    }
+
+    init(_ metadata: rd_kafka_metadata) {
+        let brokers = UnsafeMutableBufferPointer(start: metadata.brokers, count: Int(metadata.broker_cnt)).map {
+            (broker: rd_kafka_metadata_broker) in
+            Broker(id: broker.id, host: broker.host.map { String(cString: $0) } ?? "", port: Int32(broker.port))
+        }
+        self.brokers = brokers.sorted { $0.id < $1.id }
+        topics = [:]
+        for topic in UnsafeMutableBufferPointer(start: metadata.topics, count: Int(metadata.topic_cnt)) {
+            topics[String(cString: topic.topic)] = Topic(topic)
+        }
+    }
+}
+
+extension KafkaClusterDescription.Topic {
+    init(_ topic: rd_kafka_metadata_topic) {
+        switch topic.err {
+        case RD_KAFKA_RESP_ERR_NO_ERROR, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+            let partitions = UnsafeMutableBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
+            self = .present(
+                .init(
+                    count: partitions.count, leaderless: partitions.count { $0.leader < 0 },
+                    replicas: Int(partitions.map(\.replica_cnt).min() ?? 0),
+                    inSyncReplicas: Int(partitions.map(\.isr_cnt).min() ?? 0)))
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC: self = .missing
+        default: self = .failed(KafkaError(topic.err))
+        }
     }
 }

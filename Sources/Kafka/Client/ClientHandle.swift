@@ -67,6 +67,26 @@ final class ClientHandle: @unchecked Sendable {
         return .fatal(KafkaFailure(code, text: String(cText: text)))
     }
 
+    /// The offsets (the next to be read) that the client's own group has committed; partitions without one, and those
+    /// of topics that are not there, are left out. Asks the group's coordinator and waits. The client need not be a
+    /// member.
+    ///
+    /// `ListConsumerGroupOffsets` (KIP-222) would not wait. In librdkafka 2.0 it ends the process while a coordinator
+    /// moves or loads: by an assertion (`eonce->refcnt > 0`), and by SIGSEGV where the client has no group.
+    ///
+    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
+    ///   `timeout`.
+    func committedOffsets(
+        _ partitions: some Collection<KafkaPartition>, timeout: Duration
+    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        let list = try PartitionList(partitions)
+        try KafkaError.check(rd_kafka_committed(pointer, list.pointer, timeout.wholeMilliseconds))
+        let missing = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue
+        let refused = list.refused.filter { $0.value.failure?.code != missing }
+        if let error = refused.min(by: { $0.key < $1.key })?.value { throw error }
+        return list.offsets.filter { $0.value >= 0 }
+    }
+
     /// Whether the cluster was ever heard of. Does not wait.
     var hasReachedBroker: Bool {
         guard let id = rd_kafka_clusterid(pointer, 0) else { return false }
@@ -79,5 +99,91 @@ extension String {
     /// The text that a C function left in a buffer.
     init(cText buffer: [CChar]) {
         self.init(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// The librdkafka properties of one client: this module's defaults, then the operator's, minus what may not be changed.
+struct ClientProperties: Sendable {
+    /// A property that the operator may set to nothing but `allowed`.
+    struct Rule: Sendable {
+        let key: String
+        let allowed: Set<String>
+        let reason: String
+    }
+
+    private(set) var values: [String: String]
+
+    init(_ configuration: KafkaClientConfiguration, defaults: [String: String], rules: [Rule]) throws(KafkaError) {
+        for rule in Self.commonRules + rules {
+            guard let value = configuration.properties[rule.key], !rule.allowed.contains(value) else { continue }
+            throw .refusedProperty(key: rule.key, reason: rule.reason)
+        }
+        values = [
+            "bootstrap.servers": configuration.bootstrapServers,
+            "client.id": configuration.clientID,
+            // A request to a broker that froze would else hang for a minute.
+            "socket.timeout.ms": "10000",
+            "socket.nagle.disable": "true",
+            "socket.keepalive.enable": "true",
+            // Without it librdkafka writes to standard error from its own threads.
+            "log.queue": "true",
+        ]
+        values.merge(defaults) { _, new in new }
+        values.merge(configuration.properties) { _, new in new }
+    }
+
+    /// Values that may be seen nowhere: passwords, private keys and tokens, by the names that librdkafka gives them.
+    var secrets: [String] {
+        values.filter { key, value in
+            !value.isEmpty
+                && ["password", "secret", "key.pem", "oauthbearer.config"].contains { key.contains($0) }
+        }
+        .map(\.value)
+    }
+
+    /// Makes a client of these properties and throws it away; no broker is asked.
+    func check(_ type: rd_kafka_type_t) throws(KafkaError) {
+        let handle = try ClientHandle(type, properties: self)
+        // A client that is not freed in time was accepted all the same.
+        _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
+    }
+
+    /// Sets what holds whatever the operator set: for clients that an operator's file was not written for.
+    mutating func force(_ forced: [String: String]) {
+        values.merge(forced) { _, new in new }
+    }
+
+    private static let commonRules = [
+        Rule(key: "bootstrap.servers", allowed: [], reason: "it has a setting of its own"),
+        Rule(key: "metadata.broker.list", allowed: [], reason: "bootstrap.servers has a setting of its own"),
+        Rule(key: "client.id", allowed: [], reason: "the program sets it"),
+        Rule(key: "statistics.interval.ms", allowed: [], reason: "metrics and the watch over the client rest on it"),
+        Rule(key: "log.queue", allowed: ["true"], reason: "logs come through it"),
+    ]
+}
+
+/// The part of a client's configuration that reaching the cluster and being seen there needs.
+public struct KafkaClientConfiguration: Sendable {
+    /// Addresses of some of the cluster's brokers: `host:port`, separated by commas. Several, so that one may be away.
+    public var bootstrapServers: String
+    /// The name that brokers' logs and quotas know this client by.
+    public var clientID: String
+    /// librdkafka properties passed through (SASL, TLS, tuning); they win over this module's defaults. Those that its
+    /// guarantees rest on are refused. Values are never logged.
+    public var properties: [String: String]
+
+    /// Defaults for everything but the address.
+    public init(bootstrapServers: String, clientID: String = "grantor", properties: [String: String] = [:]) {
+        self.bootstrapServers = bootstrapServers
+        self.clientID = clientID
+        self.properties = properties
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds for a C timeout: rounded up, so that a loop never spins through the last fraction.
+    var wholeMilliseconds: Int32 {
+        let milliseconds = self / .milliseconds(1)
+        return Int32(min(max(milliseconds.rounded(.up), 0), Double(Int32.max)))
     }
 }

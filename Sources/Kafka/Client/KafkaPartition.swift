@@ -1,3 +1,5 @@
+internal import CLibrdkafka
+
 /// One partition of one topic.
 public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The topic's name.
@@ -25,16 +27,71 @@ public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConver
     }
 }
 
-/// One header of a record. A name may occur more than once; order is kept.
-public struct KafkaHeader: Sendable, Hashable {
-    /// The header's name.
-    public let name: String
-    /// Its bytes; `nil` is a null value, which differs from an empty one.
-    public let value: [UInt8]?
-
-    /// A header with these bytes.
-    public init(name: String, value: [UInt8]?) {
-        self.name = name
-        self.value = value
+extension KafkaPartition {
+    /// The partition that a message is of; without a name for an error that is about none.
+    init(of message: UnsafeMutablePointer<rd_kafka_message_t>) {
+        let name = message.pointee.rkt.flatMap(rd_kafka_topic_name).map(String.init(cString:))
+        self.init(topic: name ?? "", index: message.pointee.partition)
     }
+}
+
+/// A librdkafka list of partitions, freed when this goes; one left over would make closing the client hang.
+struct PartitionList: ~Copyable {
+    let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+
+    init(_ partitions: some Collection<KafkaPartition>) throws(KafkaError) {
+        guard let pointer = rd_kafka_topic_partition_list_new(Int32(clamping: partitions.count)) else {
+            throw .noMemory(for: "rd_kafka_topic_partition_list_new")
+        }
+        self.pointer = pointer
+        for partition in partitions {
+            rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.index)
+        }
+    }
+
+    /// With the offset of each: the next to be read.
+    init(offsets: [KafkaPartition: Int64]) throws(KafkaError) {
+        try self.init([])
+        for (partition, offset) in offsets.sorted(by: { $0.key < $1.key }) {
+            rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.index).pointee.offset = offset
+        }
+    }
+
+    deinit { rd_kafka_topic_partition_list_destroy(pointer) }
+
+    /// The offset of each, as the last call that took this list left it.
+    var offsets: [KafkaPartition: Int64] {
+        elements(of: pointer).reduce(into: [:]) { $0[KafkaPartition($1)] = $1.offset }
+    }
+
+    /// The partitions for which the last call that took this list reported an error.
+    var refused: [KafkaPartition: KafkaError] { .refused(in: pointer) }
+}
+
+extension KafkaPartition {
+    init(_ element: rd_kafka_topic_partition_t) {
+        self.init(topic: String(cString: element.topic), index: element.partition)
+    }
+}
+
+extension [KafkaPartition] {
+    static func all(in list: UnsafePointer<rd_kafka_topic_partition_list_t>?) -> Self {
+        elements(of: list).map(KafkaPartition.init)
+    }
+}
+
+extension [KafkaPartition: KafkaError] {
+    static func refused(in list: UnsafePointer<rd_kafka_topic_partition_list_t>?) -> Self {
+        elements(of: list).reduce(into: [:]) { refused, element in
+            guard element.err != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+            refused[KafkaPartition(element)] = KafkaError(element.err)
+        }
+    }
+}
+
+private func elements(
+    of list: UnsafePointer<rd_kafka_topic_partition_list_t>?
+) -> UnsafeBufferPointer<rd_kafka_topic_partition_t> {
+    guard let list else { return UnsafeBufferPointer(start: nil, count: 0) }
+    return UnsafeBufferPointer(start: list.pointee.elems, count: Int(list.pointee.cnt))
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 public import Metrics
 
 /// A consumer's metrics. Confined to its thread.
@@ -57,7 +58,7 @@ public struct ConsumerMetrics {
     /// Counts an error by its code; librdkafka has some two hundred of them.
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
 
-    mutating func note(_ statistics: Statistics) {
+    mutating func note(_ statistics: ClientStatistics) {
         for broker in (statistics.brokers ?? [:]).values where broker.nodeid >= 0 {
             guard let latency = broker.rtt, latency.cnt > 0 else { continue }
             let gauge = roundTrips[broker.nodeid] ?? registry.gauge(Self.roundTrip, String(broker.nodeid))
@@ -67,7 +68,7 @@ public struct ConsumerMetrics {
         note(statistics.topics ?? [:])
     }
 
-    private mutating func note(_ topics: [String: Statistics.Topic]) {
+    private mutating func note(_ topics: [String: ClientStatistics.Topic]) {
         var seen: Set<KafkaPartition> = []
         var fetched = (records: 0, bytes: 0)
         for (topic, partitions) in topics {
@@ -86,5 +87,41 @@ public struct ConsumerMetrics {
         fetchedBytes.set(fetched.bytes)
         // A partition that went to another member must not keep showing the lag it had here.
         for (partition, gauge) in lags where !seen.contains(partition) { gauge.set(0) }
+    }
+}
+
+/// The part of librdkafka's statistics that becomes metrics. Member names are those of its `STATISTICS.md`.
+struct ClientStatistics: Decodable, Equatable {
+    let brokers: [String: Broker]?
+    let topics: [String: Topic]?
+
+    struct Broker: Decodable, Equatable {
+        let nodeid: Int32
+        let state: String
+        let rtt: Latency?
+    }
+
+    struct Latency: Decodable, Equatable {
+        /// Microseconds.
+        let avg: Int64
+        let cnt: Int64
+    }
+
+    struct Topic: Decodable, Equatable {
+        let partitions: [String: Partition]
+    }
+
+    struct Partition: Decodable, Equatable {
+        /// -1 when it is not known.
+        let consumer_lag: Int64
+        let fetchq_cnt: Int64
+        let fetchq_size: Int64
+    }
+
+    /// Whether a connection to one of the cluster's brokers stands; bootstrap connections do not count.
+    var isConnected: Bool { (brokers ?? [:]).values.contains { $0.nodeid >= 0 && $0.state == "UP" } }
+
+    static func decode(_ json: String) -> ClientStatistics? {
+        try? JSONDecoder().decode(ClientStatistics.self, from: Data(json.utf8))
     }
 }

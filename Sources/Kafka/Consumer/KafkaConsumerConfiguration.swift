@@ -64,11 +64,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// accepts, a consumer accepts. The group is not joined.
     ///
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
-    public func check() throws(KafkaError) {
-        let handle = try ClientHandle(RD_KAFKA_CONSUMER, properties: properties())
-        // A client that is not freed in time was accepted all the same.
-        _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
-    }
+    public func check() throws(KafkaError) { try properties().check(RD_KAFKA_CONSUMER) }
 
     /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB, where librdkafka's
     /// default is 50; more where the operator lets a single record be larger, which librdkafka asks for.

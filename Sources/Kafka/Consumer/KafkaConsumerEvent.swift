@@ -1,3 +1,6 @@
+internal import Scheduling
+internal import Synchronization
+
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
     /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The group has its answer already;
@@ -30,44 +33,69 @@ public enum KafkaConsumerEvent: Sendable {
     case stopped
 }
 
-/// Consecutive records of one partition.
-public struct KafkaBatch: Sendable, Hashable {
-    public let partition: KafkaPartition
-    /// The number of the ``KafkaStart`` that the partition is read under.
-    public let assignmentID: UInt64
-    /// At least one.
-    public let records: [KafkaRecord]
-    /// The partition's end as the last answer of its leader had it: the next offset to be written. Nil if not known.
-    public let end: Int64?
-}
+/// The place where the reading of a partition begins.
+public struct KafkaStart: Sendable, Hashable {
+    /// An offset, or the oldest record that is retained.
+    public enum Offset: Sendable, Hashable {
+        case oldest
+        case at(Int64)
 
-/// One record, copied out of librdkafka's memory.
-public struct KafkaRecord: Sendable, Hashable {
-    /// Its place in the partition.
-    public let offset: Int64
-    /// Milliseconds since 1970 in UTC, by the producer's or the broker's clock as the topic is set; nil if unknown.
-    public let timestampMilliseconds: Int64?
-    /// Nil for a null key, which differs from an empty one.
-    public let key: [UInt8]?
-    /// Nil for a null value (a tombstone), which differs from an empty one.
-    public let value: [UInt8]?
-    /// In order, repeated names kept.
-    public let headers: [KafkaHeader]
-
-    public init(
-        offset: Int64, timestampMilliseconds: Int64?, key: [UInt8]?, value: [UInt8]?, headers: [KafkaHeader] = []
-    ) {
-        self.offset = offset
-        self.timestampMilliseconds = timestampMilliseconds
-        self.key = key
-        self.value = value
-        self.headers = headers
-    }
-
-    /// Bytes of key, value and headers: the measure of a demand's `bytes`.
-    public var byteCount: Int {
-        headers.reduce((key?.count ?? 0) + (value?.count ?? 0)) { sum, header in
-            sum + header.name.utf8.count + (header.value?.count ?? 0)
+        /// librdkafka's number for it.
+        var number: Int64 {
+            switch self {
+            case .oldest: -2
+            case .at(let offset): offset
+            }
         }
     }
+
+    public let partition: KafkaPartition
+    public let offset: Offset
+    /// The owner's number for this stretch of reading; it comes back with the records, so that those of an earlier one,
+    /// which are on their way, can be told from them.
+    public let assignmentID: UInt64
+
+    /// Begins to read at an offset, which need not hold a record.
+    public init(_ partition: KafkaPartition, from offset: Offset, assignmentID: UInt64) {
+        self.partition = partition
+        self.offset = offset
+        self.assignmentID = assignmentID
+    }
+}
+
+/// A command of the owner for the consumer's thread.
+enum ConsumerCommand: Sendable {
+    /// Totals since the start.
+    case demand(records: Int64, bytes: Int64)
+    case assign([KafkaStart])
+    case unassign([KafkaPartition])
+    case commit([KafkaPartition: Int64])
+    case fetchCommitted([KafkaPartition])
+    case stop(until: Instant)
+}
+
+/// Signs of life that a consumer's threads give while they work.
+///
+/// librdkafka before 2.6.1 can loop in a thread of its own for ever, and a call to it then never returns. Neither ends
+/// the process, and nothing but a restart mends it.
+public struct KafkaConsumerSigns: Sendable, Hashable {
+    /// Turns of the thread that owns the client: at least one a second.
+    public let turns: UInt64
+    /// ClientStatistics that librdkafka's main thread has sent: one every five seconds.
+    public let statistics: UInt64
+}
+
+/// Counts the signs of life: written by the owner thread, read by anybody.
+final class ConsumerActivity: Sendable {
+    private let turns = Atomic<UInt64>(0)
+    private let statistics = Atomic<UInt64>(0)
+
+    var signs: KafkaConsumerSigns {
+        KafkaConsumerSigns(
+            turns: turns.load(ordering: .relaxed), statistics: statistics.load(ordering: .relaxed))
+    }
+
+    func countTurn() { turns.wrappingAdd(1, ordering: .relaxed) }
+
+    func countStatistics() { statistics.wrappingAdd(1, ordering: .relaxed) }
 }

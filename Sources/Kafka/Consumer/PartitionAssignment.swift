@@ -106,33 +106,3 @@ struct PartitionAssignment {
         return .inOrder
     }
 }
-
-/// The place where the reading of a partition begins.
-public struct KafkaStart: Sendable, Hashable {
-    /// An offset, or the oldest record that is retained.
-    public enum Offset: Sendable, Hashable {
-        case oldest
-        case at(Int64)
-
-        /// librdkafka's number for it.
-        var number: Int64 {
-            switch self {
-            case .oldest: -2
-            case .at(let offset): offset
-            }
-        }
-    }
-
-    public let partition: KafkaPartition
-    public let offset: Offset
-    /// The owner's number for this stretch of reading; it comes back with the records, so that those of an earlier one,
-    /// which are on their way, can be told from them.
-    public let assignmentID: UInt64
-
-    /// Begins to read at an offset, which need not hold a record.
-    public init(_ partition: KafkaPartition, from offset: Offset, assignmentID: UInt64) {
-        self.partition = partition
-        self.offset = offset
-        self.assignmentID = assignmentID
-    }
-}

@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+public import Metrics
 internal import Scheduling
 
 /// The way a producer batches, compresses and gives up.
@@ -47,11 +48,7 @@ public struct KafkaProducerConfiguration: Sendable {
     /// accepts, a producer accepts.
     ///
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
-    public func check() throws(KafkaError) {
-        let handle = try ClientHandle(RD_KAFKA_PRODUCER, properties: properties())
-        // A client that is not freed in time was accepted all the same.
-        _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
-    }
+    public func check() throws(KafkaError) { try properties().check(RD_KAFKA_PRODUCER) }
 
     private static let rules: [ClientProperties.Rule] = [
         .init(key: "enable.idempotence", allowed: ["true"], reason: "retries would duplicate and reorder records"),
@@ -62,4 +59,32 @@ public struct KafkaProducerConfiguration: Sendable {
         .init(key: "delivery.report.only.error", allowed: ["false"], reason: "acknowledgements would never come"),
         .init(key: "transactional.id", allowed: [], reason: "transactions are not offered"),
     ]
+}
+
+/// A producer's metrics. Confined to its thread.
+public struct ProducerMetrics {
+    public static let outstanding = GaugeDeclaration(
+        "kafka_producer_outstanding_records", help: "Records that wait for their acknowledgement.")
+    public static let failed = CounterDeclaration(
+        "kafka_producer_failed_records_total", help: "Records that brokers or librdkafka did not take, by reason.",
+        labels: ["reason"])
+    public static let recreations = CounterDeclaration(
+        "kafka_producer_recreations_total", help: "Clients that were replaced after a fatal error.")
+    public static let errors = CounterDeclaration(
+        "kafka_producer_errors_total", help: "Errors that librdkafka reported, most of which it overcomes by itself.",
+        labels: ["code"])
+
+    private let registry: PrometheusRegistry
+    let outstanding: Gauge
+    let recreations: Counter
+
+    init(_ registry: PrometheusRegistry) {
+        self.registry = registry
+        outstanding = registry.gauge(Self.outstanding)
+        recreations = registry.counter(Self.recreations)
+    }
+
+    func count(_ refusal: KafkaRefusal) { registry.counter(Self.failed, refusal.name).increment() }
+
+    func count(error failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
 }

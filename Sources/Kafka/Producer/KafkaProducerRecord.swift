@@ -1,3 +1,5 @@
+internal import CLibrdkafka
+
 /// A record to be sent.
 public struct KafkaProducerRecord: Sendable, Hashable {
     /// The topic's name.
@@ -21,4 +23,90 @@ public struct KafkaProducerRecord: Sendable, Hashable {
         self.headers = headers
         self.timestampMilliseconds = timestampMilliseconds
     }
+}
+
+/// The fate of a record that a producer had accepted.
+public struct KafkaDeliveryReport: Sendable, Hashable {
+    /// The number that the record was given with.
+    public let token: UInt64
+    public internal(set) var result: KafkaDelivery
+}
+
+/// What became of a record.
+public enum KafkaDelivery: Sendable, Hashable {
+    /// All in-sync replicas have it, at this place.
+    case acknowledged(partition: Int32, offset: Int64)
+    /// It was given up. It may stand on the topic all the same, unless the broker refused it.
+    case failed(KafkaRefusal)
+}
+
+/// The reason that a record was not taken.
+public enum KafkaRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Larger than the client, the topic or the broker allows. It never fits: the caller publishes something smaller.
+    case tooLarge
+    /// The credentials have no right to write to the topic. An operator gives it; the caller tries again later.
+    case notAuthorized
+    /// The topic does not exist, or not its partition. An operator creates it; the caller tries again later.
+    case topicUnknown
+    /// No acknowledgement in time: brokers are away or slow. The caller tries again later; the record may stand there.
+    case timedOut
+    /// The client met an error that it cannot go on after (fenced, or its sequence numbers do not fit) and is replaced
+    /// by another one. The caller tries again; the record may stand there.
+    case clientReplaced
+    /// The producer was closed before the answer came. The record may stand there.
+    case closed
+    /// Anything else, most of it for the broker's administrator. The caller tries again later.
+    case other(KafkaFailure)
+
+    init(_ code: rd_kafka_resp_err_t) {
+        switch code {
+        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE: self = .tooLarge
+        case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+            self = .notAuthorized
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
+            RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+            self = .topicUnknown
+        case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+            self = .timedOut
+        case RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR__STATE:
+            self = .clientReplaced
+        case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: self = .closed
+        default: self = .other(KafkaFailure(code))
+        }
+    }
+
+    /// A word for metrics.
+    public var name: String {
+        switch self {
+        case .tooLarge: "too_large"
+        case .notAuthorized: "not_authorized"
+        case .topicUnknown: "topic_unknown"
+        case .timedOut: "timed_out"
+        case .clientReplaced: "client_replaced"
+        case .closed: "closed"
+        case .other(let failure): failure.name
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .tooLarge: "the record is larger than the topic allows"
+        case .notAuthorized: "the credentials may not write to the topic"
+        case .topicUnknown: "the topic does not exist"
+        case .timedOut: "no acknowledgement came in time"
+        case .clientReplaced: "the client could not go on and was replaced"
+        case .closed: "the producer was closed"
+        case .other(let failure): "\(failure)"
+        }
+    }
+}
+
+/// The immediate answer to a record.
+public enum KafkaAcceptance: Sendable, Hashable {
+    /// A delivery report with the token follows.
+    case accepted
+    /// There is no room; the caller offers the record again after the next delivery reports.
+    case full
+    /// No report follows.
+    case refused(KafkaRefusal)
 }

@@ -16,14 +16,12 @@ struct KafkaAdminTests {
     @Test("A cluster tells its brokers and its topics")
     func describe() throws {
         let topic = try kafka.makeTopic(partitions: 3)
-        let description = try admin.describe(topics: [topic])
+        let description = try admin.describe()
         #expect(description.brokers.map(\.id) == [1])
         #expect(description.brokers.allSatisfy { $0.host == "127.0.0.1" && $0.port > 0 })
         #expect(
             description.topics[topic]
                 == .present(.init(count: 3, leaderless: 0, replicas: 1, inSyncReplicas: 1)))
-        #expect(try admin.describe().topics.keys.contains(topic))
-        #expect(try admin.describe(topics: []).topics.isEmpty)
     }
 
     // The mock creates topics on demand, and has no configurations.
@@ -46,7 +44,7 @@ struct KafkaAdminTests {
         for (name, value) in new.configuration { #expect(values[name] == value, "\(name)") }
         #expect(values["compression.type"] == "producer")
         #expect(throws: KafkaError.self) { try configurations[missing]?.get() }
-        #expect(try admin.describe(topics: [missing]).topics[missing] == .missing)
+        #expect(try admin.describe().topics[missing] == nil)
     }
 
     // Only the mock can be told to do so; Apache Kafka does it in its first second, and not every time.
@@ -63,6 +61,12 @@ struct KafkaAdminTests {
             #expect(error.disposition == .retry)
         }
         #expect(try admin.committedOffsets(of: "group", in: [partition]).isEmpty)
+    }
+
+    @Test("A topic without a name is refused, and not given to librdkafka, which cannot free it")
+    func namelessTopic() {
+        let error = #expect(throws: KafkaError.self) { try admin.topicConfigurations(of: ["", "topic"]) }
+        #expect(error?.disposition == .reject)
     }
 
     @Test("A topic that cannot be is refused before anybody is asked")
@@ -84,18 +88,6 @@ struct KafkaAdminTests {
         let missing = TestKafka.uniqueName("missing")
         let error = #expect(throws: KafkaError.self) { try admin.offsets(of: [topic, missing]) }
         #expect(error.map { "\($0)".contains(missing) } == true)
-    }
-
-    // The mock answers no such question.
-    @Test("A group tells its state and its members", .enabled(if: TestKafka.isApache))
-    func group() throws {
-        let topic = try kafka.makeTopic()
-        let group = try TestGroup(kafka, topic: topic)
-        #expect(try admin.describe(group: group.group).state == "Dead")
-        try group.join()
-        try group.serve { $0.members[0].granted.count == 1 }
-        let description = try admin.describe(group: group.group)
-        #expect(description == KafkaGroupDescription(state: "Stable", assignor: "range", members: ["tests"]))
     }
 
     @Test(

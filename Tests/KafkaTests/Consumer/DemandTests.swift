@@ -5,7 +5,7 @@ import Testing
 struct DemandTests {
     @Test("Both totals bind, and the last record may exceed the bytes")
     func totals() {
-        var demand = Demand()
+        var demand = RecordDemand()
         #expect(!demand.isOpen)
         demand.set(records: 2, bytes: 100)
         demand.gave(bytes: 99)
@@ -20,7 +20,7 @@ struct DemandTests {
 
     @Test("A lower demand takes back what was not used")
     func lower() {
-        var demand = Demand()
+        var demand = RecordDemand()
         demand.set(records: 10, bytes: .max)
         demand.gave(bytes: 1)
         demand.set(records: 1, bytes: .max)

@@ -174,7 +174,7 @@ struct KafkaConsumerTests {
         try group.join(["group.instance.id": "one"])
         try group.serve { $0.members[0].granted.count == 1 }
         try group.join(["group.instance.id": "one"])
-        try group.serve { $0.members[0].errors.contains { $0.isFenced } }
+        try group.serve { $0.members[0].errors.contains { $0.failure?.name == "FENCED_INSTANCE_ID" } }
         try group.stop(0)
     }
 

@@ -135,16 +135,10 @@ final class Transfer {
         return .success(
             HTTPResponse(
                 status: grantor_easy_get_long(easy, CURLINFO_RESPONSE_CODE), lines: collector.headers,
-                body: collector.body, timings: timings))
+                body: collector.body,
+                duration: .microseconds(grantor_easy_get_offset(easy, CURLINFO_TOTAL_TIME_T)),
+                reusedConnection: connectionsOpened == 0))
     }
-
-    private var timings: HTTPTimings {
-        HTTPTimings(
-            connect: time(CURLINFO_APPCONNECT_TIME_T), firstByte: time(CURLINFO_STARTTRANSFER_TIME_T),
-            total: time(CURLINFO_TOTAL_TIME_T), reusedConnection: connectionsOpened == 0)
-    }
-
-    private func time(_ info: CURLINFO) -> Duration { .microseconds(grantor_easy_get_offset(easy, info)) }
 
     private func outcome(_ code: CURLcode) -> CurlOutcome {
         let text = String(cString: errorText)
@@ -201,5 +195,37 @@ extension HTTPCall {
 extension ResponseCollector {
     fileprivate init(_ configuration: HTTPClientConfiguration) {
         self.init(maxHeaderBytes: configuration.maxHeaderBytes, maxBodyBytes: configuration.maxResponseBytes)
+    }
+}
+
+/// Transfers whose call is over, for calls to come: never more than ran at once.
+///
+/// Only those that ended well and at the first sending are kept, so that nothing an odd ending leaves in libcurl's
+/// handle reaches another call.
+struct TransferPool {
+    private let configuration: HTTPClientConfiguration
+    private var transfers: [Transfer] = []
+
+    init(configuration: HTTPClientConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Keeps a transfer that is over and off the multi handle, if it can be used again.
+    ///
+    /// - Parameter endedWell: whether libcurl had nothing to object.
+    mutating func add(_ transfer: Transfer, endedWell: Bool) {
+        guard endedWell, transfers.count < configuration.maxInFlight, transfer.release() else { return }
+        transfers.append(transfer)
+    }
+
+    /// A transfer for a call: one that was kept, or a new one.
+    ///
+    /// - Throws: as ``Transfer`` does.
+    mutating func take(_ call: HTTPCall) throws(CurlFailure) -> Transfer {
+        guard let transfer = transfers.popLast() else {
+            return try Transfer(call, configuration: configuration)
+        }
+        try transfer.renew(call)
+        return transfer
     }
 }

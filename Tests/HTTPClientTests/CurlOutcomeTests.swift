@@ -63,6 +63,5 @@ struct CurlOutcomeTests {
         let error = error(CURLE_BAD_FUNCTION_ARGUMENT)
         #expect(error == .libraryFault(CurlFailure(code: 43, text: "text")))
         #expect(error.failure?.description == "text (libcurl 43)")
-        #expect(error.disposition == .recreate)
     }
 }

@@ -1,4 +1,81 @@
+internal import Glibc
 internal import Scheduling
+internal import Threading
+
+/// The poller of all multi handles, and what is known of the sockets in it. Lives on the loop's thread only.
+final class SocketWatcher {
+    /// Something happened to a socket.
+    struct Event {
+        let descriptor: Int32
+        /// The multi handle's place in its pool.
+        let owner: UInt32
+        let canRead: Bool
+        let canWrite: Bool
+        let hasFailed: Bool
+    }
+
+    /// No descriptor has the number -1.
+    private static let wakeToken = UInt64.max
+
+    private let poller: Poller
+    private let wake: WakeDescriptor
+    private var readinesses: [Poller.Readiness] = []
+    var idle: IdleSockets
+    /// Descriptors that the kernel had no room for, so far.
+    private(set) var unwatched = 0
+
+    /// - Parameters:
+    ///   - wake: Ends ``wait(until:_:)``.
+    ///   - maxAge: Of a connection.
+    init(wake: WakeDescriptor, maxAge: Duration) throws(ThreadingError) {
+        self.wake = wake
+        poller = try Poller()
+        try poller.add(wake.descriptor, token: Self.wakeToken, for: .read)
+        idle = IdleSockets(maxAge: maxAge, seed: .random(in: 0 ... .max))
+    }
+
+    /// Watches a descriptor from now on. One that the kernel has no room for is counted (``unwatched``).
+    ///
+    /// - Parameter owner: Reported with it.
+    func watch(_ descriptor: Int32, owner: UInt32, read: Bool, write: Bool) {
+        var interest: Poller.Interest = []
+        if read { interest.insert(.read) }
+        if write { interest.insert(.write) }
+        let token = UInt64(owner) << 32 | UInt64(UInt32(bitPattern: descriptor))
+        do throws(ThreadingError) {
+            try poller.modify(descriptor, token: token, for: interest)
+        } catch .notWatched(ENOENT) {
+            // Not known, or known and closed since, which the kernel forgets by itself.
+            do throws(ThreadingError) {
+                try poller.add(descriptor, token: token, for: interest)
+            } catch {
+                unwatched += 1
+            }
+        } catch {
+            unwatched += 1
+        }
+    }
+
+    /// Watches a descriptor no more; one that is closed already is no error.
+    func forget(_ descriptor: Int32) { poller.remove(descriptor) }
+
+    /// Sleeps until a socket is ready, the wake descriptor is signalled, or an instant has come; reports the sockets.
+    func wait(until deadline: Instant?, _ report: (Event) -> Void) {
+        idle.beginBatch()
+        poller.wait(until: deadline, into: &readinesses)
+        for readiness in readinesses {
+            guard readiness.token != Self.wakeToken else {
+                wake.drain()
+                continue
+            }
+            report(
+                Event(
+                    descriptor: Int32(bitPattern: UInt32(truncatingIfNeeded: readiness.token)),
+                    owner: UInt32(readiness.token >> 32), canRead: readiness.canRead, canWrite: readiness.canWrite,
+                    hasFailed: readiness.hasFailed))
+        }
+    }
+}
 
 /// Sockets that libcurl wants to hear nothing of and the poller still watches: mostly those of connections between two
 /// requests. The next one has them watched again with one call to the kernel instead of three.
@@ -11,7 +88,7 @@ internal import Scheduling
 ///
 /// It also knows how long each connection may live, each by a lifetime of its own.
 struct IdleSockets {
-    private struct Socket {
+    private struct Known {
         let expires: Instant
         /// The batch of events in which it became idle; nil while it is in use.
         var idleSince: UInt64?
@@ -20,7 +97,7 @@ struct IdleSockets {
     private let maxAge: Duration
     private var random: SplitMix64
     /// By descriptor: they are small numbers, and nothing is as cheap to look up.
-    private var sockets: [Socket?] = []
+    private var sockets: [Known?] = []
     private var batch: UInt64 = 0
     /// Sockets that are idle.
     private(set) var count = 0
@@ -76,7 +153,7 @@ struct IdleSockets {
         if place >= sockets.count { sockets += Array(repeating: nil, count: place + 1 - sockets.count) }
         let nanoseconds = maxAge.clampedNanoseconds
         let lifetime = Duration.nanoseconds(Int64.random(in: nanoseconds / 2...nanoseconds, using: &random))
-        sockets[place] = Socket(expires: now + lifetime, idleSince: nil)
+        sockets[place] = Known(expires: now + lifetime, idleSince: nil)
     }
 
     /// libcurl is about to close a socket.
@@ -86,7 +163,7 @@ struct IdleSockets {
         sockets[Int(descriptor)] = nil
     }
 
-    private func socket(_ descriptor: Int32) -> Socket? {
+    private func socket(_ descriptor: Int32) -> Known? {
         sockets.indices.contains(Int(descriptor)) ? sockets[Int(descriptor)] : nil
     }
 }

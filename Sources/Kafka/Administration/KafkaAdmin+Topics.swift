@@ -1,0 +1,130 @@
+internal import CLibrdkafka
+
+/// A topic to be created.
+public struct KafkaNewTopic: Sendable, Hashable {
+    /// Its name.
+    public var name: String
+    /// How many partitions; they can be added later, never taken away.
+    public var partitions: Int
+    /// How many copies of each; nil for the cluster's default (brokers from 2.4).
+    public var replicas: Int?
+    /// Topic properties like `retention.ms`, `min.insync.replicas`, `max.message.bytes` and `cleanup.policy`.
+    public var configuration: [String: String]
+
+    /// A topic with these properties.
+    public init(name: String, partitions: Int, replicas: Int? = nil, configuration: [String: String] = [:]) {
+        self.name = name
+        self.partitions = partitions
+        self.replicas = replicas
+        self.configuration = configuration
+    }
+}
+
+extension KafkaAdmin {
+    /// Creates topics. One that exists is answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
+    ///
+    /// - Returns: for each topic nil, or why it was not created.
+    /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
+    public func createTopics(
+        _ topics: [KafkaNewTopic], timeout: Duration = .seconds(30)
+    ) throws(KafkaError) -> [String: KafkaError?] {
+        guard !topics.isEmpty else { return [:] }
+        return try withClient { handle throws(KafkaError) in
+            var requests: [OpaquePointer?] = []
+            defer { requests.forEach { rd_kafka_NewTopic_destroy($0) } }
+            for topic in topics { requests.append(try Self.request(topic)) }
+            let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: timeout) {
+                rd_kafka_CreateTopics(handle.pointer, &requests, requests.count, $0, $1)
+            }
+            return Self.answer(event.pointer)
+        }
+    }
+
+    private static func answer(_ event: OpaquePointer) -> [String: KafkaError?] {
+        var count = 0
+        let topics = rd_kafka_event_CreateTopics_result(event).flatMap {
+            rd_kafka_CreateTopics_result_topics($0, &count)
+        }
+        var answers: [String: KafkaError?] = [:]
+        for topic in UnsafeBufferPointer(start: topics, count: count) {
+            guard let name = rd_kafka_topic_result_name(topic) else { continue }
+            let code = rd_kafka_topic_result_error(topic)
+            let text = rd_kafka_topic_result_error_string(topic).map(String.init(cString:))
+            answers[String(cString: name)] =
+                .some(code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code, text: text))
+        }
+        return answers
+    }
+
+    private static func request(_ topic: KafkaNewTopic) throws(KafkaError) -> OpaquePointer {
+        guard topic.partitions > 0 else { throw KafkaError(RD_KAFKA_RESP_ERR_INVALID_PARTITIONS) }
+        var text = [CChar](repeating: 0, count: 512)
+        let new = rd_kafka_NewTopic_new(
+            topic.name, Int32(clamping: topic.partitions), Int32(clamping: topic.replicas ?? -1), &text, text.count)
+        guard let new else { throw KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, text: String(cText: text)) }
+        for (key, value) in topic.configuration.sorted(by: { $0.key < $1.key }) {
+            let code = rd_kafka_NewTopic_set_config(new, key, value)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                rd_kafka_NewTopic_destroy(new)
+                throw KafkaError(code)
+            }
+        }
+        return new
+    }
+}
+
+extension KafkaAdmin {
+    /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
+    ///
+    /// - Returns: for each topic its properties, or why they are not told: `transient` (`UNKNOWN_TOPIC_OR_PART`) for
+    ///   one that is missing, `denied` without the right to describe its configuration.
+    /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
+    public func topicConfigurations(
+        of topics: [String], timeout: Duration = .seconds(10)
+    ) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
+        guard !topics.isEmpty else { return [:] }
+        return try withClient { handle throws(KafkaError) in
+            // Nil for an empty name alone; freeing a nil would end the process.
+            let made = topics.map { rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, $0) }
+            var resources: [OpaquePointer?] = made.filter { $0 != nil }
+            defer { rd_kafka_ConfigResource_destroy_array(&resources, resources.count) }
+            guard resources.count == topics.count else {
+                throw KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, text: "a topic has no name")
+            }
+            let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) {
+                rd_kafka_DescribeConfigs(handle.pointer, &resources, resources.count, $0, $1)
+            }
+            return Self.configurations(in: event.pointer)
+        }
+    }
+
+    private static func configurations(in event: OpaquePointer) -> [String: Result<[String: String], KafkaError>] {
+        var count = 0
+        let resources = rd_kafka_event_DescribeConfigs_result(event).flatMap {
+            rd_kafka_DescribeConfigs_result_resources($0, &count)
+        }
+        var answers: [String: Result<[String: String], KafkaError>] = [:]
+        for resource in UnsafeBufferPointer(start: resources, count: count) {
+            guard let resource, let name = rd_kafka_ConfigResource_name(resource) else { continue }
+            let code = rd_kafka_ConfigResource_error(resource)
+            let text = rd_kafka_ConfigResource_error_string(resource).map(String.init(cString:))
+            answers[String(cString: name)] =
+                code == RD_KAFKA_RESP_ERR_NO_ERROR
+                ? .success(entries(of: resource)) : .failure(KafkaError(code, text: text))
+        }
+        return answers
+    }
+
+    private static func entries(of resource: OpaquePointer) -> [String: String] {
+        var count = 0
+        let entries = rd_kafka_ConfigResource_configs(resource, &count)
+        var values: [String: String] = [:]
+        for entry in UnsafeBufferPointer(start: entries, count: count) {
+            guard let entry, rd_kafka_ConfigEntry_is_sensitive(entry) == 0, let name = rd_kafka_ConfigEntry_name(entry),
+                let value = rd_kafka_ConfigEntry_value(entry)
+            else { continue }
+            values[String(cString: name)] = String(cString: value)
+        }
+        return values
+    }
+}
