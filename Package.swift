@@ -55,8 +55,8 @@ let modules: [Target] = [
     .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerSQLite",
-            "Logging", "Metrics", "Threading", "Worker",
+            "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "HTTPClient", "Kafka", "Ledger",
+            "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]

@@ -1,4 +1,5 @@
 import CommandParser
+import Cryptography
 import Glibc
 
 /// The program `grantor`.
@@ -20,6 +21,12 @@ public enum GrantorProgram {
     public static func main(_ arguments: [String]) -> Never {
         // A reader that closes a pipe early is no reason to die by a signal: the write fails, and the exit code says so.
         signal(SIGPIPE, SIG_IGN)
+        do throws(CryptographicLibrary.Unusable) {
+            try CryptographicLibrary.check()
+        } catch {
+            StandardOutput.writeError("grantor: \(error)\n")
+            exit(ExitStatus.configuration.rawValue)
+        }
         let status = program.run(
             arguments, context: .process(), output: StandardOutput.write, errors: StandardOutput.writeError)
         exit(status.rawValue)

@@ -25,7 +25,7 @@ final class KeyContextPool: @unchecked Sendable {
     ///   - digest: what the signed digests come from: others are refused for their length.
     ///   - usesRSA: whether signatures are padded by PKCS#1 v1.5 (RFC 8017, section 8.2).
     /// - Returns: nil if OpenSSL has no such operation for this key.
-    init?(key: OpaquePointer, _ operation: Operation, digest: OpenSSL.FetchedDigest, usesRSA: Bool) {
+    init?(key: OpaquePointer, _ operation: Operation, digest: OpenSSL.Fetched, usesRSA: Bool) {
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else {
             ERR_clear_error()
             return nil

@@ -16,20 +16,21 @@ package enum OpenSSL {
         _ = isInitialized
     }
 
-    static let sha256 = FetchedDigest("SHA2-256")
-    static let sha1 = FetchedDigest("SHA1")
-    static let hmac = FetchedMAC("HMAC")
+    static let sha256 = Fetched("SHA2-256") { EVP_MD_fetch(nil, $0, nil) }
+    static let sha1 = Fetched("SHA1") { EVP_MD_fetch(nil, $0, nil) }
+    static let hmac = Fetched("HMAC") { EVP_MAC_fetch(nil, $0, nil) }
 
-    /// A digest algorithm.
+    /// An algorithm.
     ///
-    /// `@unchecked Sendable`: an `EVP_MD` is counted atomically, never changed once fetched, and never freed here.
-    struct FetchedDigest: @unchecked Sendable {
-        let name: StaticString
+    /// `@unchecked Sendable`: an `EVP_MD` or `EVP_MAC` is counted atomically, never changed once fetched, and never freed
+    /// here.
+    struct Fetched: @unchecked Sendable {
+        let name: String
         private let fetched: OpaquePointer?
 
-        init(_ name: StaticString) {
+        init(_ name: String, fetch: (String) -> OpaquePointer?) {
             self.name = name
-            fetched = isInitialized ? EVP_MD_fetch(nil, name.description, nil) : nil
+            fetched = isInitialized ? fetch(name) : nil
             ERR_clear_error()
         }
 
@@ -41,26 +42,27 @@ package enum OpenSSL {
             return fetched
         }
     }
+}
 
-    /// An algorithm for authentication codes.
+/// The OpenSSL of this host.
+public enum CryptographicLibrary {
+    /// This host's OpenSSL lacks algorithms: an operator corrects `openssl.cnf`.
+    public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Such as `SHA2-256`.
+        public let algorithms: [String]
+
+        public var description: String { "OpenSSL does not offer \(algorithms.joined(separator: ", ")) here" }
+    }
+
+    /// Fetches every algorithm.
     ///
-    /// `@unchecked Sendable`: an `EVP_MAC` is counted atomically, never changed once fetched, and never freed here.
-    struct FetchedMAC: @unchecked Sendable {
-        let name: StaticString
-        private let fetched: OpaquePointer?
-
-        init(_ name: StaticString) {
-            self.name = name
-            fetched = isInitialized ? EVP_MAC_fetch(nil, name.description, nil) : nil
-            ERR_clear_error()
-        }
-
-        var isAvailable: Bool { fetched != nil }
-
-        /// The algorithm. `CryptographicLibrary.check` has told at the start if this host's OpenSSL lacks it.
-        var pointer: OpaquePointer {
-            guard let fetched else { preconditionFailure("OpenSSL offers no \(name)") }
-            return fetched
-        }
+    /// To be called at a start, before anything else of this module: `openssl.cnf` may have taken the providers away, and
+    /// a digest cannot be computed without its algorithm. Also before other libraries that use OpenSSL, such as libcurl:
+    /// only the first caller can keep it from cleaning up at exit, when threads still run.
+    ///
+    /// - Throws: `Unusable` with the algorithms that are missing.
+    public static func check() throws(Unusable) {
+        let missing = [OpenSSL.sha256, OpenSSL.sha1, OpenSSL.hmac].filter { !$0.isAvailable }
+        guard missing.isEmpty else { throw Unusable(algorithms: missing.map(\.name)) }
     }
 }

@@ -14,7 +14,7 @@ final class Connection {
         case ready(Poller.Readiness)
         /// The deadline has come.
         case deadline
-        case answer(serial: UInt64, Answer)
+        case answer(serial: UInt64, ServerAnswer)
     }
 
     private enum Phase {
@@ -23,7 +23,7 @@ final class Connection {
         case reading
         /// The handler answers later.
         case deciding
-        case delaying(Answer.Action)
+        case delaying(ServerAnswer.Action)
         /// The output, and what follows it.
         case writing(then: Next)
         /// The pause before the next piece.
@@ -256,7 +256,7 @@ final class Connection {
         return false
     }
 
-    private func receive() -> Transfer {
+    private func receive() -> SocketOutcome {
         let transfer = context.readBuffer.withUnsafeMutableBytes { socket.read(into: $0) }
         // After a short read the socket says when there is more.
         mayRead = transfer == .bytes(ConnectionContext.readBytes) || socket.hasPending
@@ -265,13 +265,13 @@ final class Connection {
 
     // MARK: Answers
 
-    private func begin(_ answer: Answer, at now: Instant) {
+    private func begin(_ answer: ServerAnswer, at now: Instant) {
         guard answer.delay > .zero else { return perform(answer.action, at: now) }
         phase = .delaying(answer.action)
         deadline = now + answer.delay
     }
 
-    private func perform(_ action: Answer.Action, at now: Instant) {
+    private func perform(_ action: ServerAnswer.Action, at now: Instant) {
         switch action {
         case .reply(let reply):
             send(reply, at: now)

@@ -1,3 +1,4 @@
+internal import Scheduling
 internal import Threading
 
 /// An HTTP/1.1 server on one thread: epoll, thousands of connections, TLS if it has an identity.
@@ -25,7 +26,7 @@ public final class Server: Sendable {
     /// - Throws: ``ServerError``.
     public init(
         _ configuration: ServerConfiguration, identity: TLSIdentity? = nil,
-        handler: @escaping @Sendable (Request, Responder) -> Answer?
+        handler: @escaping @Sendable (Request, Responder) -> ServerAnswer?
     ) throws(ServerError) {
         let listener = try Listener(
             host: configuration.host, port: configuration.port, backlog: configuration.backlog)
@@ -54,5 +55,204 @@ public final class Server: Sendable {
     public func stop() {
         mailbox.post(.stop)
         thread.join()
+    }
+}
+
+/// The kernel's side of a server: made before the thread, so that a server that cannot start says so.
+final class ServerResources: Sendable {
+    let poller: Poller
+    let listener: Listener
+    let identity: TLSIdentity?
+
+    init(listener: Listener, identity: TLSIdentity?, wake: WakeDescriptor) throws(ThreadingError) {
+        poller = try Poller()
+        self.listener = listener
+        self.identity = identity
+        try poller.add(listener.descriptor, token: ServerLoop.listenerToken, for: .read)
+        try poller.add(wake.descriptor, token: ServerLoop.wakeToken, for: .read)
+    }
+}
+
+/// Accepts connections, tells each what happens to it, and keeps their deadlines. It lives on the server's thread.
+final class ServerLoop {
+    static let listenerToken = UInt64.max
+    static let wakeToken = UInt64.max - 1
+    /// Connections that are accepted in one turn.
+    private static let maxAcceptsPerTurn = 64
+    /// How long nobody is accepted once descriptors have run out; without it the loop would spin.
+    private static let acceptPause = Duration.milliseconds(100)
+
+    private struct Slot {
+        var connection: Connection?
+        /// Directions that the poller watches the connection for.
+        var interest: Poller.Interest = .read
+        /// Counts the slot's connections, so that a token names one only.
+        var generation: UInt64 = 0
+    }
+
+    private let resources: ServerResources
+    private let mailbox: Mailbox<ServerMessage>
+    private let context: ConnectionContext
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+    private var deadlines = DeadlineQueue()
+    private var connectionsByAddress: [PeerAddress: Int] = [:]
+    private var isAccepting = true
+    /// When to accept again after descriptors have run out.
+    private var acceptAt: Instant?
+    private var isStopped = false
+
+    init(resources: ServerResources, mailbox: Mailbox<ServerMessage>, context: ConnectionContext) {
+        self.resources = resources
+        self.mailbox = mailbox
+        self.context = context
+    }
+
+    /// Serves until it is told to stop; then every connection is closed.
+    func run() {
+        var readinesses: [Poller.Readiness] = []
+        var messages: [ServerMessage] = []
+        while !isStopped {
+            let next = [deadlines.nextDue, acceptAt].compactMap { $0 }.min()
+            resources.poller.wait(until: next, into: &readinesses)
+            let now = Instant.now
+            for readiness in readinesses {
+                switch readiness.token {
+                case Self.listenerToken: acceptAll(at: now)
+                case Self.wakeToken: takeMessages(into: &messages, at: now)
+                case let token: handle(.ready(readiness), of: token, at: now)
+                }
+            }
+            while let slot = deadlines.popDue(at: now) {
+                guard let connection = slots[slot].connection else { continue }
+                run(connection, .deadline, at: now)
+            }
+            if let at = acceptAt, at <= now {
+                acceptAt = nil
+                setAccepting(true)
+            }
+        }
+        for slot in slots { slot.connection?.close() }
+    }
+
+    private func takeMessages(into messages: inout [ServerMessage], at now: Instant) {
+        mailbox.wake.drain()
+        mailbox.takeAll(into: &messages)
+        for message in messages {
+            switch message {
+            case .answer(let token, let serial, let answer):
+                handle(.answer(serial: serial, answer), of: token, at: now)
+            case .stop:
+                isStopped = true
+            }
+        }
+        messages.removeAll(keepingCapacity: true)
+    }
+
+    private func handle(_ event: Connection.Event, of token: UInt64, at now: Instant) {
+        let slot = Self.slot(of: token)
+        guard slot < slots.count, let connection = slots[slot].connection, connection.token == token else { return }
+        run(connection, event, at: now)
+    }
+
+    private func run(_ connection: Connection, _ event: Connection.Event, at now: Instant) {
+        connection.handle(event, at: now)
+        let slot = Self.slot(of: connection.token)
+        guard !connection.isClosed else { return remove(slot) }
+        deadlines.set(slot, due: connection.deadline)
+        guard slots[slot].interest != connection.interest else { return }
+        slots[slot].interest = connection.interest
+        do {
+            try resources.poller.modify(connection.descriptor, token: connection.token, for: connection.interest)
+        } catch {
+            connection.close()
+            remove(slot)
+        }
+    }
+
+    // MARK: Accepting
+
+    private func acceptAll(at now: Instant) {
+        for _ in 0..<Self.maxAcceptsPerTurn {
+            guard !isFull || oldestWaiting != nil else { return setAccepting(false) }
+            switch resources.listener.accept() {
+            case .connection(let descriptor, let address):
+                admit(descriptor, address, at: now)
+            case .nobody:
+                return
+            case .exhausted:
+                context.configuration.observe(.acceptingPaused)
+                acceptAt = now + Self.acceptPause
+                return setAccepting(false)
+            }
+        }
+    }
+
+    /// Lets a connection in. If there are as many as there may be, it takes the place of the one that has been without a
+    /// complete request for longest: clients that never come to an end must not keep others out.
+    private func admit(_ descriptor: Int32, _ address: PeerAddress, at now: Instant) {
+        guard let socket = Socket(descriptor, identity: resources.identity) else { return }
+        guard connectionsByAddress[address, default: 0] < context.configuration.maxConnectionsPerAddress else {
+            context.configuration.observe(.connectionRefused)
+            return socket.close()
+        }
+        if isFull, let oldest = oldestWaiting {
+            oldest.close()
+            remove(Self.slot(of: oldest.token))
+        }
+        let slot = freeSlots.popLast() ?? slots.count
+        if slot == slots.count { slots.append(Slot()) }
+        slots[slot].generation += 1
+        let token = (slots[slot].generation & 0x7FFF_FFFF) << 32 | UInt64(slot)
+        do {
+            try resources.poller.add(descriptor, token: token, for: .read)
+        } catch {
+            freeSlots.append(slot)
+            return socket.close()
+        }
+        let connection = Connection(token: token, socket: socket, address: address, context: context, now: now)
+        slots[slot].connection = connection
+        slots[slot].interest = .read
+        connectionsByAddress[address, default: 0] += 1
+        deadlines.set(slot, due: connection.deadline)
+    }
+
+    private var isFull: Bool { slots.count - freeSlots.count >= context.configuration.maxConnections }
+
+    /// The connection that has been without a complete request for longest; nil if all have one.
+    private var oldestWaiting: Connection? {
+        var oldest: Connection?
+        var since = Instant.distantFuture
+        for slot in slots {
+            guard let connection = slot.connection, let waitingSince = connection.waitingSince, waitingSince < since
+            else { continue }
+            oldest = connection
+            since = waitingSince
+        }
+        return oldest
+    }
+
+    private static func slot(of token: UInt64) -> Int { Int(token & 0xFFFF_FFFF) }
+
+    private func remove(_ slot: Int) {
+        guard let connection = slots[slot].connection else { return }
+        slots[slot].connection = nil
+        freeSlots.append(slot)
+        deadlines.remove(slot)
+        let left = connectionsByAddress[connection.address, default: 1] - 1
+        connectionsByAddress[connection.address] = left > 0 ? left : nil
+        // A place is free, for whoever waits in the kernel's queue.
+        if acceptAt == nil { setAccepting(true) }
+    }
+
+    private func setAccepting(_ isAccepting: Bool) {
+        guard isAccepting != self.isAccepting else { return }
+        do {
+            try resources.poller.modify(
+                resources.listener.descriptor, token: Self.listenerToken, for: isAccepting ? .read : [])
+            self.isAccepting = isAccepting
+        } catch {
+            // Only memory can be missing; the next turn tries again.
+        }
     }
 }

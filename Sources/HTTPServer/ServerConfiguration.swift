@@ -1,3 +1,5 @@
+internal import Threading
+
 /// Limits of a server, its address, and whoever watches it.
 public struct ServerConfiguration: Sendable {
     /// An address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
@@ -29,7 +31,7 @@ public struct ServerConfiguration: Sendable {
     public var requestTime = Duration.seconds(10)
     /// For the first byte of the next request.
     public var idleTime = Duration.seconds(60)
-    /// For the handler's answer, and for ``Answer/Action/hang``.
+    /// For the handler's answer, and for ``ServerAnswer/Action/hang``.
     public var answerTime = Duration.seconds(600)
     /// For the client to take a whole reply, or each piece of one that drips.
     public var writeTime = Duration.seconds(30)
@@ -72,5 +74,27 @@ public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
         case .identityRefused(let reason): "the server's certificate cannot be used: \(reason)"
         case .noResources(let reason): "the server cannot start: \(reason)"
         }
+    }
+}
+
+/// What the connections of one server share. For the server's thread.
+final class ConnectionContext {
+    /// Bytes that a connection reads at once.
+    static let readBytes = 16 << 10
+
+    let configuration: ServerConfiguration
+    let handler: @Sendable (Request, Responder) -> ServerAnswer?
+    let answers: Mailbox<ServerMessage>
+    /// Of requests that are not answered yet, of all connections.
+    var bytesInFlight = 0
+    var readBuffer = [UInt8](repeating: 0, count: readBytes)
+
+    init(
+        configuration: ServerConfiguration, answers: Mailbox<ServerMessage>,
+        handler: @escaping @Sendable (Request, Responder) -> ServerAnswer?
+    ) {
+        self.configuration = configuration
+        self.answers = answers
+        self.handler = handler
     }
 }

@@ -1,8 +1,9 @@
+internal import CLibcrypto
 internal import Glibc
 internal import Threading
 
 /// The outcome of moving bytes.
-enum Transfer: Equatable {
+enum SocketOutcome: Equatable {
     case bytes(Int)
     /// Nothing moved; try again when the socket is ready for this.
     case blocked(Poller.Interest)
@@ -35,16 +36,16 @@ final class Socket {
     }
 
     /// Zero bytes once reads and writes may begin.
-    func handshake() -> Transfer { tls?.handshake() ?? .bytes(0) }
+    func handshake() -> SocketOutcome { tls?.handshake() ?? .bytes(0) }
 
     /// Whether bytes can be read though the descriptor is not ready for it.
     var hasPending: Bool { tls?.hasPending ?? false }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> SocketOutcome {
         tls?.read(into: buffer) ?? readRaw(into: buffer)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+    func write(_ bytes: UnsafeRawBufferPointer) -> SocketOutcome {
         if let tls { return tls.write(bytes) }
         while true {
             let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
@@ -55,7 +56,7 @@ final class Socket {
     }
 
     /// Reads what the client sends, below TLS: for throwing it away.
-    func readRaw(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    func readRaw(into buffer: UnsafeMutableRawBufferPointer) -> SocketOutcome {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 { return .bytes(count) }
@@ -82,5 +83,139 @@ final class Socket {
         isOpen = false
         tls = nil
         Glibc.close(descriptor)
+    }
+}
+
+/// TLS on a socket that does not block, on the server's side. For one thread; the socket is its owner's to close, later.
+///
+/// OpenSSL keeps one queue of errors per thread, and `SSL_get_error` reads it, so it is emptied before each call.
+final class TLSConnection {
+    private let session: OpaquePointer
+
+    /// Nil if there is no memory.
+    init?(_ identity: TLSIdentity, descriptor: Int32) {
+        guard let session = SSL_new(identity.context) else { return nil }
+        self.session = session
+        guard SSL_set_fd(session, descriptor) == 1 else {
+            SSL_free(session)
+            return nil
+        }
+        SSL_set_accept_state(session)
+    }
+
+    deinit {
+        SSL_free(session)
+    }
+
+    /// Goes on with the handshake; zero bytes once it is complete.
+    func handshake() -> SocketOutcome {
+        ERR_clear_error()
+        let result = SSL_do_handshake(session)
+        return result == 1 ? .bytes(0) : failure(result)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> SocketOutcome {
+        ERR_clear_error()
+        var count = 0
+        let result = SSL_read_ex(session, buffer.baseAddress, buffer.count, &count)
+        return result == 1 ? .bytes(count) : failure(result)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> SocketOutcome {
+        ERR_clear_error()
+        var count = 0
+        let result = SSL_write_ex(session, bytes.baseAddress, bytes.count, &count)
+        return result == 1 ? .bytes(count) : failure(result)
+    }
+
+    /// Whether bytes have come that the socket does not show any more.
+    var hasPending: Bool { SSL_has_pending(session) == 1 }
+
+    /// Tells the client that nothing more comes (`close_notify`), if that can be sent at once.
+    func sayFarewell() {
+        ERR_clear_error()
+        _ = SSL_shutdown(session)
+        ERR_clear_error()
+    }
+
+    /// Reading may have to write and writing may have to read.
+    private func failure(_ result: Int32) -> SocketOutcome {
+        switch SSL_get_error(session, result) {
+        case SSL_ERROR_WANT_READ: .blocked(.read)
+        case SSL_ERROR_WANT_WRITE: .blocked(.write)
+        case SSL_ERROR_ZERO_RETURN: .ended
+        // A client that leaves without a farewell is one of them in OpenSSL 3.
+        default: .failed
+        }
+    }
+}
+
+/// A server's certificate and key, and the versions of TLS that it speaks: 1.2 and 1.3.
+///
+/// Sendable because OpenSSL counts references to a context by atomics, and nothing changes it once it is made.
+public final class TLSIdentity: @unchecked Sendable {
+    /// Most certificates of a chain.
+    private static let maxCertificates = 8
+
+    let context: OpaquePointer
+
+    /// - Parameters:
+    ///   - certificatePEM: the server's certificate and, behind it, those of its issuers.
+    ///   - keyPEM: the certificate's private key, not encrypted.
+    /// - Throws: ``ServerError/identityRefused(reason:)``.
+    public init(certificatePEM: String, keyPEM: String) throws(ServerError) {
+        // Cleaning up at the end of the process races with threads that still run.
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+        guard let context = SSL_CTX_new(TLS_server_method()) else {
+            throw .identityRefused(reason: "OpenSSL has no TLS")
+        }
+        self.context = context
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
+        // Tickets let clients resume; a cache of sessions would only hold memory.
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+        SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(modes) | Int(SSL_MODE_RELEASE_BUFFERS), nil)
+        defer { ERR_clear_error() }
+        guard Self.withBuffer(certificatePEM, { Self.addCertificates(of: $0, to: context) }) else {
+            throw .identityRefused(reason: "no certificate in PEM")
+        }
+        guard Self.withBuffer(keyPEM, { Self.setKey(of: $0, to: context) }) else {
+            throw .identityRefused(reason: "no private key in PEM that fits the certificate")
+        }
+    }
+
+    deinit {
+        SSL_CTX_free(context)
+    }
+
+    private static func withBuffer(_ text: String, _ body: (OpaquePointer) -> Bool) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.withUnsafeBytes { bytes in
+            guard let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else { return false }
+            defer { BIO_free(buffer) }
+            return body(buffer)
+        }
+    }
+
+    private static func addCertificates(of buffer: OpaquePointer, to context: OpaquePointer) -> Bool {
+        guard let certificate = PEM_read_bio_X509(buffer, nil, nil, nil) else { return false }
+        defer { X509_free(certificate) }
+        guard SSL_CTX_use_certificate(context, certificate) == 1 else { return false }
+        for _ in 1..<maxCertificates {
+            guard let issuer = PEM_read_bio_X509(buffer, nil, nil, nil) else { return true }
+            // The context owns it from here on.
+            guard SSL_CTX_ctrl(context, SSL_CTRL_EXTRA_CHAIN_CERT, 0, UnsafeMutableRawPointer(issuer)) == 1 else {
+                X509_free(issuer)
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func setKey(of buffer: OpaquePointer, to context: OpaquePointer) -> Bool {
+        // Without a function OpenSSL would ask the terminal for an encrypted key's password.
+        guard let key = PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in 0 }, nil) else { return false }
+        defer { EVP_PKEY_free(key) }
+        return SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1
     }
 }

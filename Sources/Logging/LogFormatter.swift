@@ -1,3 +1,6 @@
+internal import Glibc
+internal import Scheduling
+
 /// The parts of one log line.
 struct LogLine: Sendable {
     let time: WallTime
@@ -73,5 +76,71 @@ enum LogFormatter {
     /// U+2028 and U+2029, which some readers take for line breaks.
     private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value == 0x2028 || scalar.value == 0x2029
+    }
+}
+
+/// The metadata of a log line, within bounds.
+enum LogFields {
+    /// Longest text of a message or a value, in bytes; the rest is cut off.
+    static let maxTextBytes = 8 << 10
+    /// Longest name of a field, in bytes; the rest is cut off.
+    static let maxNameBytes = 256
+    /// Most bytes of all names and values of a line; fields beyond it are left out.
+    static let maxBytes = 64 << 10
+    /// Most fields of a line; the rest is left out.
+    static let maxFields = 64
+
+    /// Names and texts, sorted by name.
+    static func bounded(_ metadata: [String: String]) -> [(name: String, text: String)] {
+        var bytes = 0
+        return
+            metadata.sorted { $0.key < $1.key }
+            .prefix(maxFields)
+            .map { (name: cut($0.key, to: maxNameBytes), text: cut($0.value)) }
+            .prefix { name, text in
+                bytes += name.utf8.count + text.utf8.count
+                return bytes <= maxBytes
+            }
+    }
+
+    /// The text, or as much of it as fits with a mark that something is missing.
+    static func cut(_ text: String, to maxBytes: Int = maxTextBytes) -> String {
+        guard text.utf8.count > maxBytes else { return text }
+        return String(decoding: text.utf8.prefix(maxBytes), as: UTF8.self) + "[cut]"
+    }
+}
+
+/// A moment of the wall clock, to the millisecond, as log lines show it.
+struct WallTime: Hashable, Sendable {
+    /// Since 1970-01-01T00:00:00Z, without leap seconds.
+    let milliseconds: Int
+
+    static var now: WallTime { WallTime(milliseconds: Int(WallClock.milliseconds)) }
+
+    /// As `2026-11-21T04:59:13.250Z` (RFC 3339).
+    var rfc3339: String {
+        var seconds = milliseconds.quotientFloored(by: 1000)
+        let fraction = milliseconds - seconds * 1000
+        var fields = tm()
+        gmtime_r(&seconds, &fields)
+        let date = [
+            Self.digits(Int(fields.tm_year) + 1900, 4), Self.digits(Int(fields.tm_mon) + 1, 2),
+            Self.digits(Int(fields.tm_mday), 2),
+        ].joined(separator: "-")
+        let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map { Self.digits(Int($0), 2) }
+            .joined(separator: ":")
+        return "\(date)T\(time).\(Self.digits(fraction, 3))Z"
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+}
+
+extension Int {
+    fileprivate func quotientFloored(by divisor: Int) -> Int {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -1,6 +1,8 @@
-/// Writes log events with what they have in common: a label, a level and metadata.
+internal import Synchronization
+
+/// Writes log events with what they have in common: a label and a level.
 ///
-/// A value: a copy can be given another level or more metadata without a change to the original. Messages are constants,
+/// A value: a copy can be given another level without a change to the original. Messages are constants,
 /// and everything variable is metadata, so that lines can be searched and counted. Neither is evaluated below the level.
 /// Nothing secret goes into either: no receipt, no token, no key.
 public struct Logger: Sendable {
@@ -27,11 +29,9 @@ public struct Logger: Sendable {
     public typealias Metadata = [String: String]
 
     /// The part of the program that logs.
-    public var label: String
+    public let label: String
     /// Events below are not written.
     public var logLevel: Level
-    /// Goes with every event; an event's own metadata wins over it.
-    public var metadata: Metadata = [:]
     private let handler: any LogHandler
 
     /// A logger of this process, with the handler and the level that ``LoggingSystem`` has at this moment.
@@ -47,79 +47,123 @@ public struct Logger: Sendable {
         logLevel = level
     }
 
-    public subscript(metadataKey key: String) -> String? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    /// The same logger for another part of the program.
-    public func with(label: String) -> Logger {
-        var logger = self
-        logger.label = label
-        return logger
-    }
-
     /// Writes an event unless it is below the level.
-    ///
-    /// - Parameter error: becomes the metadata `error`.
     public func log(
-        level: Level, _ message: @autoclosure () -> String, error: (any Error)? = nil,
-        metadata: @autoclosure () -> Metadata = [:]
+        level: Level, _ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]
     ) {
         guard level >= logLevel else { return }
-        var fields = self.metadata.merging(metadata()) { _, event in event }
-        if let error { fields["error"] = "\(error)" }
-        handler.log(LogEvent(level: level, label: label, message: message(), metadata: fields))
+        handler.log(LogEvent(level: level, label: label, message: message(), metadata: metadata()))
     }
 }
 
 extension Logger {
-    /// For following a single step.
-    public func trace(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .trace, message(), error: error, metadata: metadata())
-    }
-
     /// For finding faults of the program.
-    public func debug(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .debug, message(), error: error, metadata: metadata())
+    public func debug(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
+        log(level: .debug, message(), metadata: metadata())
     }
 
     /// For the normal course of things.
-    public func info(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .info, message(), error: error, metadata: metadata())
+    public func info(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
+        log(level: .info, message(), metadata: metadata())
     }
 
     /// For what is normal but rare.
-    public func notice(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .notice, message(), error: error, metadata: metadata())
+    public func notice(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
+        log(level: .notice, message(), metadata: metadata())
     }
 
     /// For trouble that the program overcomes.
-    public func warning(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .warning, message(), error: error, metadata: metadata())
+    public func warning(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
+        log(level: .warning, message(), metadata: metadata())
     }
 
     /// For trouble that a person has to end.
-    public func error(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .error, message(), error: error, metadata: metadata())
+    public func error(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
+        log(level: .error, message(), metadata: metadata())
     }
 
     /// For the end of the program, or of what it promises.
-    public func critical(
-        _ message: @autoclosure () -> String, error: (any Error)? = nil, metadata: @autoclosure () -> Metadata = [:]
-    ) {
-        log(level: .critical, message(), error: error, metadata: metadata())
+    public func critical(_ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]) {
+        log(level: .critical, message(), metadata: metadata())
+    }
+}
+
+/// One event as its logger made it.
+public struct LogEvent: Hashable, Sendable {
+    public let level: Logger.Level
+    public let label: String
+    public let message: String
+    public let metadata: Logger.Metadata
+
+    public init(level: Logger.Level, label: String, message: String, metadata: Logger.Metadata = [:]) {
+        self.level = level
+        self.label = label
+        self.message = message
+        self.metadata = metadata
+    }
+}
+
+/// Takes the events of any number of loggers, from any thread, and keeps none of them waiting.
+public protocol LogHandler: Sendable {
+    /// Writes an event; its logger has compared the level already.
+    func log(_ event: LogEvent)
+}
+
+/// Writes nothing.
+public struct NoOpLogHandler: LogHandler {
+    public init() {}
+
+    public func log(_ event: LogEvent) {}
+}
+
+/// The handler and the level that loggers of this process begin with.
+public enum LoggingSystem {
+    private static let state = Mutex<(any LogHandler, Logger.Level)>((LineLogHandler(format: .text), .info))
+
+    static var current: (any LogHandler, Logger.Level) { state.withLock { $0 } }
+
+    /// Sets both for every logger made from now on. A program calls it once, before it makes a logger; until then lines of
+    /// text go to standard error.
+    public static func bootstrap(handler: any LogHandler, level: Logger.Level) {
+        state.withLock { $0 = (handler, level) }
+    }
+}
+
+/// Writes one line per event.
+public struct LineLogHandler: LogHandler {
+    /// The form of a line.
+    public enum Format: String, Hashable, Sendable, CaseIterable {
+        /// One JSON object, for programs.
+        case json
+        /// For people at a terminal.
+        case text
+    }
+
+    private let format: Format
+    private let now: @Sendable () -> WallTime
+    private let write: @Sendable ([UInt8]) -> Void
+
+    /// A handler that dates events by the system's clock.
+    public init(format: Format, writer: DescriptorWriter = .standardError) {
+        self.init(format: format, now: { .now }, write: { writer.write($0) })
+    }
+
+    /// - Parameters:
+    ///   - now: the wall clock.
+    ///   - write: takes a line with its line break.
+    init(format: Format, now: @escaping @Sendable () -> WallTime, write: @escaping @Sendable ([UInt8]) -> Void) {
+        self.format = format
+        self.now = now
+        self.write = write
+    }
+
+    public func log(_ event: LogEvent) {
+        let line = LogLine(
+            time: now(), level: event.level.rawValue, label: event.label, message: event.message,
+            fields: LogFields.bounded(event.metadata))
+        switch format {
+        case .json: write(LogFormatter.json(line))
+        case .text: write(LogFormatter.text(line))
+        }
     }
 }

@@ -52,11 +52,6 @@ public final class PrometheusRegistry: Sendable {
         Counter(series: series(declaration, .counter, labels) { CounterSeries() })
     }
 
-    /// A counter of fractions; see ``counter(_:_:)``.
-    public func floatingPointCounter(_ declaration: CounterDeclaration, _ labels: String...) -> FloatingPointCounter {
-        FloatingPointCounter(series: series(declaration, .counter, labels) { NumberSeries() })
-    }
-
     /// The gauge of a declaration and the values of its labels; see ``counter(_:_:)``.
     public func gauge(_ declaration: GaugeDeclaration, _ labels: String...) -> Gauge {
         Gauge(series: series(declaration, .gauge, labels) { NumberSeries() })
@@ -70,22 +65,6 @@ public final class PrometheusRegistry: Sendable {
     /// The recorder of a declaration and the values of its labels; see ``counter(_:_:)``.
     public func recorder(_ declaration: RecorderDeclaration, _ labels: String...) -> Recorder {
         Recorder(series: series(declaration, .histogram, labels) { HistogramSeries(bounds: declaration.bounds) })
-    }
-
-    /// Shows a value that its owner keeps anyway, such as the length of a queue.
-    ///
-    /// - Parameter read: called on whichever thread renders; answers at once. The first one for a series stays.
-    public func observe(
-        _ declaration: GaugeDeclaration, _ labels: String..., reading read: @escaping @Sendable () -> Double
-    ) {
-        _ = series(declaration, .gauge, labels) { ObservedSeries(read) }
-    }
-
-    /// Shows a count that its owner keeps anyway; see ``observe(_:_:reading:)-(GaugeDeclaration,_,_)``.
-    public func observe(
-        _ declaration: CounterDeclaration, _ labels: String..., reading read: @escaping @Sendable () -> Double
-    ) {
-        _ = series(declaration, .counter, labels) { ObservedSeries(read) }
     }
 
     /// Everything counted so far, families and series in the order of their names, and the process's own metrics.

@@ -5,7 +5,7 @@ import Threading
 /// Everything that a stand-in for a service does wrong on purpose.
 @Suite(.timeLimit(.minutes(5)))
 struct FaultTests {
-    private static func server(_ answer: Answer, _ change: (inout ServerConfiguration) -> Void = { _ in }) throws
+    private static func server(_ answer: ServerAnswer, _ change: (inout ServerConfiguration) -> Void = { _ in }) throws
         -> Server
     {
         var configuration = ServerConfiguration()
@@ -18,21 +18,21 @@ struct FaultTests {
     private static let reply = Reply(status: 200, body: Array(repeating: 120, count: 1001))
 
     @Test func `a connection is reset`() throws {
-        let server = try Self.server(Answer(.reset))
+        let server = try Self.server(ServerAnswer(.reset))
         let client = try Client(server.port)
         #expect(throws: Client.Failed.self) { try client.get("/fault") }
         #expect(client.wasReset)
     }
 
     @Test func `a connection is closed`() throws {
-        let server = try Self.server(Answer(.close))
+        let server = try Self.server(ServerAnswer(.close))
         let client = try Client(server.port)
         #expect(throws: Client.Failed.self) { try client.get("/fault") }
         #expect(!client.wasReset)
     }
 
     @Test func `an answer is cut off behind half of its bytes`() throws {
-        let server = try Self.server(Answer(.cutOff(Self.reply)))
+        let server = try Self.server(ServerAnswer(.cutOff(Self.reply)))
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
         let text = String(decoding: client.readToEnd(), as: UTF8.self)
@@ -41,7 +41,7 @@ struct FaultTests {
     }
 
     @Test func `an answer drips whole, and the connection goes on`() throws {
-        let server = try Self.server(Answer(.drip(Self.reply, bytes: 200, every: .milliseconds(1))))
+        let server = try Self.server(ServerAnswer(.drip(Self.reply, bytes: 200, every: .milliseconds(1))))
         let client = try Client(server.port)
         #expect(try client.get("/fault").body == Self.reply.body)
         #expect(try client.get("/").text == "fine")
@@ -51,7 +51,7 @@ struct FaultTests {
     }
 
     @Test func `a dripping answer comes in pieces`() throws {
-        let server = try Self.server(Answer(.drip(Self.reply, bytes: 600, every: .seconds(3600))))
+        let server = try Self.server(ServerAnswer(.drip(Self.reply, bytes: 600, every: .seconds(3600))))
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
         // The head comes with the first piece; the second one is an hour away.
@@ -60,7 +60,7 @@ struct FaultTests {
 
     @Test func `a request hangs until its client gives up`() throws {
         let events = try EventLog()
-        let server = try Self.server(Answer(.hang)) { $0.observe = events.observe }
+        let server = try Self.server(ServerAnswer(.hang)) { $0.observe = events.observe }
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
         events.wait(for: .requestBegan)
@@ -70,14 +70,14 @@ struct FaultTests {
     }
 
     @Test func `a request hangs until the time for answers is over`() throws {
-        let server = try Self.server(Answer(.hang)) { $0.answerTime = .milliseconds(20) }
+        let server = try Self.server(ServerAnswer(.hang)) { $0.answerTime = .milliseconds(20) }
         let client = try Client(server.port)
         client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(client.readToEnd().isEmpty)
     }
 
     @Test func `answers wait as timers, all at once`() throws {
-        let server = try Self.server(Answer(.reply(Self.reply), delay: .milliseconds(200)))
+        let server = try Self.server(ServerAnswer(.reply(Self.reply), delay: .milliseconds(200)))
         let start = ContinuousClock.now
         let clients = try (0..<100).map { _ in try Client(server.port) }
         for client in clients { client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n") }
@@ -88,7 +88,7 @@ struct FaultTests {
 
     @Test func `a client may go away while its answer waits`() throws {
         let events = try EventLog()
-        let server = try Self.server(Answer(.reply(Self.reply), delay: .seconds(3600))) { $0.observe = events.observe }
+        let server = try Self.server(ServerAnswer(.reply(Self.reply), delay: .seconds(3600))) { $0.observe = events.observe }
         let clients = try (0..<50).map { _ in try Client(server.port) }
         for client in clients { client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n") }
         events.wait(for: .requestBegan, count: 50)

@@ -10,7 +10,7 @@ struct LimitTests {
         change(&configuration)
         return try Server(configuration) { request, _ in
             switch request.head.path {
-            case "/hang": Answer(.hang)
+            case "/hang": ServerAnswer(.hang)
             case "/large": .reply(Reply(status: 200, body: Array(repeating: 0, count: 16 << 20)))
             default: .reply(Reply(status: 200, contentType: "text/plain", text: "\(request.body.count)"))
             }

@@ -7,7 +7,7 @@ import Threading
 @Suite(.timeLimit(.minutes(5)))
 struct ServerTests {
     /// Answers with the path that was asked for, and the length of the body.
-    @Sendable private static func echo(_ request: Request, _ responder: Responder) -> Answer? {
+    @Sendable private static func echo(_ request: Request, _ responder: Responder) -> ServerAnswer? {
         .reply(
             Reply(
                 status: 200, contentType: "text/plain",

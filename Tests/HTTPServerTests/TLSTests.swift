@@ -12,7 +12,7 @@ struct TLSTests {
     }
 
     private func server(
-        _ change: (inout ServerConfiguration) -> Void = { _ in }, answer: Answer? = nil
+        _ change: (inout ServerConfiguration) -> Void = { _ in }, answer: ServerAnswer? = nil
     ) throws -> Server {
         var configuration = ServerConfiguration()
         configuration.bodyLimit = { _ in 4 << 20 }
@@ -84,7 +84,7 @@ struct TLSTests {
     }
 
     @Test func `an answer that is cut off has no farewell`() throws {
-        let server = try server(answer: Answer(.cutOff(Reply(status: 200, body: Array(repeating: 120, count: 100)))))
+        let server = try server(answer: ServerAnswer(.cutOff(Reply(status: 200, body: Array(repeating: 120, count: 100)))))
         let client = try client(server)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         let text = String(decoding: client.readToEnd(), as: UTF8.self)
@@ -93,7 +93,7 @@ struct TLSTests {
     }
 
     @Test func `a connection is reset below TLS`() throws {
-        let server = try server(answer: Answer(.reset))
+        let server = try server(answer: ServerAnswer(.reset))
         let client = try client(server)
         #expect(throws: Client.Failed.self) { try client.get("/") }
         #expect(!client.hasFarewell)

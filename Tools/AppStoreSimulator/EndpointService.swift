@@ -15,7 +15,7 @@ final class EndpointService: Sendable {
     }
 
     /// The answer to a request.
-    func answer(_ request: Request, in environment: Environment) -> Answer {
+    func answer(_ request: Request, in environment: Environment) -> ServerAnswer {
         context.count(in: environment) { $0.calls += 1 }
         if let outage = context.book.withLock({ $0.outage(in: environment) }) {
             return answer(during: outage, in: environment)
@@ -29,11 +29,11 @@ final class EndpointService: Sendable {
         return receipts.answer(request, in: environment)
     }
 
-    private func answer(during outage: Behaviour.Outage, in environment: Environment) -> Answer {
+    private func answer(during outage: Behaviour.Outage, in environment: Environment) -> ServerAnswer {
         context.count(in: environment) { $0.faults[outage.rawValue, default: 0] += 1 }
         return switch outage {
         case .unavailable: .reply(.text(503, "The service is unavailable."))
-        case .closed: Answer(.close)
+        case .closed: ServerAnswer(.close)
         }
     }
 }

@@ -67,7 +67,7 @@ struct SimulatorServers: Sendable {
 
     private static func serve(
         _ configuration: ServerConfiguration, _ port: Int, _ identity: TLSIdentity,
-        _ handler: @escaping @Sendable (Request) -> Answer
+        _ handler: @escaping @Sendable (Request) -> ServerAnswer
     ) throws(ServerError) -> Server {
         func server(_ port: Int) throws(ServerError) -> Server {
             var configuration = configuration

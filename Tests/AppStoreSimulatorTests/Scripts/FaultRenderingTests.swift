@@ -52,7 +52,7 @@ struct FaultRenderingTests {
 
     private let real = Reply.json(Array("{\"status\":0}".utf8))
 
-    private func act(_ fault: Fault?) -> Answer.Action {
+    private func act(_ fault: Fault?) -> ServerAnswer.Action {
         fault.action { $0 ? .json(Array("without".utf8)) : real }
     }
 

@@ -35,7 +35,7 @@ final class ControlService: Sendable {
         self.now = now
     }
 
-    func answer(_ request: Request) -> Answer { .reply(reply(to: request)) }
+    func answer(_ request: Request) -> ServerAnswer { .reply(reply(to: request)) }
 
     private func reply(to request: Request) -> Reply {
         do {

@@ -4,7 +4,7 @@ extension Fault? {
     /// The server's action for a call with this fault, or with none.
     ///
     /// - Parameter answer: Renders the real answer, with or without purchases; called only where it is needed.
-    func action(answer: (_ withoutPurchases: Bool) -> Reply) -> Answer.Action {
+    func action(answer: (_ withoutPurchases: Bool) -> Reply) -> ServerAnswer.Action {
         switch self {
         case nil, .delay: return .reply(answer(false))
         case .withoutPurchases: return .reply(answer(true))

@@ -27,7 +27,7 @@ final class ServerContext: Sendable {
     }
 
     /// The answer of a call that is refused before it is looked into.
-    func refuse(_ code: Int, _ text: String, in environment: Environment) -> Answer {
+    func refuse(_ code: Int, _ text: String, in environment: Environment) -> ServerAnswer {
         count(in: environment) { $0.refusals[code, default: 0] += 1 }
         return .reply(.text(code, text))
     }

@@ -28,7 +28,7 @@ final class ServerAPIService: Sendable {
     }
 
     /// The answer to a request.
-    func answer(_ call: ServerAPICall, _ request: Request, in environment: Environment) -> Answer {
+    func answer(_ call: ServerAPICall, _ request: Request, in environment: Environment) -> ServerAnswer {
         guard request.head.method == "GET" else { return context.refuse(405, "Only GET is served.", in: environment) }
         let now = now()
         let app: BundleID
@@ -48,11 +48,11 @@ final class ServerAPIService: Sendable {
         let script = context.script(ofCallAbout: [TransactionID(call.id)], in: environment)
         let question = ServerAPIAnswer.Question(
             call: call, query: QueryItems(request.head.query), app: app, environment: environment, now: now)
-        return Answer(
+        return ServerAnswer(
             action(of: script.fault, question), delay: .milliseconds(script.delayMilliseconds))
     }
 
-    private func action(of fault: Fault?, _ question: ServerAPIAnswer.Question) -> Answer.Action {
+    private func action(of fault: Fault?, _ question: ServerAPIAnswer.Question) -> ServerAnswer.Action {
         // The same fault as of verifyReceipt, with this API's own body.
         if case .rateLimited(let retryAfter) = fault {
             return .reply(ServerAPIError.rateLimited(retryAfter: retryAfter))
@@ -73,7 +73,7 @@ final class ServerAPIService: Sendable {
         }
     }
 
-    private func refuse(_ error: ServerAPIError, in environment: Environment) -> Answer {
+    private func refuse(_ error: ServerAPIError, in environment: Environment) -> ServerAnswer {
         count(error, in: environment)
         return .reply(error.reply)
     }

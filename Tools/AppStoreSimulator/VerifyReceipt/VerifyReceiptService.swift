@@ -14,7 +14,7 @@ final class VerifyReceiptService: Sendable {
     }
 
     /// The answer to a request.
-    func answer(_ request: Request, in environment: Environment) -> Answer {
+    func answer(_ request: Request, in environment: Environment) -> ServerAnswer {
         let result =
             request.head.method == "POST"
             ? validator.validate(body: request.body, in: environment) : ReceiptValidator.Result(status: 21000)
@@ -27,6 +27,6 @@ final class VerifyReceiptService: Sendable {
                 result, environment: environment, now: now(), withoutPurchases: withoutPurchases)
             return .json(answer.bytes)
         }
-        return Answer(action, delay: .milliseconds(script.delayMilliseconds))
+        return ServerAnswer(action, delay: .milliseconds(script.delayMilliseconds))
     }
 }

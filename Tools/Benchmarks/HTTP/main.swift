@@ -24,7 +24,7 @@ func serve(delay: Duration) throws {
     configuration.maxConnectionsPerAddress = 10_000
     configuration.maxBytesInFlight = 1 << 30
     configuration.handshakeTime = .seconds(60)
-    let answer = Answer(
+    let answer = ServerAnswer(
         .reply(Reply(status: 200, contentType: "application/json", text: String(repeating: "0", count: 2000))),
         delay: delay)
     let identity = try TLSIdentity(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)

@@ -1,3 +1,5 @@
+internal import Threading
+
 /// An HTTP reply before it is sent.
 public struct Reply: Hashable, Sendable {
     public var status: Int
@@ -19,7 +21,7 @@ public struct Reply: Hashable, Sendable {
 }
 
 /// Everything that can happen to a request. All but ``Action/reply(_:)`` are faults that stand-ins for services show.
-public struct Answer: Hashable, Sendable {
+public struct ServerAnswer: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         case reply(Reply)
         /// The reply's head and half of its body, then the end of the connection, without TLS's farewell.
@@ -44,7 +46,7 @@ public struct Answer: Hashable, Sendable {
     }
 
     /// A reply at once.
-    public static func reply(_ reply: Reply) -> Answer { Answer(.reply(reply)) }
+    public static func reply(_ reply: Reply) -> ServerAnswer { ServerAnswer(.reply(reply)) }
 }
 
 extension HeaderField {
@@ -85,31 +87,45 @@ extension Reply {
     private static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
-        case 201: "Created"
-        case 202: "Accepted"
         case 204: "No Content"
-        case 302: "Found"
-        case 304: "Not Modified"
         case 400: "Bad Request"
         case 401: "Unauthorized"
-        case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 408: "Request Timeout"
-        case 409: "Conflict"
         case 411: "Length Required"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 417: "Expectation Failed"
-        case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
-        case 502: "Bad Gateway"
         case 503: "Service Unavailable"
-        case 504: "Gateway Timeout"
         case 505: "HTTP Version Not Supported"
         default: "Status"
         }
     }
+}
+
+/// Answers one request later, from any thread.
+///
+/// The first answer counts; further ones, and those to a client that went away, are dropped.
+public struct Responder: Sendable {
+    let answers: Mailbox<ServerMessage>
+    let token: UInt64
+    let serial: UInt64
+
+    /// Hands the answer to the server's thread.
+    ///
+    /// - Returns: false if the server has stopped.
+    @discardableResult
+    public func answer(_ answer: ServerAnswer) -> Bool {
+        answers.post(.answer(token: token, serial: serial, answer))
+    }
+}
+
+/// What other threads tell the server's thread.
+enum ServerMessage: Sendable {
+    case answer(token: UInt64, serial: UInt64, ServerAnswer)
+    case stop
 }

@@ -96,3 +96,51 @@ struct GroupLeavingTests {
         #expect(next(&leaving, after: .zero) == .end)
     }
 }
+
+struct OffsetCommitsTests {
+    private let a = KafkaPartition(topic: "t", index: 0)
+    private let b = KafkaPartition(topic: "t", index: 1)
+
+    @Test("One commit at a time; what comes meanwhile waits, the latest of each partition")
+    func oneAtATime() {
+        var commits = OffsetCommits()
+        #expect(commits.next() == nil)
+        commits.add([a: 1])
+        #expect(commits.next() == [a: 1])
+        commits.add([a: 2, b: 5])
+        commits.add([a: 3])
+        #expect(commits.next() == nil)
+        #expect(commits.answered() == [a: 1])
+        #expect(commits.next() == [a: 3, b: 5])
+        #expect(!commits.isIdle)
+        #expect(commits.answered() == [a: 3, b: 5])
+        #expect(commits.isIdle)
+    }
+
+    @Test("An offset may go back: the owner decides")
+    func back() {
+        var commits = OffsetCommits()
+        commits.add([a: 9])
+        commits.add([a: 4])
+        #expect(commits.next() == [a: 4])
+    }
+
+    @Test("Nothing is committed while it is held back")
+    func heldBack() {
+        var commits = OffsetCommits()
+        commits.isHeldBack = true
+        commits.add([a: 1])
+        #expect(commits.next() == nil)
+        commits.isHeldBack = false
+        #expect(commits.next() == [a: 1])
+    }
+
+    @Test("Offsets of partitions that have gone are given up")
+    func gone() {
+        var commits = OffsetCommits()
+        commits.add([a: 1, b: 2])
+        #expect(commits.drop(except: [b]) == [a: 1])
+        #expect(commits.next() == [b: 2])
+        #expect(commits.drop(except: []) == [:])
+    }
+}

@@ -16,8 +16,6 @@ struct LineLogHandlerTests {
         }
     }
 
-    private struct Refused: Error {}
-
     private let collector = Collector()
 
     @Test func `events below the level are not written, nor are their texts made`() {
@@ -32,34 +30,19 @@ struct LineLogHandlerTests {
         #expect(collector.lines == ["1970-01-01T00:00:00.000Z notice worker: Shown\n"])
     }
 
-    @Test func `an event has the metadata of its logger and its own, which wins`() {
-        var logger = Logger(label: "worker", handler: collector.handler(.text))
-        logger[metadataKey: "group"] = "grantor"
-        logger[metadataKey: "topic"] = "t"
-        logger.with(label: "consumer").warning("Shown", metadata: ["topic": "u"])
-        logger.warning("Shown")
-        #expect(logger[metadataKey: "topic"] == "t")
-        #expect(
-            collector.lines == [
-                "1970-01-01T00:00:00.000Z warning consumer: Shown group=grantor topic=u\n",
-                "1970-01-01T00:00:00.000Z warning worker: Shown group=grantor topic=t\n",
-            ])
-    }
-
-    @Test func `a JSON event is one object, and an error with it becomes a field`() throws {
+    @Test func `a JSON event is one object`() throws {
         let logger = Logger(label: "worker", handler: collector.handler(.json))
-        logger.error("Failed", error: Refused(), metadata: ["a": "b"])
+        logger.error("Failed", metadata: ["a": "b"])
         let line = try #require(collector.lines.first)
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
         #expect(object["message"] == "Failed")
         #expect(object["level"] == "error")
-        #expect(object["error"] == "Refused()")
         #expect(object["a"] == "b")
     }
 
     @Test func `each level has its function, in rising order`() {
         let logger = Logger(label: "l", level: .trace, handler: collector.handler(.text))
-        logger.trace("m")
+        logger.log(level: .trace, "m")
         logger.debug("m")
         logger.info("m")
         logger.notice("m")

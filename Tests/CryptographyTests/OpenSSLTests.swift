@@ -6,10 +6,9 @@ import Testing
 
 @Suite("The host's OpenSSL")
 struct CryptographicLibraryTests {
-    @Test("offers what is needed, and says its version")
+    @Test("offers what is needed")
     func check() throws {
         try CryptographicLibrary.check()
-        #expect(CryptographicLibrary.version.hasPrefix("OpenSSL 3."))
     }
 
     @Test("a host whose configuration takes the providers away is found out at the start")

@@ -1,6 +1,8 @@
+import CLibcrypto
 import CertificateMaking
-import Cryptography
 import Testing
+
+@testable import Cryptography
 
 @Suite("ES256 signatures")
 struct ES256Tests {
@@ -182,5 +184,109 @@ struct ES256Tests {
             }
             for await isRight in group { #expect(isRight) }
         }
+    }
+}
+
+@Suite("RSA signatures")
+struct RSATests {
+    private static let key = Result { try PrivateKey.make(.rsa(bits: 2048)) }
+    private static let sha256 = MessageDigest.sha256(SHA256.hash("message".utf8))
+    private static let sha1 = MessageDigest.sha1(SHA1.hash("message".utf8))
+
+    private func holds(_ signature: [UInt8], _ digest: MessageDigest) throws -> Bool {
+        try Self.key.get().publicKey.isValidRSASignature(signature, of: digest)
+    }
+
+    @Test("hold for the digest that was signed, and for no other")
+    func digests() throws {
+        let key = try Self.key.get()
+        let first = try key.signature(of: Self.sha256)
+        let second = try key.signature(of: Self.sha1)
+        #expect(try holds(first, Self.sha256))
+        #expect(try holds(second, Self.sha1))
+        #expect(try !holds(first, Self.sha1))
+        #expect(try !holds(second, Self.sha256))
+        #expect(try !holds(first, .sha256(SHA256.hash("other".utf8))))
+        let other = try PrivateKey.make(.rsa(bits: 2048))
+        #expect(!other.publicKey.isValidRSASignature(first, of: Self.sha256))
+    }
+
+    @Test("damaged, cut, longer or empty ones do not hold")
+    func damaged() throws {
+        let signature = try Self.key.get().signature(of: Self.sha256)
+        for index in signature.indices {
+            var damaged = signature
+            damaged[index] ^= 0x10
+            #expect(try !holds(damaged, Self.sha256))
+        }
+        for other in [[], Array(signature.dropLast()), signature + [0], [0] + signature, Array(signature.dropFirst())] {
+            #expect(try !holds(other, Self.sha256))
+        }
+        #expect(try !holds([UInt8](repeating: 0, count: 256), Self.sha256))
+        #expect(try !holds([UInt8](repeating: 0xff, count: 256), Self.sha256))
+    }
+
+    @Test("a key of 1024 bits confirms nothing, not even what it signed")
+    func short() throws {
+        let key = try PrivateKey.make(.rsa(bits: 1024))
+        #expect(key.publicKey.kind == .rsa(bits: 1024))
+        #expect(try !key.publicKey.isValidRSASignature(key.signature(of: Self.sha256), of: Self.sha256))
+    }
+
+    @Test("a key on a curve confirms no RSA signature")
+    func otherKind() throws {
+        let signature = try Self.key.get().signature(of: Self.sha256)
+        #expect(try !PrivateKey.make(.p256).publicKey.isValidRSASignature(signature, of: Self.sha256))
+    }
+}
+
+@Suite("OpenSSL alone decides")
+struct AuthenticityTests {
+    @Test("what is authentic, so once it refuses everything nothing is")
+    func refusal() throws {
+        let key = try PrivateKey.make(.p256)
+        let rsa = try PrivateKey.make(.rsa(bits: 2048))
+        let digest = SHA256.hash("message".utf8)
+        let old = SHA1.hash("message".utf8)
+        let raw = try #require(key.es256Signature(of: digest))
+        let der = try #require(key.ecdsaSignature(of: digest))
+        let rsaSignature = try rsa.signature(of: .sha256(digest))
+        let oldSignature = try rsa.signature(of: .sha1(old))
+        let chain = try CertificateChain(validity: 1_700_000_000...1_900_000_000)
+        let leaf = try Certificate(der: chain.leafDER)
+        func answers() -> [Bool] {
+            [
+                key.publicKey.isValidES256Signature(raw, of: digest),
+                key.publicKey.isValidECDSASignature(der: der, of: digest),
+                rsa.publicKey.isValidRSASignature(rsaSignature, of: .sha256(digest)),
+                rsa.publicKey.isValidRSASignature(oldSignature, of: .sha1(old)),
+                leaf.isSigned(by: chain.intermediate.key.publicKey),
+            ]
+        }
+        #expect(answers() == [true, true, true, true, true])
+        Authenticity.$refusesEverything.withValue(true) {
+            #expect(answers() == [false, false, false, false, false])
+        }
+    }
+
+    @Test("by the answer 1 and no other", arguments: [Int32.min, -2, -1, 0, 2, 256, .max])
+    func otherAnswers(answer: Int32) {
+        #expect(!Authenticity.isConfirmed(answer))
+        #expect(Authenticity.isConfirmed(1))
+    }
+
+    @Test("and leaves no error behind for the next caller of the thread")
+    func errorQueue() throws {
+        let key = try PrivateKey.make(.p256)
+        #expect(!key.publicKey.isValidECDSASignature(der: [0x30, 0x01], of: SHA256.hash("a".utf8)))
+        #expect(ERR_peek_error() == 0)
+        #expect((try? Certificate(der: [0x30, 0x03, 0x02, 0x01, 0x05])) == nil)
+        #expect(ERR_peek_error() == 0)
+        #expect((try? PrivateKey(p256PEM: "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")) == nil)
+        #expect(ERR_peek_error() == 0)
+        #expect(PublicKey(p256Point: [4] + [UInt8](repeating: 1, count: 64)) == nil)
+        #expect(ERR_peek_error() == 0)
+        #expect((try? Certificate.certificates(pem: "text")) != nil)
+        #expect(ERR_peek_error() == 0)
     }
 }

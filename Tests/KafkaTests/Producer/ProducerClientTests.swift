@@ -1,3 +1,4 @@
+import Scheduling
 import Testing
 
 @testable import Kafka
@@ -30,5 +31,15 @@ struct TokenTableTests {
         _ = table.remove(places[2])
         #expect(table.removeAll() == [0, 1, 3, 4])
         #expect(table.count == 0)
+    }
+}
+
+struct RecreationBudgetTests {
+    @Test("So many within a minute, and again when the minute is over")
+    func minute() {
+        let start = Instant(nanoseconds: 0)
+        var budget = RecreationBudget(limit: 2)
+        let taken = [0, 10, 20, 59, 60, 65, 70].map { budget.take(now: start + .seconds($0)) }
+        #expect(taken == [true, true, false, false, true, false, true])
     }
 }
