@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos lint schemas clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos sanitize fuzz lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -47,6 +47,26 @@ chaos: setup ## Kill workers under load, and stop them, for a minute; on Apache 
 	@bin=$$($(SWIFT) build --show-bin-path) && \
 	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 --workers 2 $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS)
+
+sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
+	@scripts/setup.sh --for test
+	SWIFT="$(SWIFT)" scripts/sanitize.sh thread
+	SWIFT="$(SWIFT)" scripts/sanitize.sh address
+
+# What is fuzzed, and how long each.
+FUZZ_TARGETS ?= $(notdir $(wildcard Tools/Fuzzing/cases/*))
+FUZZ_SECONDS ?= 60
+
+fuzz: setup ## Feed what reads foreign bytes with millions of inputs, a minute each (FUZZ_SECONDS)
+	GRANTOR_FUZZING=1 $(SWIFT) build -c release --product grantor-fuzz --scratch-path .build/fuzzing \
+		-Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld
+	@for target in $(FUZZ_TARGETS); do \
+		echo "== $$target, $(FUZZ_SECONDS) s"; \
+		mkdir -p .build/fuzzing/found/$$target; \
+		.build/fuzzing/release/grantor-fuzz $$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+			-max_len=65536 -print_final_stats=1 -verbosity=0 -artifact_prefix=.build/fuzzing/$$target- \
+			.build/fuzzing/found/$$target Tools/Fuzzing/cases/$$target || exit 1; \
+	done
 
 simulate: ## Run simulated fleets: SEEDS runs, each with faults of its own
 	$(SWIFT) build -c release --product grantor-simulate $(SWIFTFLAGS)

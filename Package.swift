@@ -92,7 +92,10 @@ let tools: [Target] = [
     .executableTarget(
         name: "ledger-bench", dependencies: ["CSQLite", "Contract", "Ledger", "LedgerSQLite"],
         path: "Tools/Benchmarks/Ledger"),
-    .target(name: "FuzzTargets", dependencies: ["HTTPServer", "Scheduling"], path: "Tools/Fuzzing/Targets"),
+    .target(
+        name: "FuzzTargets",
+        dependencies: ["AppStore", "Configuration", "Contract", "Cryptography", "HTTPServer", "Scheduling"],
+        path: "Tools/Fuzzing/Targets"),
     .executableTarget(
         name: "http-bench",
         dependencies: allocator + ["CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "Threading"],
@@ -159,8 +162,8 @@ let suites: [Target] = [
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
         "Metrics", "Processing", "Scheduling", "Threading"),
     tests(
-        "Commands", "AppStore", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "Logging"
-    ),
+        "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka",
+        "Ledger", "Logging"),
 ]
 
 // A target enters the build when its folder is there.

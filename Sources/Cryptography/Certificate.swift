@@ -31,7 +31,7 @@ public final class Certificate: @unchecked Sendable {
     }
 
     /// How issuers sign, as far as it counts.
-    public enum SignatureAlgorithm: Hashable, Sendable {
+    public enum IssuerAlgorithm: Hashable, Sendable {
         case rsaWithSHA1, rsaWithSHA256, rsaWithSHA384, rsaWithSHA512
         case ecdsaWithSHA256, ecdsaWithSHA384, ecdsaWithSHA512
     }
@@ -55,7 +55,7 @@ public final class Certificate: @unchecked Sendable {
     /// Its extensions, none of which stands twice.
     public let extensions: [Extension]
     /// How its issuer signed it; nil for algorithms that do not count.
-    public let signatureAlgorithm: SignatureAlgorithm?
+    public let signatureAlgorithm: IssuerAlgorithm?
 
     package let handle: OpaquePointer
 
@@ -105,7 +105,7 @@ public final class Certificate: @unchecked Sendable {
 
     /// Whether the issuer's key signed this certificate. Names are not compared.
     ///
-    /// It takes the algorithms of ``SignatureAlgorithm`` alone. Costs up to a millisecond.
+    /// It takes the algorithms of ``IssuerAlgorithm`` alone. Costs up to a millisecond.
     public func isSigned(by issuer: PublicKey) -> Bool {
         guard signatureAlgorithm != nil else { return false }
         return Authenticity.isConfirmed(X509_verify(handle, issuer.handle))
@@ -162,7 +162,7 @@ struct CertificateReader {
         let pathLength: Int?
         let keyUsage: Certificate.KeyUsage?
         let extensions: [Certificate.Extension]
-        let signatureAlgorithm: Certificate.SignatureAlgorithm?
+        let signatureAlgorithm: Certificate.IssuerAlgorithm?
     }
 
     private let handle: OpaquePointer
@@ -246,7 +246,7 @@ struct CertificateReader {
         return Int64(timegm(&parts))
     }
 
-    private func signatureAlgorithm() -> Certificate.SignatureAlgorithm? {
+    private func signatureAlgorithm() -> Certificate.IssuerAlgorithm? {
         switch X509_get_signature_nid(handle) {
         case NID_sha1WithRSAEncryption: .rsaWithSHA1
         case NID_sha256WithRSAEncryption: .rsaWithSHA256

@@ -35,7 +35,7 @@ public struct KafkaAdmin: Sendable {
         knowing group: String? = nil, _ body: (ClientHandle) throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {
         var properties = try ClientProperties(configuration, defaults: [:], rules: [])
-        if let group { properties.force(KafkaScan.properties(knowing: group)) }
+        if let group { properties.onlyLook(knowing: group) }
         let handle = try ClientHandle(group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties)
         defer {
             if !handle.destroy(leavingGroup: false, until: .now + Self.freeingLimit) {

@@ -21,16 +21,6 @@ public struct KafkaScan: Sendable {
         self.logger = logger
     }
 
-    /// The properties of a client that only looks on.
-    static func properties(knowing group: String) -> [String: String] {
-        [
-            "group.id": group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
-            "enable.partition.eof": "true", "auto.offset.reset": "earliest", "isolation.level": "read_committed",
-            "check.crcs": "true", "queued.max.messages.kbytes": "16384", "fetch.max.bytes": String(8 << 20),
-            "statistics.interval.ms": "0",
-        ]
-    }
-
     /// Reads topics from the oldest record that is retained to the end that they have at this moment; see
     /// ``read(_:_:)``.
     public func read(topics: [String], _ take: (KafkaBatch) -> Bool) throws(KafkaError) {
@@ -66,7 +56,7 @@ public struct KafkaScan: Sendable {
 
     private func open(from starts: [KafkaPartition: Int64]) throws(KafkaError) -> ClientHandle {
         var properties = try ClientProperties(configuration, defaults: [:], rules: [])
-        properties.force(Self.properties(knowing: group))
+        properties.onlyLook(knowing: group)
         let handle = try ClientHandle(RD_KAFKA_CONSUMER, properties: properties)
         do throws(KafkaError) {
             let list = try PartitionList(offsets: starts)

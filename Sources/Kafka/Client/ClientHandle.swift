@@ -148,8 +148,16 @@ struct ClientProperties: Sendable {
         _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
     }
 
-    /// Sets what holds whatever the operator set: for clients that an operator's file was not written for.
-    mutating func force(_ forced: [String: String]) {
+    /// Makes it a consumer's that only looks on, whatever the operator set for workers.
+    ///
+    /// - Parameter group: the group whose rights are used. It is not joined, and no offset is committed.
+    mutating func onlyLook(knowing group: String) {
+        let forced = [
+            "group.id": group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "enable.partition.eof": "true", "auto.offset.reset": "earliest", "isolation.level": "read_committed",
+            "check.crcs": "true", "queued.max.messages.kbytes": "16384", "fetch.max.bytes": String(8 << 20),
+            "statistics.interval.ms": "0",
+        ]
         values.merge(forced) { _, new in new }
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-struct StatisticsTests {
+struct ClientStatisticsTests {
     @Test("The needed members are read, the others ignored")
     func decoding() throws {
         let json = """

@@ -1,10 +1,32 @@
 /// Code that takes bytes from outside. Whatever they are, it has to end, without a crash, and by its rules.
 ///
-/// Each target is a pure function of the bytes. A new one is a case here, a file beside this one, and a folder of cases to
-/// begin with under `Tools/Fuzzing/cases`, of the same name.
+/// Each target is a pure function of the bytes. A new one is a case here, a function in a file beside this one, and a
+/// folder of cases to begin with under `Tools/Fuzzing/cases`, of the same name.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// Requests to an HTTP server.
     case httpRequest
+    /// A text that claims to be one JSON object.
+    case json
+    /// The value of a record of the input topic, with the evidence in it.
+    case submission
+    /// An App Store receipt, and its text.
+    case receipt
+    /// A signed transaction as it stands in a message, and the header of one.
+    case signedTransaction
+    /// The payload of a signed transaction, as if its signature had held.
+    case payload
+    /// The body of an answer of verifyReceipt.
+    case verifyReceiptAnswer
+    /// The body of an answer of the App Store Server API.
+    case serverAPIAnswer
+    /// The apps file.
+    case apps
+    /// The configuration file.
+    case settings
+    /// Durations and sizes in settings.
+    case durations
+    /// Certificates and keys, in PEM and DER.
+    case certificates
 
     /// Runs the target once.
     ///
@@ -12,6 +34,17 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     public func run(_ bytes: [UInt8]) throws(BrokenRule) {
         switch self {
         case .httpRequest: try RequestReaderFuzzing.run(bytes)
+        case .json: try TextFuzzing.json(bytes)
+        case .submission: try EvidenceFuzzing.submission(bytes)
+        case .receipt: try EvidenceFuzzing.receipt(bytes)
+        case .signedTransaction: try EvidenceFuzzing.signedTransaction(bytes)
+        case .payload: try EvidenceFuzzing.payload(bytes)
+        case .verifyReceiptAnswer: try AnswerFuzzing.verifyReceipt(bytes)
+        case .serverAPIAnswer: try AnswerFuzzing.serverAPI(bytes)
+        case .apps: try ConfigurationFuzzing.apps(bytes)
+        case .settings: try ConfigurationFuzzing.settings(bytes)
+        case .durations: try TextFuzzing.durations(bytes)
+        case .certificates: try TextFuzzing.certificates(bytes)
         }
     }
 }
