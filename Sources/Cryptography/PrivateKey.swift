@@ -46,10 +46,20 @@ public final class PrivateKey: @unchecked Sendable {
         }
         self.init(owning: handle)
         guard es256 != nil else { throw .notP256 }
+        guard isPair else { throw .unreadable }
     }
 
     deinit {
         EVP_PKEY_free(handle)
+    }
+
+    /// Whether the key's halves belong together. A file has both, and OpenSSL does not compare them: one that is damaged
+    /// would sign what nobody takes.
+    private var isPair: Bool {
+        defer { ERR_clear_error() }
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }
+        defer { EVP_PKEY_CTX_free(context) }
+        return EVP_PKEY_pairwise_check(context) == 1
     }
 
     /// An ES256 signature (RFC 7518, section 3.4), 64 bytes; nil if this is no key on P-256, or OpenSSL has no randomness.

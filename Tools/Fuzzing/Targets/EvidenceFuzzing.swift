@@ -5,7 +5,7 @@ internal import Contract
 enum EvidenceFuzzing {
     static let now = Timestamp(milliseconds: 1_795_237_200_000)
     static let origin = Origin(topic: "receipts.submitted", partition: 0, offset: 7)
-    static let claimant = Claimant(submissionID: "s", userID: "u", bundleID: "com.example.game", orderID: "o")
+    static let claimant = Claimant(submissionID: "s", userID: "u", bundleID: "com.example.racer", orderID: "o")
 
     /// Checks by the rules of an app for each way to verify receipts, which trust Apple's roots.
     struct Checks: Sendable {
