@@ -88,7 +88,8 @@ struct FaultTests {
 
     @Test func `a client may go away while its answer waits`() throws {
         let events = try EventLog()
-        let server = try Self.server(ServerAnswer(.reply(Self.reply), delay: .seconds(3600))) { $0.observe = events.observe }
+        let late = ServerAnswer(.reply(Self.reply), delay: .seconds(3600))
+        let server = try Self.server(late) { $0.observe = events.observe }
         let clients = try (0..<50).map { _ in try Client(server.port) }
         for client in clients { client.send("GET /fault HTTP/1.1\r\nHost: a\r\n\r\n") }
         events.wait(for: .requestBegan, count: 50)

@@ -84,7 +84,8 @@ struct TLSTests {
     }
 
     @Test func `an answer that is cut off has no farewell`() throws {
-        let server = try server(answer: ServerAnswer(.cutOff(Reply(status: 200, body: Array(repeating: 120, count: 100)))))
+        let reply = Reply(status: 200, body: Array(repeating: 120, count: 100))
+        let server = try server(answer: ServerAnswer(.cutOff(reply)))
         let client = try client(server)
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         let text = String(decoding: client.readToEnd(), as: UTF8.self)
