@@ -17,7 +17,7 @@ struct ConsumerFaultTests {
         try kafka.kill()
         try group.serve { !$0.members[0].errors.isEmpty }
         try kafka.restart()
-        group.start = { .at(Int64(group.members[0].records[$0]?.count ?? 0)) }
+        group.start = { [unowned group] in .at(Int64(group.members[0].records[$0]?.count ?? 0)) }
         try TestProducer.fill(kafka, topic, 500..<1000)
         try group.serve { $0.members[0].count == 1000 }
         #expect(Set(group.members[0].values).count == 1000)
