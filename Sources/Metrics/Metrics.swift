@@ -107,3 +107,14 @@ final class HistogramSeries: MetricSeries {
         return lines
     }
 }
+
+/// A number that its owner keeps anyway and is asked for at each rendering.
+final class ObservedSeries: MetricSeries {
+    private let read: @Sendable () -> Double
+
+    init(_ read: @escaping @Sendable () -> Double) {
+        self.read = read
+    }
+
+    func lines(name: String, labels: String) -> [String] { ["\(name)\(labels) \(PrometheusText.number(read()))"] }
+}

@@ -67,6 +67,22 @@ public final class PrometheusRegistry: Sendable {
         Recorder(series: series(declaration, .histogram, labels) { HistogramSeries(bounds: declaration.bounds) })
     }
 
+    /// Shows a value that its owner keeps anyway, such as the length of a queue.
+    ///
+    /// - Parameter read: called on whichever thread renders; answers at once. The first one for a series stays.
+    public func observe(
+        _ declaration: GaugeDeclaration, _ labels: String..., reading read: @escaping @Sendable () -> Double
+    ) {
+        _ = series(declaration, .gauge, labels) { ObservedSeries(read) }
+    }
+
+    /// Shows a count that its owner keeps anyway; see ``observe(_:_:reading:)-(GaugeDeclaration,_,_)``.
+    public func observe(
+        _ declaration: CounterDeclaration, _ labels: String..., reading read: @escaping @Sendable () -> Double
+    ) {
+        _ = series(declaration, .counter, labels) { ObservedSeries(read) }
+    }
+
     /// Everything counted so far, families and series in the order of their names, and the process's own metrics.
     public func render() -> String {
         let families = state.withLock { $0.families }

@@ -74,6 +74,17 @@ struct PrometheusRegistryTests {
             ])
     }
 
+    @Test func `an observed value is asked for at each rendering`() {
+        let reads = registry.counter(Self.reads)
+        registry.observe(Self.length) { Double(reads.series.value) / 2 }
+        registry.observe(CounterDeclaration("x_lost_total", help: "Lost.", labels: ["from"]), "log") { 4 }
+        reads.increment()
+        #expect(rendered("x_length").last == "x_length 0.5")
+        reads.increment()
+        #expect(rendered("x_length").last == "x_length 1")
+        #expect(rendered("x_lost").last == #"x_lost_total{from="log"} 4"#)
+    }
+
     @Test func `beyond the limit series are counted, not kept`() {
         let registry = PrometheusRegistry(limit: 2)
         for user in 0..<5 { registry.counter(Self.outcomes, "\(user)", "a").increment() }
