@@ -61,7 +61,9 @@ struct IsolationRun {
         )
         let back = clock()
         try world.bringAppleBack(milliseconds: 100)
-        let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
+        var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
+        // What is forged is still being asked about when the genuine ones are granted, and the run ends.
+        judge.mayOweFailures = true
         let count = try judge.wait(.seconds(300))
         course.peak = max(course.peak, course.worker.peakMemory)
         say("\(count) of \(traffic.expected.count) granted; a worker's memory was at most \(course.peak) MB")

@@ -12,6 +12,8 @@ struct TopicJudge {
     var mayBeWrittenAnew = false
     /// Records that are meant for quarantine.
     var quarantined = 0
+    /// Failures of forged evidence may still be owed.
+    var mayOweFailures = false
 
     struct Verdict {
         var faults: [String] = []
@@ -137,7 +139,8 @@ struct TopicJudge {
     }
 
     private func judgeRows(_ path: String, _ verdict: inout Verdict) {
-        let (rows, owed) = (Self.rows(path), Self.owed(path))
+        let rows = Self.rows(path)
+        let owed = mayOweFailures ? Self.count("outbox WHERE target <> 'topic:failed'", path) : Self.owed(path)
         if rows != expected.count { verdict.fault("\(rows) rows in grants for \(expected.count) purchases") }
         if owed != 0 { verdict.fault("\(owed) rows in outbox") }
     }
