@@ -45,7 +45,9 @@ let modules: [Target] = [
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
-    .target(name: "Configuration", dependencies: ["AppStore", "CLibyaml", "Contract", "Cryptography", "Logging"]),
+    .target(
+        name: "Configuration",
+        dependencies: ["AppStore", "CLibyaml", "CommandParser", "Contract", "Cryptography", "Logging"]),
     .target(
         name: "Worker",
         dependencies: [
@@ -153,7 +155,7 @@ let suites: [Target] = [
     tests("HTTPServer", "CLibcrypto", "CertificateMaking", "Scheduling", "Threading"),
     tests("FuzzTargets"),
     tests("CommandParser"),
-    tests("Configuration", "AppStore", "Contract", "Logging"),
+    tests("Configuration", "AppStore", "CommandParser", "Contract", "Logging"),
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "Threading"),

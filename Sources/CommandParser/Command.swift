@@ -18,7 +18,7 @@ public struct Command<Context>: Sendable {
 
     enum Content: Sendable {
         case subcommands([Command])
-        case action([any Parameter], Run)
+        case action([ParameterForm], Run)
     }
 
     /// A command that does something.
@@ -28,13 +28,13 @@ public struct Command<Context>: Sendable {
     ///     line, those that may be left out last.
     ///   - run: called with parameters that were all read without an error.
     public init(
-        _ name: String, _ summary: String, discussion: String = "", _ parameters: [any Parameter] = [],
+        _ name: String, _ summary: String, discussion: String = "", _ parameters: [any AnyParameter] = [],
         run: @escaping Run
     ) {
         self.name = name
         self.summary = summary
         self.discussion = discussion
-        content = .action(parameters, run)
+        content = .action(parameters.map(\.form), run)
     }
 
     /// A command that only groups others.
@@ -49,34 +49,99 @@ public struct Command<Context>: Sendable {
         if case .subcommands(let commands) = content { commands } else { [] }
     }
 
-    var parameters: [any Parameter] {
+    var parameters: [ParameterForm] {
         if case .action(let parameters, _) = content { parameters } else { [] }
     }
 }
 
-/// How a program ends. The numbers are those of sysexits(3) where it has one.
-public enum ExitStatus: Int32, Sendable, CaseIterable {
-    case done = 0
-    /// The command was understood and did not succeed.
-    case failed = 1
-    /// EX_USAGE: the command line is wrong.
-    case usage = 64
-    /// EX_CONFIG: the configuration is wrong; starting again does not help.
-    case configuration = 78
-}
+/// A command with the words that lead to it.
+struct CommandPath<Context>: Sendable {
+    private(set) var words: [String]
+    private(set) var command: Command<Context>
 
-/// The end of a command that did not do what it was asked for.
-public struct CommandFailure: Error, Hashable, Sendable {
-    public let status: ExitStatus
-    /// One line for standard error; nil where the answer on standard output says it all.
-    public let message: String?
-
-    /// An end with a line that says why.
-    public init(_ status: ExitStatus, _ message: String?) {
-        self.status = status
-        self.message = message
+    init(_ root: Command<Context>) {
+        words = [root.name]
+        command = root
     }
 
-    /// A command line that cannot be meant. The program adds how the command is used.
-    public static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
+    func appending(_ subcommand: Command<Context>) -> CommandPath {
+        var path = self
+        path.words.append(subcommand.name)
+        path.command = subcommand
+        return path
+    }
+}
+
+/// The help of a command, wrapped for a terminal.
+struct HelpText<Context> {
+    /// Characters of a line.
+    static var width: Int { 80 }
+    /// Where the second column begins, counted from the first.
+    private static var labelWidth: Int { 24 }
+
+    let path: CommandPath<Context>
+
+    /// The whole help, with a line break at its end.
+    var text: String {
+        let command = path.command
+        var sections = [Self.wrapped("OVERVIEW: " + command.summary)]
+        if !command.discussion.isEmpty {
+            sections += command.discussion.split(separator: "\n\n").map { Self.wrapped(String($0)) }
+        }
+        sections.append("USAGE: \(usage)")
+        let parameters = command.parameters
+        add("ARGUMENTS", parameters.filter { $0.kind == .argument }.map(Self.row), to: &sections)
+        let builtIn = [("--version", "Show the version."), ("-h, --help", "Show help information.")]
+        add("OPTIONS", parameters.filter { $0.kind != .argument }.map(Self.row) + builtIn, to: &sections)
+        add("SUBCOMMANDS", command.subcommands.map { ($0.name, $0.summary) }, to: &sections)
+        if !command.subcommands.isEmpty {
+            let words = [path.words[0], "help"] + path.words.dropFirst() + ["<subcommand>"]
+            sections.append("  See '\(words.joined(separator: " "))' for detailed help.")
+        }
+        return sections.joined(separator: "\n\n") + "\n"
+    }
+
+    /// The command with its parameters, in one line.
+    var usage: String {
+        let words = path.words.joined(separator: " ")
+        guard path.command.subcommands.isEmpty else { return words + " <subcommand>" }
+        let forms = path.command.parameters
+        let ordered = forms.filter { $0.kind != .argument } + forms.filter { $0.kind == .argument }
+        return ([words] + ordered.map(\.usage)).joined(separator: " ")
+    }
+
+    /// Two lines that stand below a usage error.
+    var reminder: String {
+        "Usage: \(usage)\n  See '\(path.words.joined(separator: " ")) --help' for more information.\n"
+    }
+
+    private static func row(_ form: ParameterForm) -> (label: String, help: String) {
+        (form.shown, form.remark.isEmpty ? form.help : "\(form.help) \(form.remark)")
+    }
+
+    private func add(_ title: String, _ rows: [(label: String, help: String)], to sections: inout [String]) {
+        guard !rows.isEmpty else { return }
+        let lines = rows.map { label, help in
+            // A label that leaves no space before the second column has a line of its own.
+            let isShort = label.count < Self.labelWidth
+            let padding = String(repeating: " ", count: isShort ? Self.labelWidth - label.count : 0)
+            let indent = String(repeating: " ", count: Self.labelWidth + 2)
+            let text = Self.wrapped(help, width: Self.width - indent.count).replacing("\n", with: "\n" + indent)
+            return "  \(label)\(padding)" + (isShort ? text : "\n\(indent)\(text)")
+        }
+        sections.append("\(title):\n" + lines.joined(separator: "\n"))
+    }
+
+    /// The words of a text in lines of at most so many characters, unless one word is longer.
+    private static func wrapped(_ text: String, width: Int = width) -> String {
+        var lines: [String] = []
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            if let line = lines.last, line.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
 }

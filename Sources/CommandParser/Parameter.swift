@@ -1,12 +1,138 @@
-/// A parameter of a command: an ``Option``, a ``Flag`` or an ``Argument``.
-public protocol Parameter: Sendable {
-    var form: ParameterForm { get }
-    /// The requirement that a text does not meet; nil for a text that can be read.
-    func requirement(unmetBy text: String) -> String?
+/// A parameter of a command: an option, a flag or an argument.
+public struct Parameter<Value: Sendable>: AnyParameter {
+    public private(set) var form: ParameterForm
+    /// The value of the texts that were given; nil if they make none.
+    let read: @Sendable ([String]) -> Value?
+
+    private init(
+        _ kind: ParameterForm.Kind, _ name: String, _ help: String,
+        requirement: @escaping @Sendable (String) -> String?, read: @escaping @Sendable ([String]) -> Value?
+    ) {
+        form = ParameterForm(kind: kind, name: name, help: help, requirement: requirement)
+        self.read = read
+    }
+
+    private init<Element>(
+        _ kind: ParameterForm.Kind, _ name: String, _ value: ValueForm<Element>, _ help: String,
+        read: @escaping @Sendable ([String]) -> Value?
+    ) {
+        self.init(kind, name, help, requirement: { value.read($0) == nil ? value.requirement : nil }, read: read)
+        if !value.values.isEmpty { form.remark = "(values: \(value.values.joined(separator: ", ")))" }
+    }
+
+    /// `--name value` or `--name=value`, with a value if it is not given.
+    public static func option(
+        _ name: String, _ value: ValueForm<Value>, default standard: Value, help: String
+    ) -> Self {
+        var option = Self(.option, name, value, help) { $0.isEmpty ? standard : $0.last.flatMap(value.read) }
+        option.form.remark += (option.form.remark.isEmpty ? "" : " ") + "(default: \(value.show(standard)))"
+        return option
+    }
+
+    /// An option that may be left out.
+    public static func option<Element>(
+        _ name: String, _ value: ValueForm<Element>, help: String
+    ) -> Self where Value == Element? {
+        Self(.option, name, value, help) { $0.last.map(value.read) ?? .some(nil) }
+    }
+
+    /// An option that must be given.
+    public static func required(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
+        var option = Self(.option, name, value, help) { $0.last.flatMap(value.read) }
+        option.form.isRequired = true
+        return option
+    }
+
+    /// An option that may be given any number of times.
+    public static func repeated<Element>(
+        _ name: String, _ value: ValueForm<Element>, help: String
+    ) -> Self where Value == [Element] {
+        var option = Self(.option, name, value, help) { $0.compactMap(value.read) }
+        option.form.mayRepeat = true
+        return option
+    }
+
+    /// An option without a value, off unless it is given.
+    public static func flag(_ name: String, help: String) -> Self where Value == Bool {
+        Self(.flag, name, help, requirement: { _ in nil }, read: { !$0.isEmpty })
+    }
+
+    /// A value that is known by its place, and must be given.
+    public static func argument(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
+        var argument = Self(.argument, name, value, help) { $0.last.flatMap(value.read) }
+        argument.form.isRequired = true
+        return argument
+    }
+
+    /// A value that is known by its place, and may be left out.
+    public static func argument<Element>(
+        _ name: String, _ value: ValueForm<Element>, help: String
+    ) -> Self where Value == Element? {
+        Self(.argument, name, value, help) { $0.last.map(value.read) ?? .some(nil) }
+    }
+
+    /// The option with the word behind it as its value even if that begins with a hyphen, as ids of users may.
+    public func takingHyphens() -> Self {
+        var option = self
+        option.form.takesHyphens = true
+        return option
+    }
 }
 
-/// The part of a parameter that parser and help need, whatever its values are.
-public struct ParameterForm: Hashable, Sendable {
+/// A form that values are written in, on a command line or as settings.
+public struct ValueForm<Value: Sendable>: Sendable {
+    /// Completes "must be".
+    public let requirement: String
+    /// Every text that can be read, for the help; empty if there are too many.
+    public let values: [String]
+    /// Nil for a text of another form.
+    public let read: @Sendable (String) -> Value?
+    public let show: @Sendable (Value) -> String
+
+    /// A form that `read` understands; `show` gives texts that it reads as the same values.
+    public init(
+        _ requirement: String, values: [String] = [], read: @escaping @Sendable (String) -> Value?,
+        show: @escaping @Sendable (Value) -> String = { "\($0)" }
+    ) {
+        self.requirement = requirement
+        self.values = values
+        self.read = read
+        self.show = show
+    }
+}
+
+extension ValueForm<String> {
+    /// Any text but the empty one, which is mostly a variable that was not set.
+    public static var text: Self { ValueForm("a text, not empty") { $0.isEmpty ? nil : $0 } }
+}
+
+extension ValueForm where Value: FixedWidthInteger {
+    /// A whole number of a range.
+    public static func integer(_ range: ClosedRange<Value>) -> Self {
+        ValueForm("a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+            // The initializer alone would read a plus sign, too.
+            guard text.first != "+", let number = Value(text), range.contains(number) else { return nil }
+            return number
+        }
+    }
+}
+
+extension ValueForm where Value: RawRepresentable<String> & CaseIterable {
+    /// One word of a closed set.
+    public static var choice: Self {
+        let words = Value.allCases.map(\.rawValue)
+        return ValueForm(
+            "one of \(words.joined(separator: ", "))", values: words, read: { Value(rawValue: $0) }, show: \.rawValue)
+    }
+}
+
+/// A ``Parameter``, whatever its values are.
+public protocol AnyParameter: Sendable {
+    var form: ParameterForm { get }
+}
+
+/// The part of a parameter that parser and help need.
+public struct ParameterForm: Sendable {
     enum Kind: Hashable, Sendable {
         case option
         case flag
@@ -16,6 +142,8 @@ public struct ParameterForm: Hashable, Sendable {
     let kind: Kind
     let name: String
     let help: String
+    /// The requirement that a text does not meet; nil for a text that can be read.
+    let requirement: @Sendable (String) -> String?
     /// In addition to `help`: the default or the values there are.
     var remark = ""
     var isRequired = false
@@ -39,140 +167,56 @@ public struct ParameterForm: Hashable, Sendable {
     }
 }
 
-/// How values are read from the texts of a command line.
-public struct ValueForm<Value: Sendable>: Sendable {
-    /// Completes "must be".
-    let requirement: String
-    let values: [String]
-    let read: @Sendable (String) -> Value?
+/// The parameters of one call, checked.
+public struct ParsedArguments: Hashable, Sendable {
+    /// By ``ParameterForm/shown``, which no two parameters of a command share.
+    private var texts: [String: [String]] = [:]
 
-    /// - Parameters:
-    ///   - requirement: completes "--option must be".
-    ///   - values: every text that can be read, for the help; empty if there are too many.
-    ///   - read: nil for a text that is none.
-    public init(requirement: String, values: [String] = [], read: @escaping @Sendable (String) -> Value?) {
-        self.requirement = requirement
-        self.values = values
-        self.read = read
+    mutating func add(_ text: String, to form: ParameterForm) {
+        texts[form.shown, default: []].append(text)
     }
-}
 
-extension ValueForm<String> {
-    /// Any text but the empty one, which is mostly a variable that was not set.
-    public static var text: Self { ValueForm(requirement: "a text, not empty") { $0.isEmpty ? nil : $0 } }
-}
+    func holds(_ form: ParameterForm) -> Bool { texts[form.shown] != nil }
 
-extension ValueForm {
-    /// A whole number of a range.
-    public static func integer(_ range: ClosedRange<Value>) -> Self where Value: FixedWidthInteger {
-        ValueForm(requirement: "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
-            // The initializer alone would read a plus sign, too.
-            guard text.first != "+", let number = Value(text), range.contains(number) else { return nil }
-            return number
+    /// Whether a flag was given.
+    public subscript(_ flag: Parameter<Bool>) -> Bool { holds(flag.form) }
+
+    /// A parameter's value.
+    ///
+    /// - Throws: a usage failure if the parameter is required, and the command does not declare it.
+    public subscript<Value>(_ parameter: Parameter<Value>) -> Value {
+        get throws(CommandFailure) {
+            guard let value = parameter.read(texts[parameter.form.shown] ?? []) else { throw .missing(parameter.form) }
+            return value
         }
     }
-
-    /// One word of a closed set.
-    public static func choice(_: Value.Type = Value.self) -> Self where Value: RawRepresentable<String> & CaseIterable {
-        let words = Value.allCases.map(\.rawValue)
-        return ValueForm(requirement: "one of \(words.joined(separator: ", "))", values: words) { Value(rawValue: $0) }
-    }
 }
 
-/// A named value: `--name value` or `--name=value`.
-public struct Option<Value: Sendable>: Parameter {
-    public private(set) var form: ParameterForm
-    private let unmet: @Sendable (String) -> String?
-    /// Nil if the texts make no value.
-    let read: @Sendable ([String]) -> Value?
-
-    public func requirement(unmetBy text: String) -> String? { unmet(text) }
-
-    private init<Element>(
-        _ name: String, _ value: ValueForm<Element>, _ help: String, read: @escaping @Sendable ([String]) -> Value?
-    ) {
-        form = ParameterForm(kind: .option, name: name, help: help)
-        if !value.values.isEmpty { form.remark = "(values: \(value.values.joined(separator: ", ")))" }
-        unmet = { value.read($0) == nil ? value.requirement : nil }
-        self.read = read
-    }
-
-    /// An option that must be given.
-    public static func required(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
-        var option = Self(name, value, help) { $0.last.flatMap(value.read) }
-        option.form.isRequired = true
-        return option
-    }
-
-    /// An option that has a value if it is not given.
-    ///
-    /// - Parameter shown: the default as the help shows it.
-    public init(_ name: String, _ value: ValueForm<Value>, default standard: Value, shown: String, help: String) {
-        self.init(name, value, help) { $0.isEmpty ? standard : $0.last.flatMap(value.read) }
-        form.remark += (form.remark.isEmpty ? "" : " ") + "(default: \(shown))"
-    }
-
-    /// An option that may be left out.
-    public static func optional<Element>(
-        _ name: String, _ value: ValueForm<Element>, help: String
-    ) -> Self where Value == Element? {
-        Self(name, value, help) { $0.last.map(value.read) ?? .some(nil) }
-    }
-
-    /// An option that may be given any number of times.
-    public static func repeated<Element>(
-        _ name: String, _ value: ValueForm<Element>, help: String
-    ) -> Self where Value == [Element] {
-        var option = Self(name, value, help) { $0.compactMap(value.read) }
-        option.form.mayRepeat = true
-        return option
-    }
-
-    /// The option with the word behind it as its value even if that begins with a hyphen, as ids of users may.
-    public func takingHyphens() -> Self {
-        var option = self
-        option.form.takesHyphens = true
-        return option
-    }
+/// How a program ends. The numbers are those of sysexits(3) where it has one.
+public enum ExitStatus: Int32, Sendable, CaseIterable {
+    case done = 0
+    /// The command was understood and did not succeed.
+    case failed = 1
+    /// EX_USAGE: the command line is wrong.
+    case usage = 64
+    /// EX_CONFIG: the configuration is wrong; starting again does not help.
+    case configuration = 78
 }
 
-/// An option without a value.
-public struct Flag: Parameter {
-    public let form: ParameterForm
+/// The end of a command that did not do what it was asked for.
+public struct CommandFailure: Error, Hashable, Sendable {
+    public let status: ExitStatus
+    /// One line for standard error; nil where the answer on standard output says it all.
+    public let message: String?
 
-    /// A flag that is off unless it is given.
-    public init(_ name: String, help: String) { form = ParameterForm(kind: .flag, name: name, help: help) }
-
-    public func requirement(unmetBy text: String) -> String? { nil }
-}
-
-/// A value that is known by its place.
-public struct Argument<Value: Sendable>: Parameter {
-    public private(set) var form: ParameterForm
-    private let unmet: @Sendable (String) -> String?
-    let read: @Sendable (String?) -> Value?
-
-    public func requirement(unmetBy text: String) -> String? { unmet(text) }
-
-    private init<Element>(
-        _ name: String, _ value: ValueForm<Element>, _ help: String, read: @escaping @Sendable (String?) -> Value?
-    ) {
-        form = ParameterForm(kind: .argument, name: name, help: help)
-        unmet = { value.read($0) == nil ? value.requirement : nil }
-        self.read = read
+    /// An end with a line that says why.
+    public init(_ status: ExitStatus, _ message: String?) {
+        self.status = status
+        self.message = message
     }
 
-    /// An argument that must be given.
-    public static func required(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
-        var argument = Self(name, value, help) { $0.flatMap(value.read) }
-        argument.form.isRequired = true
-        return argument
-    }
+    /// A command line that cannot be meant. The program adds how the command is used.
+    public static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
 
-    /// An argument that may be left out.
-    public static func optional<Element>(
-        _ name: String, _ value: ValueForm<Element>, help: String
-    ) -> Self where Value == Element? {
-        Self(name, value, help) { $0.map(value.read) ?? .some(nil) }
-    }
+    static func missing(_ form: ParameterForm) -> CommandFailure { .usage("\(form.shown) is missing: \(form.help)") }
 }

@@ -1,6 +1,11 @@
+import AppStore
 import CommandParser
 import Configuration
 import Contract
+import Glibc
+import Kafka
+import Ledger
+import LedgerSQLite
 
 /// Everything that commands have of the process and of the world. Tests put their own in its place.
 struct CommandContext: Sendable {
@@ -15,4 +20,123 @@ struct CommandContext: Sendable {
     /// Makes the clients that a worker would make, and throws them away: what these accept, a worker's accept.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
+}
+
+/// Asks Apple, one call after the other.
+protocol AppleCaller: Sendable {
+    /// Makes a call and waits for its end.
+    func reply(to call: AppleCall) -> AppStoreReply
+    /// Asks verifyReceipt about nothing, to see whether it answers.
+    func replyToEmptyReceipt(_ environment: Environment) -> AppStoreReply
+}
+
+/// A cluster as commands look at it and make topics in it.
+protocol ClusterAdmin: Sendable {
+    /// All brokers and topics. Naming a topic would make some brokers create it.
+    func describe() throws(KafkaError) -> KafkaClusterDescription
+    func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
+    /// For each topic nil, or why it was not created.
+    func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
+}
+
+/// Options that several commands have, with the steps that they stand for.
+enum CommonOptions {
+    static let config = Parameter<String?>.option(
+        "config", .text, help: "YAML file with the configuration; GRANTOR_ environment variables win over it.")
+    static let json = Parameter.flag("json", help: "Answer as JSON.")
+    static let app = Parameter<String?>.option("app", .text, help: "Only those of the app with this bundle id.")
+    static let user = Parameter<String?>.option("user", .text, help: "Only those of this user.").takingHyphens()
+    static let maxLimit = 1000
+    static let limit = Parameter.option(
+        "limit", .integer(1...maxLimit), default: 50, help: "Most rows, 1 to \(maxLimit).")
+    static let before = Parameter<Int64?>.option(
+        "before", .integer(Int64.min...Int64.max), help: "Continue a list: the number that the page before ended with.")
+    static let actor = Parameter.required("actor", .text, help: "The name or address of the person who does this.")
+    static let reason = Parameter.required("reason", .text, help: "Why, in one sentence.")
+
+    /// `--config` and `--json`, for commands that answer questions.
+    static let answering: [any AnyParameter] = [config, json]
+    static let paging: [any AnyParameter] = [limit, before]
+
+    /// Where the next page begins; nil if these rows are the last.
+    static func next(after sequences: [Int64], limit: Int) -> Int64? {
+        sequences.count < limit ? nil : sequences.last
+    }
+}
+
+extension ParsedArguments {
+    /// Reads a part of the configuration that `--config` and the environment give; a mistake in it ends the command.
+    ///
+    /// Mistakes in other parts keep nobody from an answer.
+    func configuration<Part>(
+        _ context: CommandContext, _ part: (SettingValues) throws(ConfigurationError) -> Part
+    ) throws(CommandFailure) -> Part {
+        let file = try self[CommonOptions.config]
+        do throws(ConfigurationError) {
+            return try part(SettingValues.load(file: file, environment: context.environment))
+        } catch {
+            throw CommandFailure(.configuration, error.description)
+        }
+    }
+
+    /// The form that `--json` asks for.
+    func format(_ context: CommandContext) -> AnswerFormat {
+        self[CommonOptions.json] ? .json : .text(width: context.width)
+    }
+}
+
+/// The way commands get at the ledger.
+struct LedgerOpener: Sendable {
+    /// Whether there is anything where the ledger should be; true where only a connection can tell.
+    let exists: @Sendable (LedgerSettings) -> Bool
+    /// Opens a ledger that is there, and makes none.
+    let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
+    /// Makes a ledger, or brings its schema up to date.
+    ///
+    /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
+    let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
+
+    /// The ledger of the configuration.
+    static let configured = LedgerOpener(
+        exists: { settings in
+            switch settings {
+            case .sqlite(let path): access(path, F_OK) == 0
+            }
+        },
+        open: { settings throws(LedgerError) in
+            switch settings {
+            case .sqlite(let path): try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
+            }
+        },
+        migrate: { settings throws(LedgerError) in
+            switch settings {
+            case .sqlite(let path): try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
+            }
+        })
+}
+
+extension LedgerError {
+    /// The end of a command that a ledger failed.
+    var failure: CommandFailure {
+        switch self {
+        case .unavailable(let detail), .disconnected(let detail):
+            CommandFailure(.failed, "the ledger is unavailable now, try again: \(PrintableText.singleLine(detail))")
+        case .unusable(let detail):
+            CommandFailure(.configuration, "the ledger cannot be used: \(PrintableText.singleLine(detail))")
+        }
+    }
+}
+
+extension ParsedArguments {
+    /// Puts a question to the configured ledger.
+    func ledger<Answer>(
+        _ context: CommandContext, _ question: (any LedgerOperator) throws(LedgerError) -> Answer
+    ) throws(CommandFailure) -> Answer {
+        let settings = try configuration(context) { values throws(ConfigurationError) in try LedgerSettings(values) }
+        do throws(LedgerError) {
+            return try question(context.ledgers.open(settings))
+        } catch {
+            throw error.failure
+        }
+    }
 }

@@ -1,3 +1,5 @@
+import CommandParser
+
 /// Why the configuration cannot be used. The remedy is always the operator's: mend the place that is named, start again.
 ///
 /// The description is one line that names the place and never a value, because a value may be a secret. Files are named
@@ -97,6 +99,57 @@ extension ConfigurationError.FileProblem: CustomStringConvertible {
         case .blank: "the file holds nothing but white space"
         case .noCertificate: "the file holds no certificate in PEM"
         case .noRoots(let detail): "the file cannot be used: \(detail)"
+        }
+    }
+}
+
+/// The two names of a setting.
+public struct SettingName: Hashable, Sendable, CustomStringConvertible {
+    /// Every variable of this program begins so.
+    static let environmentPrefix = "GRANTOR_"
+
+    /// In a file; dots are levels of nesting.
+    public let key: String
+
+    init(_ key: String) { self.key = key }
+
+    /// The environment variable: `kafka.groupId` is set by `GRANTOR_KAFKA_GROUP_ID`.
+    public var environmentName: String {
+        var name = Self.environmentPrefix
+        var previous: Character = "."
+        for character in key {
+            if character.isUppercase, previous.isLowercase { name.append("_") }
+            name += character == "." ? "_" : character.uppercased()
+            previous = character
+        }
+        return name
+    }
+
+    /// Both names, for errors.
+    public var description: String { "\(environmentName) (\(key) in the file)" }
+}
+
+/// Rules for every value, wherever it stands.
+enum CheckedText {
+    /// The text as it is, unless it is empty, holds a control character, or is what is left of bytes that are not UTF-8.
+    static func check(_ text: String, _ place: ConfigurationError.Place) throws(ConfigurationError) -> String {
+        // A value that is set and empty was lost on its way here, most likely.
+        guard !text.isEmpty else { throw .refused(place, requirement: "set, not empty") }
+        guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
+            throw .refused(place, requirement: "a text without control characters")
+        }
+        guard !text.unicodeScalars.contains("\u{FFFD}") else { throw .refused(place, requirement: "UTF-8 text") }
+        return text
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether this is a control or format character, such as ZERO WIDTH SPACE (Unicode's general categories Cc and Cf).
+    /// A text with one looks like another without.
+    var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .format: true
+        default: false
         }
     }
 }

@@ -1,3 +1,7 @@
+public import AppStore
+public import Contract
+public import Logging
+
 /// Everything a worker is told, read and checked once, before anything starts. Its parts go to those who need them.
 ///
 /// Commands that need one part read only that part from ``SettingValues``, so that a mistake elsewhere keeps nobody from
@@ -28,5 +32,159 @@ public struct WorkerConfiguration: Sendable {
         appsFile = try values.value(Settings.appsFile)
         apps = try ConfiguredApps(values)
         lines = try Settings.lines(values)
+    }
+}
+
+/// Where the cluster is, and what is read and written there.
+public struct KafkaSettings: Hashable, Sendable {
+    /// `host:port`, separated by commas.
+    public let bootstrapServers: String
+    public let groupID: String
+    /// A name for static membership; nil for none, or for the property's.
+    public let groupInstanceID: String?
+    /// Nil if no file of properties is set.
+    public let propertiesFile: PropertiesFile?
+    public let topics: TopicNames
+
+    /// Reads the part of the configuration that concerns Kafka, and the file of properties.
+    public init(_ values: SettingValues) throws(ConfigurationError) {
+        bootstrapServers = try values.value(Settings.bootstrapServers)
+        groupID = try values.value(Settings.groupID)
+        groupInstanceID = try values.value(Settings.groupInstanceID)
+        propertiesFile = try values.value(Settings.propertiesFile)
+        topics = try TopicNames(values)
+    }
+
+    /// The properties as librdkafka takes them. Values may be secret.
+    public var revealedProperties: [String: String] {
+        propertiesFile?.properties.mapValues { $0.value.revealed() } ?? [:]
+    }
+}
+
+/// The names of the four topics; no two are the same.
+public struct TopicNames: Hashable, Sendable {
+    private let names: [Topic: String]
+
+    init(_ values: SettingValues) throws(ConfigurationError) {
+        var names: [Topic: String] = [:]
+        for topic in Topic.allCases {
+            let name = try values.value(Settings.topic(topic))
+            if let other = Topic.allCases.first(where: { names[$0] == name }) {
+                let places = (
+                    values.place(Settings.topic(other).name), values.place(Settings.topic(topic).name)
+                )
+                throw .contradiction(places.0, places.1, problem: "must name different topics")
+            }
+            names[topic] = name
+        }
+        self.names = names
+    }
+
+    /// The name of a topic on the broker.
+    public subscript(_ topic: Topic) -> String { names[topic] ?? topic.defaultName }
+}
+
+/// How Apple is reached.
+public struct AppleSettings: Sendable {
+    /// The whole URL.
+    public let verifyReceiptProductionURL: String
+    /// The whole URL.
+    public let verifyReceiptSandboxURL: String
+    /// The base, without `/inApps` and without a slash at its end.
+    public let serverAPIProductionURL: String
+    /// The base, without `/inApps` and without a slash at its end.
+    public let serverAPISandboxURL: String
+    /// Nil for no proxy.
+    public let proxy: ProxyURL?
+    /// The authorities that TLS connections are checked against; nil for the system's.
+    public let caFile: CertificateFile?
+    /// The root certificates that signed data must chain to.
+    public let roots: TrustedRoots
+    /// For looking up the name, TCP and TLS together.
+    public let connectTimeout: Duration
+    /// For a whole request, connecting included; never shorter than ``connectTimeout``.
+    public let timeout: Duration
+
+    /// Reads the part of the configuration that says how Apple is reached.
+    public init(_ values: SettingValues) throws(ConfigurationError) {
+        verifyReceiptProductionURL = try values.value(Settings.verifyReceiptProductionURL)
+        verifyReceiptSandboxURL = try values.value(Settings.verifyReceiptSandboxURL)
+        serverAPIProductionURL = try values.value(Settings.serverAPIProductionURL)
+        serverAPISandboxURL = try values.value(Settings.serverAPISandboxURL)
+        proxy = try values.value(Settings.appleProxy)
+        caFile = try values.value(Settings.appleCAFile)
+        if let certificates = try values.value(Settings.rootCertificates) {
+            roots = certificates.roots
+        } else {
+            roots = try RootCertificates.apple(namedBy: values.place(Settings.rootCertificates.name)).roots
+        }
+        connectTimeout = try values.value(Settings.connectTimeout)
+        timeout = try values.value(Settings.timeout)
+        func contradict(
+            _ one: some SettingRow, _ other: some SettingRow, _ problem: String
+        ) -> ConfigurationError {
+            .contradiction(values.place(one.name), values.place(other.name), problem: problem)
+        }
+        guard connectTimeout <= timeout else {
+            throw contradict(
+                Settings.connectTimeout, Settings.timeout, "contradict: connecting is a part of the whole")
+        }
+        // A sandbox receipt that production's endpoint is asked about twice would never be decided.
+        guard Self.comparable(verifyReceiptProductionURL) != Self.comparable(verifyReceiptSandboxURL) else {
+            throw contradict(
+                Settings.verifyReceiptProductionURL, Settings.verifyReceiptSandboxURL, "must be different endpoints")
+        }
+        guard Self.comparable(serverAPIProductionURL) != Self.comparable(serverAPISandboxURL) else {
+            throw contradict(
+                Settings.serverAPIProductionURL, Settings.serverAPISandboxURL, "must be different endpoints")
+        }
+    }
+
+    /// Two spellings that reach one endpoint are equal in it.
+    private static func comparable(_ url: String) -> String {
+        var text = url.lowercased()
+        while text.hasSuffix("/") { text.removeLast() }
+        return text
+    }
+}
+
+/// How much is under way at once, and for how long.
+public struct ProcessingSettings: Hashable, Sendable {
+    /// Most calls to Apple at once.
+    public let maxCalls: Int
+    /// Most bytes of records that are read and not complete.
+    public let maxInFlightBytes: Int
+    /// Most bytes of submissions that wait in the ledger for another try.
+    public let maxRetryBytes: Int
+    /// How long a refusal of Apple's that may not be its last word is asked about again.
+    public let doubtLimit: Duration
+    /// How long a stop in order may take before the rest is left for the next start.
+    public let shutdownTimeout: Duration
+
+    init(_ values: SettingValues) throws(ConfigurationError) {
+        maxCalls = try values.value(Settings.maxCalls)
+        maxInFlightBytes = try values.value(Settings.maxInFlightBytes)
+        maxRetryBytes = try values.value(Settings.maxRetryBytes)
+        doubtLimit = try values.value(Settings.doubtLimit)
+        shutdownTimeout = try values.value(Settings.shutdownTimeout)
+    }
+}
+
+/// How the worker's log is written.
+public struct LogSettings: Hashable, Sendable {
+    public let level: Logger.Level
+    public let format: LineLogHandler.Format
+
+    /// Reads the part of the configuration that concerns logs.
+    public init(_ values: SettingValues) throws(ConfigurationError) {
+        level = try values.value(Settings.logLevel)
+        format = try values.value(Settings.logFormat)
+    }
+}
+
+extension LedgerSettings {
+    /// Reads the part of the configuration that says where the ledger is.
+    public init(_ values: SettingValues) throws(ConfigurationError) {
+        self = try values.value(Settings.ledgerURL)
     }
 }

@@ -76,7 +76,7 @@ struct HelpTextTests {
 
     @Test("A label that leaves no space has a line of its own")
     func longLabels() {
-        let option = Option<String?>.optional("authority-folder", .text, help: "Folder with keys.")
+        let option = Parameter<String?>.option("authority-folder", .text, help: "Folder with keys.")
         let command = Command<Void>("c", "Does it.", [option]) { _, _ in }
         #expect(
             HelpText(path: CommandPath(command)).text.contains(

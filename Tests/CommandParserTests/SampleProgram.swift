@@ -17,15 +17,15 @@ struct SampleProgram {
         case failed
     }
 
-    static let config = Option<String?>.optional("config", .text, help: "YAML file with the configuration.")
-    static let limit = Option("limit", .integer(1...1000), default: 50, shown: "50", help: "Most rows, 1 to 1000.")
-    static let state = Option<State?>.optional("state", .choice(), help: "Only those with this outcome.")
-    static let user = Option<String?>.optional("user", .text, help: "Only those of this user.").takingHyphens()
-    static let app = Option<[String]>.repeated("app", .text, help: "Only those of this app.")
-    static let reason = Option<String>.required("reason", .text, help: "Why, in one sentence.")
-    static let json = Flag("json", help: "Answer as JSON.")
-    static let id = Argument<String>.required("id", .text, help: "The submission's id.")
-    static let note = Argument<String?>.optional("note", .text, help: "A note.")
+    static let config = Parameter<String?>.option("config", .text, help: "YAML file with the configuration.")
+    static let limit = Parameter.option("limit", .integer(1...1000), default: 50, help: "Most rows, 1 to 1000.")
+    static let state = Parameter<State?>.option("state", .choice, help: "Only those with this outcome.")
+    static let user = Parameter<String?>.option("user", .text, help: "Only those of this user.").takingHyphens()
+    static let app = Parameter<[String]>.repeated("app", .text, help: "Only those of this app.")
+    static let reason = Parameter<String>.required("reason", .text, help: "Why, in one sentence.")
+    static let json = Parameter.flag("json", help: "Answer as JSON.")
+    static let id = Parameter<String>.argument("id", .text, help: "The submission's id.")
+    static let note = Parameter<String?>.argument("note", .text, help: "A note.")
 
     static let root = Command<Notes>(
         "sample", "Shows how commands are read.",

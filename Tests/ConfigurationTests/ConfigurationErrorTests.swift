@@ -44,4 +44,18 @@ struct ConfigurationErrorTests {
     func oneLine(error: ConfigurationError) {
         #expect(!error.description.unicodeScalars.contains { $0.properties.generalCategory == .control })
     }
+
+    @Test(
+        "Control and format characters cannot be seen",
+        arguments: ["\0", "\n", "\u{1B}", "\u{7F}", "\u{AD}", "\u{200B}", "\u{202E}", "\u{FEFF}"] as [Unicode.Scalar])
+    func invisible(scalar: Unicode.Scalar) {
+        #expect(scalar.isInvisible)
+    }
+
+    @Test(
+        "Letters of any script, spaces and signs can be seen",
+        arguments: ["a", " ", "-", "é", "字", "\u{A0}", "😀"] as [Unicode.Scalar])
+    func visible(scalar: Unicode.Scalar) {
+        #expect(!scalar.isInvisible)
+    }
 }

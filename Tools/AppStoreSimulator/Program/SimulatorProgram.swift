@@ -41,20 +41,19 @@ public enum SimulatorProgram {
     private static let productionPort = port("production-port", "production")
     private static let sandboxPort = port("sandbox-port", "sandbox")
     private static let controlPort = port("control-port", "control")
-    private static let authorityFolder = Option.optional(
+    private static let authorityFolder = Parameter<String?>.option(
         "authority-folder", .text, help: "Folder with the simulator's keys and certificates; made if it is not there.")
-    private static let acceptSecret = Option<[String]>.repeated(
+    private static let acceptSecret = Parameter<[String]>.repeated(
         "accept-secret", .text,
         help: "Shared secret to accept; may be given several times. Without any, all are accepted.")
-    private static let apiKeyFile = Option.optional(
+    private static let apiKeyFile = Parameter<String?>.option(
         "api-key-file", .text,
         help: "New .p8 file for a key that the App Store Server API accepts; its ids are printed.")
-    private static let latency = Option<Int>(
-        "latency", .integer(0...3_600_000), default: 0, shown: "0", help: "Milliseconds that every answer takes.")
+    private static let latency = Parameter.option(
+        "latency", .integer(0...3_600_000), default: 0, help: "Milliseconds that every answer takes.")
 
-    private static func port(_ name: String, _ endpoint: String) -> Option<Int> {
-        Option(
-            name, .integer(0...65_535), default: 0, shown: "0", help: "Port of the \(endpoint) endpoint; 0 for any.")
+    private static func port(_ name: String, _ endpoint: String) -> Parameter<Int> {
+        .option(name, .integer(0...65_535), default: 0, help: "Port of the \(endpoint) endpoint; 0 for any.")
     }
 
     private static func run(_ arguments: ParsedArguments, _ context: Context) throws(CommandFailure) {

@@ -1,0 +1,200 @@
+import AppStore
+import CommandParser
+import Configuration
+import Contract
+import Kafka
+import Ledger
+
+/// `grantor check`.
+enum CheckCommand {
+    static let command = Command<CommandContext>(
+        "check", "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
+        discussion: """
+            Changes nothing. Exits 0 only if everything is as a worker needs it, warnings included, and 78 where the \
+            configuration itself is refused, as run does.
+            """,
+        [CommonOptions.config], run: run)
+
+    private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let configuration = try arguments.configuration(context) { values throws(ConfigurationError) in
+            try WorkerConfiguration(values)
+        }
+        try context.checkClients(configuration.kafka)
+        let settings = TextTable(
+            header: ["KEY", "VALUE", "FROM"],
+            rows: configuration.lines.map { [$0.name.key, $0.value, $0.source.rawValue] })
+        try context.output(settings.text() + "\n")
+        let apple = try context.apple(configuration.apple)
+        let results =
+            KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka)).results()
+            + [ledger(configuration.ledger, context)]
+            + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
+            + inventory(configuration.apps)
+        try context.output(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
+        if results.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failed, nil) }
+    }
+
+    private static func ledger(_ settings: LedgerSettings, _ context: CommandContext) -> CheckLine {
+        guard context.ledgers.exists(settings) else {
+            return CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it")
+        }
+        do throws(LedgerError) {
+            let ledger = try context.ledgers.open(settings)
+            return CheckLine(
+                "ledger", .good, "\(try ledger.identity()), \(try ledger.outbox(limit: 1000).count) owed")
+        } catch {
+            return CheckLine("ledger", .failed, error.failure.message ?? "")
+        }
+    }
+
+    /// A worker refuses what it does not call.
+    private static func inventory(_ apps: ConfiguredApps) -> [CheckLine] {
+        apps.all.compactMap { app in
+            app.inventory.map { service in
+                CheckLine(
+                    "inventory service, \(app.app.bundleID)", .failed,
+                    "configured, and not called by this version: grantor run refuses it; \(service.url)")
+            }
+        }
+    }
+}
+
+/// A line of what `grantor check` found.
+struct CheckLine: Hashable, Sendable {
+    enum Outcome: String, Hashable, Sendable {
+        case good = "ok"
+        /// Works, and is not as it should be.
+        case warning = "warning"
+        case failed = "FAILED"
+    }
+
+    let name: String
+    let outcome: Outcome
+    let detail: String
+
+    init(_ name: String, _ outcome: Outcome, _ detail: String) {
+        self.name = name
+        self.outcome = outcome
+        self.detail = detail
+    }
+
+    var row: [String] { [name, outcome.rawValue, detail] }
+}
+
+/// `grantor check` of brokers and topics.
+struct KafkaCheck {
+    let settings: KafkaSettings
+    let cluster: any ClusterAdmin
+
+    func results() -> [CheckLine] {
+        do throws(KafkaError) {
+            let description = try cluster.describe()
+            let present = Topic.allCases.map { settings.topics[$0] }.filter { name in
+                if case .present = description.topics[name] { true } else { false }
+            }
+            return [CheckLine("broker", .good, "\(description.brokers.count) reachable")]
+                + topics(description, configurations(of: present))
+        } catch {
+            return [
+                CheckLine(
+                    "broker", .failed, "\(settings.bootstrapServers) does not answer: \(settings.words(error))")
+            ]
+        }
+    }
+
+    /// The properties of topics; none where the right to read them is missing.
+    private func configurations(of names: [String]) -> [String: [String: String]] {
+        guard let answers = try? cluster.configurations(of: names) else { return [:] }
+        return answers.compactMapValues { try? $0.get() }
+    }
+
+    private func topics(
+        _ description: KafkaClusterDescription, _ configurations: [String: [String: String]]
+    ) -> [CheckLine] {
+        Topic.allCases.map { topic in
+            let name = settings.topics[topic]
+            switch description.topics[name] {
+            case .missing, nil:
+                return CheckLine("topic \(name)", .failed, "missing; grantor topics create makes it")
+            case .failed(let error): return CheckLine("topic \(name)", .failed, settings.words(error))
+            case .present(let partitions):
+                var finding = TopicRequirements.finding(
+                    on: topic, partitions, configurations[name] ?? [:], brokers: description.brokers.count)
+                if topic == .quarantined {
+                    let input = configurations[settings.topics[.submitted]] ?? [:]
+                    let failure = TopicRequirements.sizeFailure(
+                        submitted: input, quarantined: configurations[name] ?? [:])
+                    finding.failures += failure.map { [$0] } ?? []
+                }
+                if configurations[name] == nil { finding.warnings.append("its properties may not be read") }
+                let outcome: CheckLine.Outcome =
+                    finding.failures.isEmpty ? finding.warnings.isEmpty ? .good : .warning : .failed
+                let copies = "\(partitions.replicas) \(partitions.replicas == 1 ? "replica" : "replicas")"
+                let size = "\(partitions.count) partitions, \(copies)"
+                let detail = ([size] + finding.failures + finding.warnings).joined(separator: "; ")
+                return CheckLine("topic \(name)", outcome, detail)
+            }
+        }
+    }
+}
+
+/// `grantor check` of the way to Apple, and of the apps' keys.
+struct AppleCheck {
+    let apple: any AppleCaller
+    let now: @Sendable () -> Timestamp
+
+    func results(_ apps: ConfiguredApps) -> [CheckLine] {
+        var results: [CheckLine] = []
+        if apps.all.contains(where: { $0.receipts == .verifyReceipt }) {
+            results += Environment.allCases.map { verifyReceipt($0) }
+        }
+        for app in apps.all where app.serverAPI != nil { results.append(key(of: app)) }
+        return results
+    }
+
+    /// An empty request: Apple answers it with a status, which shows that name, TLS and endpoint are right. Nobody can
+    /// tell whether a shared secret is the app's without one of the app's receipts.
+    private func verifyReceipt(_ environment: Environment) -> CheckLine {
+        let name = "Apple verifyReceipt, \(environment.rawValue)"
+        switch apple.replyToEmptyReceipt(environment) {
+        case .response(200, _, _): return CheckLine(name, .good, "answers")
+        case .response(let status, _, _): return CheckLine(name, .failed, "answers with HTTP \(status)")
+        case .failed(let failure): return CheckLine(name, .failed, "no answer: \(failure.words)")
+        }
+    }
+
+    /// Asks for a transaction that nobody has. Production says 401 to apps that were never released, too, so the sandbox is
+    /// asked after that.
+    private func key(of app: ConfiguredApp) -> CheckLine {
+        let name = "App Store Server API, \(app.app.bundleID)"
+        let rules = app.makeRules()
+        switch ask(rules, .production) {
+        case nil: return CheckLine(name, .failed, "no token can be signed with the key")
+        case .refused?:
+            switch ask(rules, .sandbox) {
+            case .accepted?:
+                return CheckLine(name, .good, "key accepted by the sandbox; production refuses unreleased apps")
+            case .refused?, nil:
+                return CheckLine(name, .failed, "refused (HTTP 401): issuer, key id, key or bundle id is wrong")
+            case let other?: return Self.result(name, other, .sandbox)
+            }
+        case let other?: return Self.result(name, other, .production)
+        }
+    }
+
+    private func ask(_ rules: AppRules, _ environment: Environment) -> ServerAPIKeyCheck? {
+        ServerAPIKeyCheck.call(rules, in: environment, at: now()).map { ServerAPIKeyCheck(apple.reply(to: $0)) }
+    }
+
+    private static func result(_ name: String, _ check: ServerAPIKeyCheck, _ environment: Environment) -> CheckLine {
+        switch check {
+        case .accepted: return CheckLine(name, .good, "key accepted by \(environment.rawValue)")
+        case .refused: return CheckLine(name, .failed, "key refused by \(environment.rawValue)")
+        case .other(let status, let code):
+            let error = code.map { ", error \($0)" } ?? ", without an error of Apple's"
+            return CheckLine(name, .failed, "\(environment.rawValue) answers with HTTP \(status)\(error)")
+        case .failed(let failure):
+            return CheckLine(name, .failed, "\(environment.rawValue): no answer: \(failure.words)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import CommandParser
+import Configuration
+import Ledger
+
+/// `grantor migrate`.
+enum MigrateCommand {
+    static let command = Command<CommandContext>(
+        "migrate", "Creates the ledger, or brings its schema up to date.", CommonOptions.answering, run: run)
+
+    private static func run(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
+            try LedgerSettings(values)
+        }
+        let versions: (from: Int, to: Int)
+        do throws(LedgerError) {
+            versions = try context.ledgers.migrate(settings)
+        } catch {
+            throw error.failure
+        }
+        let answer = Migration(
+            ledger: "\(settings)", migrated: versions.from != versions.to, from: versions.from, to: versions.to)
+        try context.output(arguments.format(context).render(json: answer) { _ in answer.text })
+    }
+
+    private struct Migration: Encodable {
+        let ledger: String
+        let migrated: Bool
+        /// Versions of the schema; 0 where there was no ledger.
+        let from, to: Int
+
+        /// Names the ledger: an operator who forgot to say which one has made a new one at the working directory.
+        var text: String {
+            migrated
+                ? "The schema of \(ledger) went from version \(from) to version \(to).\n"
+                : "The schema of \(ledger) is up to date.\n"
+        }
+    }
+}
+
+/// `grantor ledger`.
+enum LedgerCommand {
+    private static let id = Parameter.argument(
+        "id", .text, help: "The ledger's id, as the worker that refused it has named it.")
+
+    static let command = Command<CommandContext>(
+        "ledger", "Decides about the ledger as a whole.",
+        subcommands: [
+            Command(
+                "accept", "Accepts a ledger that its consumer group has worked without.",
+                discussion: """
+                    A worker whose group has committed offsets ends with 78 if the ledger knows nothing of their \
+                    partitions: it is another ledger than the one that the group has worked with, and purchases that \
+                    were granted before can be granted again. Accept it only if that is meant, such as after the \
+                    ledger was replaced on purpose.
+                    """,
+                [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, id], run: accept)
+        ])
+
+    private static func accept(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let id = try arguments[id]
+        let note = OperatorNote(
+            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let (isAccepted, known) = try arguments.ledger(context) { ledger throws(LedgerError) in
+            (try ledger.accept(ledger: id, note), try ledger.identity())
+        }
+        guard isAccepted else {
+            throw CommandFailure(
+                .failed, "the configured ledger is \(known), which is another one; nothing was changed")
+        }
+        try context.output(
+            "The ledger \(PrintableText.singleLine(id)) is accepted; workers start with it from now on.\n")
+    }
+}

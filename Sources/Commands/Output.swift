@@ -1,0 +1,149 @@
+import CommandParser
+import Configuration
+import FoundationEssentials
+import Glibc
+
+/// The form of an answer.
+enum AnswerFormat: Hashable, Sendable {
+    /// For people; lines are cut to the width, nil leaves them whole.
+    case text(width: Int?)
+    /// One JSON object, members sorted by name.
+    case json
+
+    /// The answer, with a line break at its end.
+    ///
+    /// - Parameter json: encoded if JSON is wanted; has no floating-point member, so that encoding cannot fail.
+    func render(json: some Encodable, text: (_ width: Int?) -> String) -> String {
+        switch self {
+        case .text(let width): text(width)
+        case .json: JSONText.make(json)
+        }
+    }
+}
+
+/// JSON for people and scripts: indented, members sorted by name.
+enum JSONText {
+    static func make(_ value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let encoded = try? encoder.encode(value) else { return "{}\n" }
+        return String(decoding: encoded, as: UTF8.self) + "\n"
+    }
+}
+
+/// Rows in aligned columns, two spaces between them.
+struct TextTable: Hashable, Sendable {
+    let header: [String]
+    let rows: [[String]]
+    /// Whether the first column, which names what a row is about, gives way last, and
+    /// to half of the width at most.
+    var keepsFirst = false
+
+    /// No column is made narrower than this to fit.
+    static let minColumnWidth = 8
+    private static let gap = "  "
+
+    /// The table with a line break after each row, without spaces at the ends of lines.
+    ///
+    /// - Parameter maxWidth: lines have at most so many characters; the widest columns give way first. Nil to leave
+    ///   everything whole.
+    func text(maxWidth: Int? = nil) -> String {
+        let lines = ([header] + rows).map { $0.map(PrintableText.singleLine) }
+        let full = header.indices.map { column in
+            lines.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
+        }
+        let widths = maxWidth.map { fit(full, to: $0) } ?? full
+        return lines.map { Self.line($0, widths, maxWidth) + "\n" }.joined()
+    }
+
+    /// The widths after the widest have given way, as far as they may.
+    private func fit(_ widths: [Int], to maxWidth: Int) -> [Int] {
+        var widths = widths
+        var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - maxWidth
+        let yielding = widths.indices.dropFirst(keepsFirst ? 1 : 0)
+        while excess > 0, let widest = yielding.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > Self.minColumnWidth
+        {
+            widths[widest] -= 1
+            excess -= 1
+        }
+        if keepsFirst, excess > 0, let first = widths.first {
+            widths[0] = first - min(excess, max(0, first - maxWidth / 2))
+        }
+        return widths
+    }
+
+    private static func line(_ cells: [String], _ widths: [Int], _ maxWidth: Int?) -> String {
+        let padded = zip(cells, widths).map { cell, width in
+            let cell = PrintableText.cut(cell, to: width)
+            return cell + String(repeating: " ", count: width - cell.count)
+        }
+        var line = padded.joined(separator: gap)
+        while line.last == " " { line.removeLast() }
+        return maxWidth.map { PrintableText.cut(line, to: $0) } ?? line
+    }
+}
+
+/// Names and values, one per line, values aligned.
+struct TextFields: Sendable {
+    let fields: [(name: String, value: String)]
+
+    /// The lines, indented by two spaces.
+    func text() -> String {
+        let width = fields.map(\.name.count).max() ?? 0
+        return fields.map { name, value in
+            "  \(name)\(String(repeating: " ", count: width - name.count))  \(PrintableText.singleLine(value))\n"
+        }.joined()
+    }
+}
+
+extension TextFields {
+    /// The line above some fields.
+    static func title(_ word: String, _ name: String) -> String { "\(word) \(PrintableText.singleLine(name))\n" }
+}
+
+/// The places that answers and failures go to.
+enum StandardOutput {
+    /// Writes an answer.
+    ///
+    /// - Throws: the end of a command whose answer nobody can read.
+    static func write(_ text: String) throws(CommandFailure) {
+        guard write(text, to: STDOUT_FILENO) else {
+            throw CommandFailure(.failed, "the answer cannot be written to standard output")
+        }
+    }
+
+    /// Writes a line about a failure. Where standard error cannot be written, the exit code tells.
+    static func writeError(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}
+
+/// The terminal on standard output.
+enum Terminal {
+    /// Characters per line; nil if standard output is no terminal or does not tell, so that nothing is cut.
+    static func width(environment: [String: String]) -> Int? {
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0
+        return width(
+            isTerminal: isatty(STDOUT_FILENO) == 1, columns: environment["COLUMNS"],
+            reported: isKnown ? Int(size.ws_col) : nil)
+    }
+
+    /// - Parameters:
+    ///   - columns: the variable `COLUMNS`, by which POSIX lets a user overrule the terminal.
+    ///   - reported: the terminal's own word; 0 if it does not know.
+    static func width(isTerminal: Bool, columns: String?, reported: Int?) -> Int? {
+        guard isTerminal else { return nil }
+        return [columns.flatMap { Int($0) }, reported].compactMap { $0 }.first { $0 > 0 }
+    }
+}

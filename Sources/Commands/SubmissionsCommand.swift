@@ -1,0 +1,133 @@
+import CommandParser
+import Configuration
+import Contract
+import Ledger
+
+/// `grantor submissions`.
+enum SubmissionsCommand {
+    private static let state = Parameter<SubmissionState>.required(
+        "state", .choice, help: "Those with this outcome.")
+    private static let cause = Parameter<String?>.option(
+        "cause", causes, help: "Only those that failed or wait for this reason, such as no_answer.")
+    private static let id = Parameter.argument(
+        "id", .text, help: "The submission's id; one that begins with a hyphen stands after --.")
+
+    static let command = Command<CommandContext>(
+        "submissions", "Shows what became of submissions.",
+        subcommands: [
+            Command(
+                "list", "Lists the submissions of one outcome, the latest first.",
+                CommonOptions.answering + CommonOptions.paging
+                    + [state, cause, CommonOptions.app, CommonOptions.user], run: list),
+            Command(
+                "show", "Tells all about one submission: its outcome, its grants, what is owed.",
+                discussion: """
+                    Without --app all apps of the apps file are asked for it, and malformed submissions that name no app.
+                    """,
+                CommonOptions.answering + [CommonOptions.app, id], run: show),
+        ])
+
+    /// A word that nothing fails or waits for is a typing error, not an empty list.
+    private static var causes: ValueForm<String> {
+        let words =
+            FailureReason.allCases.map(\.rawValue) + RetryCause.allCases.map(\.rawValue)
+            + HoldCause.allCases.map(\.rawValue)
+        return ValueForm("one of \(words.joined(separator: ", "))") { words.contains($0) ? $0 : nil }
+    }
+
+    private static func list(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let query = SubmissionQuery(
+            state: try arguments[state], bundleID: try arguments[CommonOptions.app].map { BundleID($0) },
+            userID: try arguments[CommonOptions.user].map { UserID($0) }, cause: try arguments[cause],
+            before: try arguments[CommonOptions.before], limit: try arguments[CommonOptions.limit])
+        let rows = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.submissions(query) }
+        let listing = SubmissionListing(
+            rows: rows, next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit))
+        try context.output(arguments.format(context).render(json: listing.json) { listing.text(width: $0) })
+    }
+
+    private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let id = SubmissionID(try arguments[id])
+        let bundleIDs = try bundleIDs(arguments, context)
+        let reports = try arguments.ledger(context) { ledger throws(LedgerError) in
+            var reports: [SubmissionReport] = []
+            for bundleID in bundleIDs {
+                let key = SubmissionKey(bundleID: bundleID, submissionID: id)
+                let record = try ledger.submission(key)
+                guard let report = SubmissionReport(key, record, actions: try ledger.actions(on: key)) else { continue }
+                reports.append(report)
+            }
+            return reports
+        }
+        let json = SubmissionReport.List(submissions: reports.map(\.json))
+        try context.output(
+            arguments.format(context).render(json: json) { _ in reports.map { $0.text() }.joined(separator: "\n") })
+        if reports.isEmpty {
+            throw CommandFailure(.failed, "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger")
+        }
+    }
+
+    /// The apps that are asked about; the empty one is that of malformed submissions.
+    private static func bundleIDs(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws(CommandFailure) -> [BundleID] {
+        if let app = try arguments[CommonOptions.app] { return [BundleID(app)] }
+        return try arguments.configuration(context) { values throws(ConfigurationError) in
+            try ConfiguredApps.bundleIDs(values) + [BundleID("")]
+        }
+    }
+}
+
+/// A page of submissions, for people and as JSON.
+struct SubmissionListing: Sendable {
+    let rows: [SubmissionRow]
+    /// Where the next page begins; nil after the last.
+    let next: Int64?
+
+    func text(width: Int?) -> String {
+        guard !rows.isEmpty else { return "No submissions.\n" }
+        let table = TextTable(
+            header: ["SUBMISSION", "APP", "STATE", "CAUSE", "USER", "ORDER", "ATTEMPTS", "AT", "DUE"],
+            rows: rows.map { row in
+                [
+                    row.claimant.submissionID.rawValue, row.claimant.bundleID.rawValue, row.state.rawValue,
+                    row.cause ?? "-", row.claimant.userID.rawValue, row.claimant.orderID?.rawValue ?? "-",
+                    String(row.attempts), row.at.rfc3339, row.dueAt?.rfc3339 ?? "-",
+                ]
+            }, keepsFirst: true)
+        return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+    }
+
+    var json: JSON { JSON(submissions: rows.map { SubmissionJSON($0) }, next: next) }
+
+    struct JSON: Encodable {
+        let submissions: [SubmissionJSON]
+        let next: Int64?
+    }
+}
+
+/// A submission of a list as JSON.
+struct SubmissionJSON: Encodable {
+    let submissionId, bundleId, userId: String
+    let orderId: String?
+    let state: String
+    let cause, transactionId: String?
+    let attempts: Int
+    let at: String
+    let dueAt: String?
+    let origin: OriginJSON
+
+    init(_ row: SubmissionRow) {
+        submissionId = row.claimant.submissionID.rawValue
+        bundleId = row.claimant.bundleID.rawValue
+        userId = row.claimant.userID.rawValue
+        orderId = row.claimant.orderID?.rawValue
+        state = row.state.rawValue
+        cause = row.cause
+        transactionId = row.transactionID?.rawValue
+        attempts = row.attempts
+        at = row.at.rfc3339
+        dueAt = row.dueAt?.rfc3339
+        origin = OriginJSON(row.origin)
+    }
+}

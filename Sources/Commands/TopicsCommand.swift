@@ -1,0 +1,164 @@
+import CommandParser
+import Configuration
+import Contract
+import Kafka
+
+/// `grantor topics`.
+enum TopicsCommand {
+    private static let partitions = Parameter.option(
+        "partitions", .integer(1...10_000), default: 12, help: "Partitions of each new topic.")
+    private static let replicas = Parameter<Int?>.option(
+        "replicas", .integer(1...100),
+        help: "Replicas of each new topic; without it 3, or as many as there are brokers.")
+
+    static let command = Command<CommandContext>(
+        "topics", "Looks after the topics.",
+        subcommands: [
+            Command(
+                "create", "Creates those of the four topics that are missing.",
+                discussion: """
+                    New topics keep submissions for 14 days and events for 30, are not compacted, and take records as large \
+                    as receipts can be. A write needs two replicas in sync, where there are two.
+                    """,
+                [CommonOptions.config, partitions, replicas], run: create)
+        ])
+
+    private static func create(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let settings = try arguments.configuration(context) { values throws(ConfigurationError) in
+            try KafkaSettings(values)
+        }
+        let (partitions, replicas) = (try arguments[partitions], try arguments[replicas])
+        let creation: (answer: String, failure: KafkaError?)
+        do throws(KafkaError) {
+            let cluster = context.cluster(settings)
+            creation = try create(settings.topics, partitions: partitions, replicas: replicas, cluster)
+        } catch {
+            throw CommandFailure(
+                .failed, "the topics cannot be created at \(settings.bootstrapServers): \(settings.words(error))")
+        }
+        try context.output(creation.answer)
+        if let failure = creation.failure {
+            throw CommandFailure(
+                .failed,
+                "not all topics could be created at \(settings.bootstrapServers): \(settings.words(failure))")
+        }
+    }
+
+    /// Creates what is missing; one topic's failure keeps no other from being created and told of.
+    private static func create(
+        _ names: TopicNames, partitions: Int, replicas: Int?, _ cluster: any ClusterAdmin
+    ) throws(KafkaError) -> (answer: String, failure: KafkaError?) {
+        let description = try cluster.describe()
+        let copies = replicas ?? max(1, min(3, description.brokers.count))
+        let missing = Topic.allCases.filter { topic in
+            switch description.topics[names[topic]] {
+            case .missing, nil: true
+            case .present, .failed: false
+            }
+        }
+        let results = try cluster.create(
+            missing.map { topic in
+                KafkaNewTopic(
+                    name: names[topic], partitions: partitions, replicas: copies,
+                    configuration: TopicRequirements.configuration(of: topic, replicas: copies))
+            })
+        var answer = ""
+        var failure: KafkaError?
+        for topic in Topic.allCases {
+            let name = names[topic]
+            if !missing.contains(topic) {
+                answer += "\(name): exists, and stays as it is\n"
+            } else if let error = results[name] ?? nil {
+                failure = failure ?? error
+                answer += "\(name): not created\n"
+            } else {
+                let replicas = "\(copies) \(copies == 1 ? "replica" : "replicas")"
+                answer += "\(name): created with \(partitions) partitions and \(replicas)\n"
+            }
+        }
+        return (answer, failure)
+    }
+}
+
+/// The properties that topics need so that no submission and no event is lost in them.
+enum TopicRequirements {
+    private static let day = 86_400_000
+
+    /// Properties of a new topic with so many replicas.
+    ///
+    /// Submissions outlast a long outage of Apple's, and events a consumer's holidays. Records may be as large as receipts
+    /// are, and the quarantine topic takes them with the headers that it adds.
+    static func configuration(of topic: Topic, replicas: Int) -> [String: String] {
+        var properties = ["cleanup.policy": "delete", "min.insync.replicas": String(min(2, replicas))]
+        switch topic {
+        case .submitted:
+            properties.merge(["retention.ms": String(14 * day), "max.message.bytes": String(2 << 20)]) { $1 }
+        case .quarantined:
+            properties.merge(["retention.ms": String(30 * day), "max.message.bytes": String(3 << 20)]) { $1 }
+        case .granted, .failed: properties["retention.ms"] = String(30 * day)
+        }
+        return properties
+    }
+
+    /// The faults of a topic as it is.
+    struct Finding: Hashable, Sendable {
+        var failures: [String] = []
+        var warnings: [String] = []
+    }
+
+    /// Holds a topic against what it needs.
+    ///
+    /// - Parameters:
+    ///   - properties: those in force, defaults included.
+    ///   - brokers: how many there are; one alone cannot keep a second copy.
+    static func finding(
+        on topic: Topic, _ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String], brokers: Int
+    ) -> Finding {
+        var finding = Finding()
+        if partitions.leaderless > 0 {
+            finding.failures.append("\(partitions.leaderless) partitions without a leader")
+        }
+        copies(partitions, properties, brokers: brokers, &finding)
+        if properties["cleanup.policy"]?.contains("compact") == true {
+            finding.failures.append("cleanup.policy is compact, which drops records of the same user")
+        }
+        let days = topic == .submitted ? 7 : 3
+        if let retention = number("retention.ms", properties), retention >= 0, retention < days * day {
+            finding.failures.append("retention.ms is less than \(days) days")
+        }
+        if let bytes = number("retention.bytes", properties), bytes >= 0 {
+            finding.warnings.append("retention.bytes drops records by size, however young they are")
+        }
+        return finding
+    }
+
+    private static func copies(
+        _ partitions: KafkaClusterDescription.Partitions, _ properties: [String: String], brokers: Int,
+        _ finding: inout Finding
+    ) {
+        let minimum = number("min.insync.replicas", properties)
+        switch (partitions.replicas, minimum) {
+        case (...1, _) where brokers <= 1: finding.warnings.append("one copy, on the only broker")
+        case (...1, _): finding.failures.append("one copy, which is lost with its broker")
+        case (_, .some(...1)): finding.failures.append("min.insync.replicas is 1: a write may be lost with its broker")
+        case (let replicas, let minimum?) where minimum >= replicas:
+            finding.warnings.append("min.insync.replicas is \(minimum): no broker may be away")
+        default: break
+        }
+        if let minimum, partitions.inSyncReplicas < minimum {
+            finding.failures.append("only \(partitions.inSyncReplicas) replicas in sync, so that writes are refused")
+        }
+    }
+
+    /// The fault in the largest records of the two topics that take submissions as they come; nil if there is none.
+    static func sizeFailure(submitted: [String: String], quarantined: [String: String]) -> String? {
+        guard let input = number("max.message.bytes", submitted), let output = number("max.message.bytes", quarantined),
+            output < input
+        else { return nil }
+        return "max.message.bytes is \(output), below the \(input) of the input: large records would be kept as stubs"
+    }
+
+    private static func number(_ name: String, _ properties: [String: String]) -> Int? {
+        properties[name].flatMap { Int($0) }
+    }
+}

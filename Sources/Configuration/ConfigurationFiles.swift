@@ -1,0 +1,183 @@
+public import AppStore
+import Glibc
+
+/// Small text files that a configuration is made of.
+enum TextFile {
+    /// Reads a regular file whole.
+    ///
+    /// - Parameters:
+    ///   - maxBytes: a larger file is refused without being held in memory.
+    ///   - place: the value that names the file; nil for the command line.
+    static func read(
+        _ path: String, maxBytes: Int, namedBy place: ConfigurationError.Place?
+    ) throws(ConfigurationError) -> String {
+        func refused(_ problem: ConfigurationError.FileProblem) -> ConfigurationError {
+            .file(path, problem, namedBy: place)
+        }
+        // Without waiting: opening a named pipe would last until somebody writes to it.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refused(problem(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw refused(.unreadable) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw refused(.folder)
+        default: throw refused(.special)
+        }
+        guard let bytes = bytes(of: descriptor, upTo: maxBytes + 1) else { throw refused(.unreadable) }
+        guard bytes.count <= maxBytes else { throw refused(.tooLarge(limit: maxBytes)) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw refused(.notText) }
+        return text
+    }
+
+    /// As ``read(_:maxBytes:namedBy:)``, for files with secrets.
+    ///
+    /// A byte order mark and NUL bytes are refused: no editor shows them, and they make another secret of one.
+    static func readPlain(
+        _ path: String, maxBytes: Int, namedBy place: ConfigurationError.Place?
+    ) throws(ConfigurationError) -> String {
+        let text = try read(path, maxBytes: maxBytes, namedBy: place)
+        guard text.unicodeScalars.first != "\u{FEFF}" else { throw .file(path, .byteOrderMark, namedBy: place) }
+        guard !text.utf8.contains(0) else { throw .file(path, .nulBytes, namedBy: place) }
+        return text
+    }
+
+    /// The path as seen from another file's folder; an absolute one stays as it is.
+    static func resolve(_ path: String, besides file: String) -> String {
+        guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
+        return String(file[...slash]) + path
+    }
+
+    /// Whether the first name of a path is that of a folder that is there.
+    static func beginsWithFolder(_ path: String, besides file: String) -> Bool {
+        let root = path.prefix { $0 == "/" }
+        let rest = path.dropFirst(root.count)
+        guard let slash = rest.firstIndex(of: "/") else { return false }
+        var status = stat()
+        return stat(resolve("\(root)\(rest[..<slash])", besides: file), &status) == 0
+            && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// At most so many bytes; nil if the file cannot be read.
+    private static func bytes(of descriptor: Int32, upTo limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &chunk, min(chunk.count, limit - bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    private static func problem(_ code: Int32) -> ConfigurationError.FileProblem {
+        switch code {
+        case EACCES, EPERM: .forbidden
+        // No file has a name that is too long.
+        case ENOENT, ENOTDIR, ENAMETOOLONG: .notThere
+        // A socket, or a device without a driver.
+        case ENXIO, ENODEV: .special
+        default: .unreadable
+        }
+    }
+}
+
+/// Files that hold a secret: a shared secret, a signing secret, a private key.
+enum SecretFile {
+    static let maxBytes = 4 << 10
+
+    /// Reads a secret that a file of settings names, without the line breaks at its end.
+    ///
+    /// Characters that no editor shows are refused, because they make another secret of one. So is a path that names no
+    /// file; it is shown only if it begins with a folder that is there, because it may be the secret itself, written
+    /// where its path belongs.
+    ///
+    /// - Parameter path: absolute, or relative to the folder of `file`.
+    static func read(
+        _ path: String, besides file: String, namedBy place: ConfigurationError.Place
+    ) throws(ConfigurationError) -> String {
+        let resolved = TextFile.resolve(path, besides: file)
+        let text: String
+        do throws(ConfigurationError) {
+            text = try TextFile.readPlain(resolved, maxBytes: maxBytes, namedBy: place)
+        } catch {
+            guard case .file(_, .notThere, _) = error, !TextFile.beginsWithFolder(path, besides: file) else {
+                throw error
+            }
+            throw .refused(place, requirement: "the path of a file, and there is no such file")
+        }
+        if let problem = problem(text) { throw .file(resolved, problem, namedBy: place) }
+        return String(text[...(text.lastIndex { !$0.isNewline } ?? text.startIndex)])
+    }
+
+    private static func problem(_ text: String) -> ConfigurationError.FileProblem? {
+        if text.isEmpty { return .empty }
+        if text.unicodeScalars.contains(where: { $0.isInvisible && !["\n", "\r", "\t"].contains($0) }) {
+            return .invisible
+        }
+        return text.allSatisfy(\.isWhitespace) ? .blank : nil
+    }
+}
+
+/// A text that no description, dump or interpolation shows.
+public struct SecretText: Hashable, Sendable {
+    private let text: String
+
+    /// Wraps a secret.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    /// The secret itself, for the one place that needs it.
+    public func revealed() -> String { text }
+}
+
+extension SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "<redacted>" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The path of a PEM file with certificates. The file was there, and held at least one, when the settings were read.
+public struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
+    public let path: String
+
+    public var description: String { path }
+
+    /// A system's whole bundle is about 220 KB.
+    private static let maxBytes = 2 << 20
+
+    static func read(_ path: String, namedBy place: ConfigurationError.Place) throws(ConfigurationError) -> Self {
+        let text = try TextFile.read(path, maxBytes: maxBytes, namedBy: place)
+        guard text.contains("-----BEGIN CERTIFICATE-----") else { throw .file(path, .noCertificate, namedBy: place) }
+        return CertificateFile(path: path)
+    }
+}
+
+/// The root certificates that signed data must chain to.
+public struct RootCertificates: Sendable {
+    /// Where they were read; nil for Apple's, which are built in.
+    public let path: String?
+    public let roots: TrustedRoots
+
+    static func read(_ path: String, namedBy place: ConfigurationError.Place) throws(ConfigurationError) -> Self {
+        let text = try TextFile.read(path, maxBytes: TrustedRoots.maxBytes, namedBy: place)
+        do throws(TrustError) {
+            return RootCertificates(path: path, roots: try TrustedRoots(pem: text))
+        } catch {
+            throw .file(path, .noRoots(detail: error.detail), namedBy: place)
+        }
+    }
+
+    /// Apple's own.
+    static func apple(namedBy place: ConfigurationError.Place) throws(ConfigurationError) -> Self {
+        do throws(TrustError) {
+            return RootCertificates(path: nil, roots: try .apple())
+        } catch {
+            throw .refused(place, requirement: "set: the built-in certificates are damaged")
+        }
+    }
+}

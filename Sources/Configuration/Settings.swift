@@ -1,0 +1,190 @@
+import CommandParser
+import Contract
+import Logging
+
+/// The one table of settings. Loading, `grantor check` and the table in docs/configuration.md come from it.
+enum Settings {
+    /// In the order of the documentation.
+    static let all: [any SettingRow] =
+        [bootstrapServers, groupID, groupInstanceID, propertiesFile] + Topic.allCases.map(topic)
+        + [
+            ledgerURL, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit, shutdownTimeout, httpBind,
+            logLevel, logFormat, verifyReceiptProductionURL, verifyReceiptSandboxURL, serverAPIProductionURL,
+            serverAPISandboxURL, appleProxy, appleCAFile, rootCertificates, connectTimeout, timeout,
+        ]
+
+    // MARK: Kafka
+
+    static let bootstrapServers = Setting.required(
+        "kafka.bootstrapServers", .servers, "`host:port`, several separated by commas")
+    static let groupID = Setting(
+        "kafka.groupId", .name, default: "grantor", "workers of one group share the work")
+    static let groupInstanceID = Setting.optional(
+        "kafka.groupInstanceId", .name, absent: "none",
+        "a name for static membership, another for each worker, see [below](#static-membership)")
+    static let propertiesFile = Setting.file(
+        "kafka.propertiesFile", absent: "none", "librdkafka properties, see [below](#kafka-properties)",
+        read: PropertiesFile.read, show: \.shown)
+
+    static func topic(_ topic: Topic) -> Setting<String> {
+        let help =
+            switch topic {
+            case .submitted: "the input; no two topics may be the same"
+            case .granted: "granted purchases"
+            case .failed: "submissions that will not be granted"
+            case .quarantined: "records of the input that name no submission or no user"
+            }
+        return Setting("topic.\(topic.rawValue)", .topic, default: topic.defaultName, help)
+    }
+
+    // MARK: Worker
+
+    static let ledgerURL = Setting.required(
+        "ledger.url", .ledger, "`sqlite:` and the path of a file on a local disk, see [below](#ledger)")
+    static let appsFile = Setting.required("appsFile", .path, "the apps and their rules, see [below](#apps-file)")
+    static let maxCalls = Setting(
+        "maxCalls", .integer(1...10_000), default: 1000, "most calls to Apple at once, 1 to 10000")
+    static let maxInFlightBytes = Setting(
+        "maxInFlightBytes", .bytes((1 << 20)...(4 << 30)),
+        documented: "`18KiB` for each of `maxCalls`, at least `8MiB`",
+        default: { values throws(ConfigurationError) in inFlightBytes(maxCalls: try values.value(maxCalls)) },
+        "most bytes of records that are read and not complete, `1MiB` to `4GiB`")
+    static let maxRetryBytes = Setting(
+        "maxRetryBytes", .bytes((1 << 20)...(1 << 40)), default: 1 << 30,
+        "most bytes of submissions that wait in the ledger for another try, `1MiB` to `1024GiB`; at the bound "
+            + "reading stops")
+    static let doubtLimit = Setting(
+        "doubtLimit", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(6 * 3600),
+        "how long a refusal of Apple's that may not be its last word is asked about again before the submission "
+            + "fails, up to `30d`")
+    static let shutdownTimeout = Setting(
+        "shutdownTimeout", .duration(.seconds(1) ... .seconds(600)), default: .seconds(20),
+        "how long a stop in order may take, `1s` to `10m`; shorter than the platform waits before it kills")
+    static let httpBind = Setting(
+        "http.bind", .bind, default: HostAndPort(host: "127.0.0.1", port: 8080),
+        "address of `/livez`, `/readyz` and `/metrics`; `[::1]:8080` for IPv6, port 0 for any free one")
+    static let logLevel = Setting(
+        "log.level", .choice, default: Logger.Level.info,
+        Logger.Level.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "))
+    static let logFormat = Setting(
+        "log.format", .choice, default: LineLogHandler.Format.json,
+        "`json`: one object per line; `text`: for people")
+
+    // MARK: Apple
+
+    static let verifyReceiptProductionURL = Setting(
+        "verifyReceipt.productionUrl", .httpsURL, default: "https://buy.itunes.apple.com/verifyReceipt",
+        "the whole URL, https only")
+    static let verifyReceiptSandboxURL = Setting(
+        "verifyReceipt.sandboxUrl", .httpsURL, default: "https://sandbox.itunes.apple.com/verifyReceipt",
+        "the whole URL, https only")
+    // The hosts that Apple recommends since 2026-05-05; the older ones, of itunes.apple.com, answer alike.
+    static let serverAPIProductionURL = Setting(
+        "serverAPI.productionUrl", .serverAPIBase, default: "https://api.storekit.apple.com",
+        "the base, without `/inApps`, https only; the older `https://api.storekit.itunes.apple.com` answers alike")
+    static let serverAPISandboxURL = Setting(
+        "serverAPI.sandboxUrl", .serverAPIBase, default: "https://api.storekit-sandbox.apple.com",
+        "the base, without `/inApps`, https only")
+    static let appleProxy = Setting.optional(
+        "apple.proxy", .proxy, absent: "none",
+        "an HTTP proxy for calls to Apple and for nothing else, such as `http://proxy.example.com:3128`; user name "
+            + "and password may stand in it and are never shown")
+    static let appleCAFile = Setting.file(
+        "apple.caFile", absent: "the system's",
+        "PEM file of the only authorities that TLS connections to Apple are checked against",
+        read: CertificateFile.read, show: \.path)
+    static let rootCertificates = Setting.file(
+        "apple.rootCertificates", absent: "Apple's, built in",
+        "PEM file of the only roots that signed transactions and receipts may chain to: for a simulator, never for "
+            + "production. Built in are Apple Root CA - G3 and Apple Root CA",
+        read: RootCertificates.read, show: { $0.path ?? "" })
+    static let connectTimeout = Setting(
+        "apple.connectTimeout", .duration(.milliseconds(100) ... .seconds(60)), default: .seconds(3),
+        "name look-up, TCP and TLS together, `100ms` to `1m`")
+    static let timeout = Setting(
+        "apple.timeout", .duration(.seconds(1) ... .seconds(120)), default: .seconds(20),
+        "a whole request, `1s` to `2m`, and not below `apple.connectTimeout`")
+
+    /// 18 KiB for each call: the usual receipt has 5 to 15 KB, and some are read ahead so that calls do not wait for
+    /// the next. 8 MiB hold a single submission of any size.
+    private static func inFlightBytes(maxCalls: Int) -> Int { max(8 << 20, maxCalls * (18 << 10)) }
+}
+
+extension Settings {
+    /// All settings in force, in the order of the table.
+    static func lines(_ values: SettingValues) throws(ConfigurationError) -> [SettingLine] {
+        var lines: [SettingLine] = []
+        for row in all {
+            lines.append(
+                SettingLine(name: row.name, value: try row.shown(values), source: values.source(row.name)))
+        }
+        return lines
+    }
+
+    /// The table of docs/configuration.md. A test holds the document against it.
+    static var markdown: String {
+        let rows = all.map { row in
+            "| `\(row.name.environmentName)` | `\(row.name.key)` | \(row.documentedDefault) | \(row.help) |\n"
+        }
+        return "| variable | key in the file | default | |\n|---|---|---|---|\n" + rows.joined()
+    }
+}
+
+extension SettingValues {
+    /// Takes a process's variables and the texts of a file under them. No file that these name is read yet.
+    ///
+    /// - Parameters:
+    ///   - file: path of the YAML file; nil for none.
+    ///   - environment: all variables of the process; only those that begin with `GRANTOR_` count.
+    /// - Throws: for a file that cannot be read, and for names that set nothing.
+    public static func load(
+        file: String?, environment: [String: String]
+    ) throws(ConfigurationError) -> SettingValues {
+        var fileValues: [String: FileValue] = [:]
+        if let file { try flatten(YAMLMapping(file: file, namedBy: nil), prefix: "", into: &fileValues) }
+        return SettingValues(environment: try own(environment), fileValues: fileValues)
+    }
+
+    private static func flatten(
+        _ mapping: YAMLMapping, prefix: String, into values: inout [String: FileValue]
+    ) throws(ConfigurationError) {
+        for name in mapping.names {
+            let key = prefix + name
+            if name.contains(".") {
+                throw .unknownMember(mapping.place(name))
+            } else if Settings.all.contains(where: { $0.name.key == key }) {
+                guard let text = try mapping.text(name) else { continue }
+                values[key] = FileValue(text: text, place: mapping.place(name))
+            } else if Settings.all.contains(where: { $0.name.key.hasPrefix(key + ".") }) {
+                guard let section = try mapping.mapping(name) else { continue }
+                try flatten(section, prefix: key + ".", into: &values)
+            } else {
+                throw .unknownMember(mapping.place(name))
+            }
+        }
+    }
+
+    /// Picks the `GRANTOR_` variables out; one that sets nothing is an error.
+    ///
+    /// Kubernetes sets variables for each service of a namespace, named after it. Those of a service called `grantor`
+    /// or `grantor-...` are left out: they are nobody's mistake.
+    private static func own(_ environment: [String: String]) throws(ConfigurationError) -> [String: String] {
+        let known = Set(Settings.all.map(\.name.environmentName))
+        let own = environment.filter { name, value in
+            name.hasPrefix(SettingName.environmentPrefix) && (known.contains(name) || !isServiceLink(name, value))
+        }
+        for name in own.keys.sorted() where !known.contains(name) { throw .unknownVariable(name) }
+        return own
+    }
+
+    /// Whether a variable is of the forms that Kubernetes makes up for a service, as of
+    /// <https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables>. One that ends with
+    /// `_PORT` could be a setting, so its value has to be an address of a protocol as well.
+    private static func isServiceLink(_ name: String, _ value: String) -> Bool {
+        let port = /.+_PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?/
+        let address = ["tcp://", "udp://", "sctp://"].contains { value.hasPrefix($0) }
+        let service = /.+_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)/
+        return name.hasSuffix("_PORT") && address || name.wholeMatch(of: port) != nil
+            || name.wholeMatch(of: service) != nil
+    }
+}

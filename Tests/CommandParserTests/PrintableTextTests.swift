@@ -1,0 +1,18 @@
+import CommandParser
+import Testing
+
+@Suite("Printable texts")
+struct PrintableTextTests {
+    @Test("Control and format characters and line breaks are replaced, nothing else is")
+    func singleLine() {
+        #expect(PrintableText.singleLine("a\nb\u{1B}[2J\u{2028}c\u{200B}") == "a\u{FFFD}b\u{FFFD}[2J\u{FFFD}c\u{FFFD}")
+        #expect(PrintableText.singleLine("é 字 😀") == "é 字 😀")
+    }
+
+    @Test("A text that is cut shows it")
+    func cut() {
+        #expect(PrintableText.cut("gems", to: 4) == "gems")
+        #expect(PrintableText.cut("gems", to: 3) == "ge…")
+        #expect(PrintableText.cut("gems", to: 0) == "…")
+    }
+}

@@ -1,0 +1,179 @@
+import AppStore
+import CommandParser
+import Configuration
+import Contract
+import Foundation
+import Kafka
+import Ledger
+import Testing
+
+@testable import Commands
+
+@Suite("Checking everything")
+struct CheckCommandTests {
+    private var grantor: SampleRun
+
+    init() throws {
+        grantor = try SampleRun()
+        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
+        grantor.cluster = .complete
+        try Self.write(
+            "apps: [{bundleId: com.example.game, sandbox: {policy: reject}, products: any}]\n",
+            to: grantor.folder + "/apps.yaml")
+    }
+
+    private static func write(_ text: String, to file: String) throws {
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    @Test("A good configuration is shown with where each value comes from, and everything is ok")
+    func good() {
+        let result = grantor("check")
+        #expect(result.status == .done && result.errors.isEmpty)
+        let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(
+            lines.contains {
+                $0.hasPrefix("kafka.bootstrapServers ") && $0.hasSuffix("kafka:9092  environment") == false
+            })
+        #expect(lines.contains { $0.hasPrefix("maxCalls ") && $0.hasSuffix("  default") })
+        #expect(
+            result.output.hasSuffix(
+                """
+
+                CHECK                            RESULT  DETAIL
+                broker                           ok      3 reachable
+                topic receipts.submitted         ok      12 partitions, 3 replicas
+                topic purchases.granted          ok      12 partitions, 3 replicas
+                topic purchases.failed           ok      12 partitions, 3 replicas
+                topic receipts.quarantined       ok      12 partitions, 3 replicas
+                ledger                           ok      0b7d9a52-0000-4000-8000-000000000001, 0 owed
+                Apple verifyReceipt, production  ok      answers
+                Apple verifyReceipt, sandbox     ok      answers
+
+                """))
+    }
+
+    @Test("Each part that fails is named, and the others are checked all the same")
+    func failures() {
+        var grantor = grantor
+        grantor.cluster.topics["purchases.failed"] = .missing
+        grantor.cluster.properties["receipts.submitted"]?["cleanup.policy"] = "compact"
+        grantor.open = { () throws(LedgerError) in throw .unusable(detail: "there is no ledger") }
+        grantor.apple.sandboxAnswer = .failed(.tls)
+        let result = grantor("check")
+        #expect(result.status == .failed && result.errors.isEmpty)
+        for line in [
+            "topic receipts.submitted         FAILED  12 partitions, 3 replicas; cleanup.policy is compact, which drops records of the same user",
+            "topic purchases.failed           FAILED  missing; grantor topics create makes it",
+            "ledger                           FAILED  the ledger cannot be used: there is no ledger",
+            "Apple verifyReceipt, production  ok      answers",
+            "Apple verifyReceipt, sandbox     FAILED  no answer: the TLS connection failed, or its certificate is not trusted",
+        ] {
+            #expect(result.output.contains("\n\(line)"))
+        }
+    }
+
+    @Test("A warning does not fail the check")
+    func warning() {
+        var grantor = grantor
+        grantor.hasLedger = false
+        grantor.cluster.properties["purchases.granted"] = nil
+        let result = grantor("check")
+        #expect(result.status == .done)
+        #expect(
+            result.output.contains(
+                "topic purchases.granted          warning  12 partitions, 3 replicas; its properties may not be read"))
+        #expect(result.output.contains("warning  there is none yet; grantor migrate or grantor run makes it\n"))
+    }
+
+    @Test("A broker that is away is told with why, and its topics not at all")
+    func brokerAway() {
+        var grantor = grantor
+        grantor.cluster.failure = FixedCluster.away
+        let output = grantor("check").output
+        #expect(
+            output.contains(
+                "broker                           FAILED  kafka:9092 does not answer: _TRANSPORT: Connection refused\n")
+        )
+        #expect(!output.contains("topic receipts.submitted"))
+    }
+
+    @Test("Apps that do not ask verifyReceipt are not checked for it, and an inventory service is refused")
+    func otherApps() throws {
+        try Self.write("0123456789abcdef", to: grantor.folder + "/secret")
+        try Self.write(
+            """
+            apps:
+              - bundleId: com.example.game
+                sandbox: {policy: reject}
+                products: any
+                receipts: local
+                fulfillment: {url: 'https://inventory.example.com/grants', secretFiles: [secret]}
+            """, to: grantor.folder + "/apps.yaml")
+        let result = grantor("check")
+        #expect(result.status == .failed && !result.output.contains("Apple verifyReceipt"))
+        #expect(
+            result.output.contains(
+                "inventory service, com.example.game  FAILED  configured, and not called by this version: grantor run "
+                    + "refuses it; https://inventory.example.com/grants\n"
+            ))
+        #expect(grantor.apple.asked.all.isEmpty)
+        let run = grantor("run")
+        #expect(run.status == .configuration)
+        #expect(run.errors.contains("the apps file names a fulfillment service for com.example.game, and this version"))
+    }
+
+    @Test("A configuration that is refused is not checked further")
+    func refused() {
+        var grantor = grantor
+        grantor.environment["GRANTOR_MAX_CALLS"] = "none"
+        let result = grantor("check")
+        #expect(result.status == .configuration && result.output.isEmpty)
+        #expect(result.errors.hasPrefix("grantor: GRANTOR_MAX_CALLS (maxCalls in the file) must be "))
+    }
+}
+
+@Suite("Checking an app's key")
+struct AppleCheckTests {
+    /// Apple's answer to a question about a transaction that nobody has, from somebody with the right key.
+    private static let notFound = AppStoreReply.response(
+        httpStatus: 404, retryAfter: nil,
+        body: Array(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#.utf8))
+    private static let unauthorized = AppStoreReply.response(httpStatus: 401, retryAfter: nil, body: [])
+
+    private func result(_ production: AppStoreReply, _ sandbox: AppStoreReply? = nil) throws -> [String] {
+        let grantor = try SampleRun()
+        try SampleKey.pem.write(toFile: grantor.folder + "/key.p8", atomically: true, encoding: .utf8)
+        try """
+        apps:
+          - bundleId: com.example.game
+            sandbox: {policy: reject}
+            products: any
+            receipts: local
+            serverAPI: {issuerId: i, keyId: k, privateKeyFile: key.p8}
+        """.write(toFile: grantor.folder + "/apps.yaml", atomically: true, encoding: .utf8)
+        var apple = FixedApple()
+        (apple.answer, apple.sandboxAnswer) = (production, sandbox)
+        let apps = try ConfiguredApps(file: grantor.folder + "/apps.yaml")
+        return AppleCheck(apple: apple, now: { FixedLedger.time }).results(apps).map { "\($0.outcome): \($0.detail)" }
+    }
+
+    @Test("A key is proven by an answer that only its owner gets")
+    func proof() throws {
+        #expect(try result(Self.notFound) == ["good: key accepted by production"])
+        #expect(
+            try result(Self.unauthorized, Self.notFound)
+                == ["good: key accepted by the sandbox; production refuses unreleased apps"])
+        #expect(
+            try result(Self.unauthorized, Self.unauthorized)
+                == ["failed: refused (HTTP 401): issuer, key id, key or bundle id is wrong"])
+    }
+
+    @Test("Any other answer proves nothing")
+    func otherAnswers() throws {
+        #expect(
+            try result(.response(httpStatus: 502, retryAfter: nil, body: []))
+                == ["failed: production answers with HTTP 502, without an error of Apple's"])
+        #expect(try result(.failed(.unreachable)) == ["failed: production: no answer: the host cannot be reached"])
+    }
+}

@@ -1,0 +1,275 @@
+import AppStore
+import CommandParser
+import Configuration
+import Contract
+import Foundation
+import Ledger
+import Synchronization
+
+@testable import Commands
+@testable import Kafka
+
+/// A cluster whose state a test sets, and which notes the topics that were made.
+struct FixedCluster: ClusterAdmin {
+    final class Created: Sendable {
+        private let topics = Mutex<[KafkaNewTopic]>([])
+
+        var all: [KafkaNewTopic] { topics.withLock { $0 } }
+
+        func add(_ new: [KafkaNewTopic]) { topics.withLock { $0 += new } }
+    }
+
+    static let away = KafkaError.transient(KafkaFailure(code: -195, name: "_TRANSPORT", text: "Connection refused"))
+
+    var brokers = 3
+    var topics: [String: KafkaClusterDescription.Topic] = [:]
+    var properties: [String: [String: String]] = [:]
+    /// The failure of every call but ``create(_:)``.
+    var failure: KafkaError?
+    var creationFailures: [String: KafkaError] = [:]
+    let created = Created()
+
+    /// A cluster with all topics as `grantor topics create` makes them.
+    static var complete: FixedCluster {
+        var cluster = FixedCluster()
+        for topic in Topic.allCases {
+            cluster.topics[topic.defaultName] = .present(partitions())
+            cluster.properties[topic.defaultName] = TopicRequirements.configuration(of: topic, replicas: 3)
+        }
+        return cluster
+    }
+
+    static func partitions(
+        leaderless: Int = 0, replicas: Int = 3, inSync: Int = 3
+    ) -> KafkaClusterDescription.Partitions {
+        KafkaClusterDescription.Partitions(
+            count: 12, leaderless: leaderless, replicas: replicas, inSyncReplicas: inSync)
+    }
+
+    func describe() throws(KafkaError) -> KafkaClusterDescription {
+        if let failure { throw failure }
+        return KafkaClusterDescription(
+            brokers: (0..<brokers).map { .init(id: Int32($0), host: "kafka-\($0)", port: 9092) }, topics: topics)
+    }
+
+    func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
+        if let failure { throw failure }
+        return properties.filter { topics.contains($0.key) }.mapValues { .success($0) }
+    }
+
+    func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
+        created.add(topics)
+        return Dictionary(uniqueKeysWithValues: topics.map { ($0.name, creationFailures[$0.name]) })
+    }
+}
+
+/// A ledger that has two apps' submissions in every state, and notes what was asked of it.
+final class FixedLedger: LedgerOperator, Sendable {
+    static let id = "0b7d9a52-0000-4000-8000-000000000001"
+    static let time = Timestamp(milliseconds: 1_700_000_000_000)
+
+    private let asked = Mutex<[String]>([])
+
+    var questions: [String] { asked.withLock { $0 } }
+
+    private func note(_ question: String) { asked.withLock { $0.append(question) } }
+
+    /// Makes a ledger the first time.
+    func migrate() -> (from: Int, to: Int) {
+        note("migrate")
+        return questions == ["migrate"] ? (0, 2) : (2, 2)
+    }
+
+    func identity() throws(LedgerError) -> String { Self.id }
+
+    func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+        note("submission \(key.bundleID)/\(key.submissionID)")
+        guard key.bundleID == "com.example.game" else { return Self.record() }
+        switch key.submissionID {
+        case "granted": return Self.record(grants: [Self.grant()])
+        case "failed": return Self.record(answer: .failed(Self.failure))
+        case "retrying": return Self.record(waiting: [Self.waiting])
+        default: return Self.record()
+        }
+    }
+
+    func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
+        note("submissions \(query)")
+        guard query.userID != "nobody" else { return [] }
+        return [
+            SubmissionRow(
+                sequence: 7, state: query.state, claimant: Self.claimant("s-7"), origin: Self.origin, at: Self.time,
+                cause: "no_answer", transactionID: "1000007", attempts: 3, dueAt: Self.time)
+        ]
+    }
+
+    func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
+        note("grants \(query)")
+        return query.userID == "nobody" ? [] : [GrantRow(sequence: 9, grant: Self.grant())]
+    }
+
+    func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] { [] }
+
+    func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
+        guard key?.submissionID == "retrying" else { return [] }
+        return [
+            OperatorAction(
+                kind: .retry, note: OperatorNote(actor: "anna", reason: "Apple is well again", at: Self.time),
+                submission: key)
+        ]
+    }
+
+    func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool {
+        self.note("accept \(id) by \(note.actor): \(note.reason) at \(note.at)")
+        return id == Self.id
+    }
+
+    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int { 0 }
+
+    func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] { [] }
+}
+
+extension FixedLedger {
+    static let origin = Origin(topic: "receipts.submitted", partition: 5, offset: 173)
+
+    static func claimant(_ id: SubmissionID, user: UserID = "u-1") -> Claimant {
+        Claimant(submissionID: id, userID: user, bundleID: "com.example.game", orderID: "o-1")
+    }
+
+    static func record(
+        grants: [Grant] = [], answer: Answer? = nil, waiting: [RetryRow] = [], owed: [OutboxRow] = []
+    ) -> SubmissionRecord {
+        SubmissionRecord(
+            grants: grants.map { GrantRow(sequence: 1, grant: $0) }, answer: answer, waiting: waiting, owed: owed)
+    }
+
+    static func grant(_ transactionID: TransactionID = "1000001") -> Grant {
+        Grant(
+            key: GrantKey(environment: .production, name: "t:\(transactionID)"), transactionID: transactionID,
+            originalTransactionID: transactionID, webOrderLineItemID: nil,
+            product: Product(
+                id: "com.example.game.gems100", type: .consumable, items: [Item(item: "gems", quantity: 100)]),
+            quantity: 2, purchasedAt: time, expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
+            verifiedBy: "signedTransaction", claimant: claimant("granted"), origin: origin, receivedAt: time,
+            grantedAt: time, attempts: 1, format: .current)
+    }
+
+    static var failure: Failure {
+        Failure(
+            claimant: claimant("failed"), reason: "unknown_product", detail: "The catalogue has no such product.",
+            transactionID: "1000002", productID: "p", failedAt: time, attempts: 2, digest: ClaimDigest(of: submission),
+            origin: origin, format: .current)
+    }
+
+    static var submission: Submission {
+        Submission(
+            claimant: claimant("retrying"), claim: Claim(transactionID: "1000003"),
+            evidence: .receipt(base64: "canary"), origin: origin, receivedAt: time)
+    }
+
+    static var waiting: RetryRow {
+        let attempt = Attempt(at: time, cause: "no_answer", detail: "HTTP 502.")
+        return RetryRow(
+            key: ClaimDigest(of: submission), submission: submission,
+            entry: RetryEntry(
+                cause: .retrying(.noAnswer, Endpoint(.verifyReceipt, .production)), detail: "HTTP 502.", delay: 15_000,
+                history: AttemptHistory([attempt])),
+            attempts: 1, dueAt: time.advanced(by: .seconds(15)), isLeased: false)
+    }
+
+    static func owed(_ step: OutboxStep) -> OutboxRow {
+        OutboxRow(
+            key: .granted(grant().reference, repeatOf: nil), step: step,
+            target: step == .call ? .service("com.example.game") : .topic(.granted), dueAt: time, isLeased: false,
+            attempts: 4)
+    }
+}
+
+/// An Apple that answers every call alike, and notes what it was asked.
+struct FixedApple: AppleCaller {
+    final class Asked: Sendable {
+        private let calls = Mutex<[String]>([])
+
+        var all: [String] { calls.withLock { $0 } }
+
+        func add(_ call: String) { calls.withLock { $0.append(call) } }
+    }
+
+    var answer = AppStoreReply.response(httpStatus: 200, retryAfter: nil, body: Array("{\"status\":21002}".utf8))
+    /// Of one environment, in place of ``answer``.
+    var sandboxAnswer: AppStoreReply?
+    let asked = Asked()
+
+    func reply(to call: AppleCall) -> AppStoreReply {
+        asked.add("\(call)")
+        return call.endpoint.environment == .sandbox ? sandboxAnswer ?? answer : answer
+    }
+
+    func replyToEmptyReceipt(_ environment: Environment) -> AppStoreReply {
+        asked.add("empty receipt \(environment.rawValue)")
+        return environment == .sandbox ? sandboxAnswer ?? answer : answer
+    }
+}
+
+/// A private key of the kind that App Store Connect gives out, made for tests.
+enum SampleKey {
+    static let pem = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBxpef9DWetR3yVKw
+        Qww8sAedmOJYzybjYy5m9lWQI0GhRANCAATqW57kLqz4KmlrUMBTQ0+E38BWUEys
+        3IVIxGXwnfu7a6NXU9fh+WF1X2CnGN395QeuAeXz353VDbkD9iZuH91R
+        -----END PRIVATE KEY-----
+        """
+}
+
+/// A call of the program with a ledger and an apps file of its own.
+struct SampleRun {
+    /// The end of a call.
+    struct Result: Equatable {
+        let status: ExitStatus
+        let output: String
+        let errors: String
+    }
+
+    let ledger = FixedLedger()
+    var cluster = FixedCluster()
+    var apple = FixedApple()
+    var hasLedger = true
+    let folder: String
+    var environment: [String: String]
+    var open: @Sendable () throws(LedgerError) -> Void = {}
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "grantor-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let apps = folder + "/apps.yaml"
+        // The secret is not there: commands that read ledgers only do without.
+        try "apps: [{bundleId: com.example.puzzle}, {bundleId: com.example.game, sharedSecretFiles: [none]}]\n"
+            .write(toFile: apps, atomically: true, encoding: .utf8)
+        environment = ["GRANTOR_LEDGER_URL": "sqlite:\(folder)/grantor.db", "GRANTOR_APPS_FILE": apps]
+    }
+
+    func callAsFunction(_ line: String) -> Result { run(line.split(separator: " ").map(String.init)) }
+
+    func run(_ arguments: [String]) -> Result {
+        let output = Mutex("")
+        var errors = ""
+        let context = CommandContext(
+            environment: environment, width: nil, now: { FixedLedger.time },
+            output: { text throws(CommandFailure) in output.withLock { $0 += text } },
+            ledgers: LedgerOpener(
+                exists: { [hasLedger] _ in hasLedger },
+                open: { [ledger, open] _ throws(LedgerError) in
+                    try open()
+                    return ledger
+                },
+                migrate: { [ledger, open] _ throws(LedgerError) in
+                    try open()
+                    return ledger.migrate()
+                }), cluster: { [cluster] _ in cluster }, checkClients: { _ in }, apple: { [apple] _ in apple })
+        let status = GrantorProgram.program.run(
+            arguments, context: context,
+            output: { text throws(CommandFailure) in output.withLock { $0 += text } }, errors: { errors += $0 })
+        return Result(status: status, output: output.withLock { $0 }, errors: errors)
+    }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import Commands
+
+@Suite("Tables for people")
+struct TextTableTests {
+    @Test("Columns are as wide as their widest cell, lines end without spaces")
+    func aligned() {
+        let table = TextTable(header: ["A", "LONG", "C"], rows: [["1", "2", ""], ["wide", "é", "x"]])
+        #expect(table.text() == "A     LONG  C\n1     2\nwide  é     x\n")
+    }
+
+    @Test("Where lines are too long the widest column gives way, and the others stay whole")
+    func shrunk() {
+        let table = TextTable(
+            header: ["ID", "OUTCOME"], rows: [["0b7d9a52-0000-5000", "granted"], ["short", "failed"]])
+        #expect(table.text(maxWidth: 21) == "ID            OUTCOME\n0b7d9a52-00…  granted\nshort         failed\n")
+        #expect(table.text(maxWidth: 27) == table.text())
+    }
+
+    @Test("The first column stays whole where that is asked for, to be copied into the next command")
+    func keepsFirst() {
+        let table = TextTable(
+            header: ["ID", "REASON"], rows: [["0b7d9a52-0000-5000", "receipt_not_authentic"]], keepsFirst: true)
+        #expect(table.text(maxWidth: 32) == "ID                  REASON\n0b7d9a52-0000-5000  receipt_not…\n")
+    }
+
+    @Test("A name that is longer than the terminal leaves half of it to the rest")
+    func longName() {
+        let table = TextTable(
+            header: ["ID", "OUTCOME"], rows: [[String(repeating: "x", count: 128), "granted"]], keepsFirst: true)
+        #expect(table.text(maxWidth: 20) == "ID           OUTCOME\nxxxxxxxxxx…  granted\n")
+    }
+
+    @Test("A terminal too narrow for that cuts lines")
+    func cut() {
+        #expect(TextTable(header: ["ABCDEF"], rows: [["12"]]).text(maxWidth: 4) == "ABC…\n12\n")
+    }
+
+    @Test("No cell can break a line or steer the terminal")
+    func control() {
+        let text = TextTable(header: ["A"], rows: [["\u{1B}[31m\n\u{202E}x"]]).text()
+        #expect(text == "A\n\u{FFFD}[31m\u{FFFD}\u{FFFD}x\n")
+    }
+
+    @Test("Names and values stand under each other")
+    func fields() {
+        #expect(TextFields(fields: [("a", "1"), ("long", "2\n3")]).text() == "  a     1\n  long  2\u{FFFD}3\n")
+    }
+}
+
+@Suite("Terminal")
+struct TerminalTests {
+    @Test("Only a terminal has a width; COLUMNS overrules what the terminal says of itself")
+    func width() {
+        #expect(Terminal.width(isTerminal: true, columns: nil, reported: 120) == 120)
+        #expect(Terminal.width(isTerminal: true, columns: "100", reported: 120) == 100)
+        #expect(Terminal.width(isTerminal: true, columns: "100", reported: nil) == 100)
+        #expect(Terminal.width(isTerminal: false, columns: "100", reported: 120) == nil)
+    }
+
+    @Test("A text that is no width is passed over", arguments: ["", "wide", "0", "-3", "99999999999999999999"])
+    func invalid(columns: String) {
+        #expect(Terminal.width(isTerminal: true, columns: columns, reported: 120) == 120)
+        #expect(Terminal.width(isTerminal: true, columns: columns, reported: 0) == nil)
+    }
+}
