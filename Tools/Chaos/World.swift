@@ -77,17 +77,7 @@ final class World {
         return child.end(by: 0)
     }
 
-    func log(_ number: Int = 0) -> String {
-        guard let file = fopen(folder + "/worker-\(number).log", "r") else { return "" }
-        defer { fclose(file) }
-        var text: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&part, 1, part.count, file)
-            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
-            text += part.prefix(count)
-        }
-    }
+    func log(_ number: Int = 0) -> String { readText(folder + "/worker-\(number).log") ?? "" }
 
     // MARK: Apple
 
@@ -135,6 +125,19 @@ func writeText(_ text: String, to path: String) throws(ChaosFailure) {
     guard let file = fopen(path, "w") else { throw ChaosFailure("cannot write \(path)") }
     fputs(text, file)
     fclose(file)
+}
+
+/// A file's text; nil if it cannot be opened.
+func readText(_ path: String) -> String? {
+    guard let file = fopen(path, "r") else { return nil }
+    defer { fclose(file) }
+    var text: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+        let count = fread(&part, 1, part.count, file)
+        guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+        text += part.prefix(count)
+    }
 }
 
 func rest(milliseconds: Int) {

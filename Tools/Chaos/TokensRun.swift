@@ -1,0 +1,258 @@
+import AppStoreSimulator
+import Contract
+import Glibc
+import Kafka
+import Scheduling
+
+/// Every cell of the table of account tokens in docs/configuration.md, as somebody outside of the worker sees it: one
+/// submission for each way of evidence, attested token, claimed token and policy.
+struct TokensRun {
+    private static let limit = Duration.seconds(60)
+    private let options: Options
+
+    init(_ options: Options) { self.options = options }
+
+    /// A way in which Apple's word on a purchase reaches the worker, named after it in the printed table.
+    private enum Way: String, CaseIterable {
+        case signedTransaction = "signed transaction"
+        case transactionID = "transaction id"
+        case lookedUpReceipt = "receipt, serverAPI"
+        case subscriptionReceipt = "receipt of a subscription"
+        case receipt = "receipt"
+        case receiptWithKey = "receipt, app with a key"
+        case localReceipt = "receipt, local"
+        case localReceiptWithKey = "receipt, local, with a key"
+
+        var receipts: String {
+            switch self {
+            case .signedTransaction, .subscriptionReceipt, .receipt, .receiptWithKey: "verifyReceipt"
+            case .transactionID, .lookedUpReceipt: "serverAPI"
+            case .localReceipt, .localReceiptWithKey: "local"
+            }
+        }
+
+        var hasKey: Bool {
+            switch self {
+            case .transactionID, .lookedUpReceipt, .receiptWithKey, .localReceiptWithKey: true
+            case .signedTransaction, .subscriptionReceipt, .receipt, .localReceipt: false
+            }
+        }
+
+        /// Apple's word in the words of the table's first column.
+        func says(_ attested: Token) -> String {
+            switch self {
+            case .signedTransaction, .transactionID, .lookedUpReceipt: attested == .none ? "no token" : "a token"
+            case .subscriptionReceipt: attested == .none ? "cannot say" : "a token"
+            case .receipt, .receiptWithKey, .localReceipt, .localReceiptWithKey: "cannot say"
+            }
+        }
+    }
+
+    private enum Token: String, CaseIterable {
+        case none
+        case a = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        case b = "00000000-0000-4000-8000-000000000000"
+
+        var text: String? { self == .none ? nil : rawValue }
+        var shown: String { self == .none ? "none" : self == .a ? "A" : "B" }
+    }
+
+    private static let policies = ["match", "required", "ignore"]
+
+    private struct Cell {
+        let way: Way
+        let attested: Token
+        let claimed: Token
+        let policy: String
+        let purchase: SimulatedPurchase
+
+        var app: BundleID { TokensRun.app(policy, way) }
+        var name: String { "\(way)-\(attested.shown)-\(claimed.shown)-\(policy)" }
+    }
+
+    private static func app(_ policy: String, _ way: Way) -> BundleID {
+        BundleID("com.example.\(policy).\(way.receipts)\(way.hasKey ? ".key" : "")")
+    }
+
+    func run() throws -> Bool {
+        let table = try DocumentedTable(file: "docs/configuration.md")
+        let world = try World(options)
+        let key = try ServerAPIKey()
+        try key.save(to: world.folder + "/key.p8")
+        try world.apple.accept(key)
+        try writeText(Self.apps(key), to: world.folder + "/apps.yaml")
+        let worker = try world.start()
+        let traffic = try Traffic(world)
+        let cells = Self.cells
+        for cell in cells { traffic.send(key: cell.name, value: try Self.submission(cell, world)) }
+        try traffic.flush()
+        let answers = try answers(to: cells, world.scan)
+        var report = Report()
+        Self.show(cells, answers, table, &report)
+        report.stop([worker])
+        world.apple.stop()
+        return report.end(world)
+    }
+
+    private static var cells: [Cell] {
+        var cells: [Cell] = []
+        for way in Way.allCases {
+            for attested in [Token.none, .a] {
+                for policy in policies {
+                    for claimed in Token.allCases {
+                        let isSubscription = way == .subscriptionReceipt
+                        let now = Timestamp.thisSecond
+                        let purchase = SimulatedPurchase(
+                            transactionID: TransactionID("\(3_000_000_000 + cells.count)"),
+                            productID: isSubscription ? "vip" : "gems",
+                            kind: isSubscription ? .autoRenewable : .consumable, purchasedAt: now,
+                            expiresAt: isSubscription ? Timestamp(milliseconds: now.milliseconds + 86_400_000) : nil,
+                            appAccountToken: attested.text)
+                        cells.append(
+                            Cell(way: way, attested: attested, claimed: claimed, policy: policy, purchase: purchase))
+                    }
+                }
+            }
+        }
+        return cells
+    }
+
+    private static func apps(_ key: ServerAPIKey) -> String {
+        let access = "serverAPI: {issuerId: \(key.issuerID), keyId: \(key.keyID), privateKeyFile: key.p8}"
+        var apps: [String: String] = [:]
+        for policy in policies {
+            for way in Way.allCases {
+                let app = app(policy, way).rawValue
+                apps[app] =
+                    "  - {bundleId: \(app), accountToken: \(policy), receipts: \(way.receipts), products: any, "
+                    + "sandbox: {policy: reject}\(way.hasKey ? ", \(access)" : "")}\n"
+            }
+        }
+        return "apps:\n" + apps.keys.sorted().compactMap { apps[$0] }.joined()
+    }
+
+    /// A submission as a backend sends it; Apple knows the purchase.
+    private static func submission(_ cell: Cell, _ world: World) throws -> [UInt8] {
+        try world.apple.register(cell.purchase, bundleID: cell.app, environment: .production)
+        let evidence: String
+        switch cell.way {
+        case .transactionID: evidence = #""transactionId":"\#(cell.purchase.transactionID)""#
+        case .signedTransaction:
+            let transaction = TransactionSpecification(cell.purchase, bundleID: cell.app, environment: .production)
+            evidence = #""signedTransaction":"\#(try world.apple.issueSigned(transaction))""#
+        default:
+            let receipt = ReceiptSpecification(
+                bundleID: cell.app, environment: .production, purchases: [cell.purchase], creationDate: .thisSecond)
+            evidence = #""receipt":"\#(try world.apple.issue(receipt))""#
+        }
+        let claim = cell.claimed.text.map { #","appAccountToken":"\#($0)""# } ?? ""
+        return Array(
+            #"{"submissionId":"\#(cell.name)","userId":"\#(cell.name)","bundleId":"\#(cell.app)",\#(evidence)\#(claim)}"#
+                .utf8)
+    }
+
+    /// `granted` or the reason of the failure, by submission, once each cell has one; `granted` names the transaction.
+    private func answers(to cells: [Cell], _ scan: KafkaScan) throws -> [String: String] {
+        let until = Instant.now + Self.limit
+        while true {
+            var answers: [String: String] = [:]
+            try scan.read(topics: [Topic.granted.defaultName, Topic.failed.defaultName]) { batch in
+                for record in batch.records {
+                    guard let name = TopicJudge.member("submissionId", record.value) else { continue }
+                    let isGranted = batch.partition.topic == Topic.granted.defaultName
+                    let word = TopicJudge.member(isGranted ? "transactionId" : "reason", record.value) ?? ""
+                    answers[name] = isGranted ? "granted \(word)" : word
+                }
+                return true
+            }
+            if cells.allSatisfy({ answers[$0.name] != nil }) || Instant.now > until { return answers }
+            rest(milliseconds: 500)
+        }
+    }
+
+    private static func show(
+        _ cells: [Cell], _ answers: [String: String], _ table: DocumentedTable, _ report: inout Report
+    ) {
+        say("G granted, M account_token_mismatch, - account_token_missing, ! something else than documented")
+        let claims = Token.allCases.map { padded($0.shown, 5) }.joined()
+        say(padded("", 37) + policies.map { padded($0, 17) }.joined())
+        say(padded("evidence", 28) + padded("attests", 9) + policies.map { _ in padded(claims, 17) }.joined())
+        let perLine = policies.count * Token.allCases.count
+        for start in stride(from: 0, to: cells.count, by: perLine) {
+            let line = cells[start..<min(cells.count, start + perLine)]
+            guard let first = line.first else { continue }
+            var text = padded(first.way.rawValue, 28) + padded(first.attested.shown, 9)
+            for (place, cell) in line.enumerated() {
+                let answer = answers[cell.name] ?? "no answer"
+                let word = table.outcome(
+                    of: cell.way.says(cell.attested), claimed: cell.claimed == .none ? "none" : relation(cell),
+                    policy: cell.policy, onceLookedUp: cell.way.hasKey ? attests(cell) : nil)
+                let documented = word == "granted" ? "granted \(cell.purchase.transactionID)" : word
+                let isLast = (place + 1) % Token.allCases.count == 0
+                text += padded(answer == documented ? mark(word) : "!", isLast ? 7 : 5)
+                report.expect(answer == documented, "\(cell.name): \(answer), documented as \(word ?? "nothing")")
+            }
+            say(text.trimmed)
+        }
+        say("\(cells.count) cells")
+    }
+
+    private static func relation(_ cell: Cell) -> String { cell.claimed == cell.attested ? "the same" : "another" }
+
+    private static func attests(_ cell: Cell) -> String { cell.attested == .none ? "no token" : "a token" }
+
+    private static func mark(_ word: String?) -> String {
+        switch word {
+        case "granted": "G"
+        case "account_token_mismatch": "M"
+        default: "-"
+        }
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}
+
+/// The table of account tokens as the documentation has it, so that document and worker are held against each other.
+struct DocumentedTable {
+    /// Of each row, by its heading: its cells.
+    private var rows: [[String: String]] = []
+
+    init(file: String) throws(ChaosFailure) {
+        guard let text = readText(file) else { throw ChaosFailure("cannot read \(file): start in the checkout") }
+        var heading: [String] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let cells = line.split(separator: "|").map { $0.filter { $0 != "`" }.trimmed }
+            if cells.first == "Apple attests" {
+                heading = cells
+            } else if !heading.isEmpty, heading.count == cells.count {
+                rows.append(Dictionary(zip(heading, cells)) { first, _ in first })
+            } else if !rows.isEmpty {
+                break
+            }
+        }
+        guard rows.count > 1 else { throw ChaosFailure("\(file) has no table of account tokens") }
+    }
+
+    /// `granted` or a reason; nil if the table has no such row.
+    ///
+    /// - Parameter onceLookedUp: Apple's word when it is asked by the transaction's id; nil if it cannot be asked.
+    func outcome(of attested: String, claimed: String, policy: String, onceLookedUp: String?) -> String? {
+        let row = rows.first { row in
+            row["Apple attests"] == attested && (row["claimed"] == claimed || row["claimed"] == "any or none")
+        }
+        guard let word = row?[policy] else { return nil }
+        guard word.hasPrefix("looked up") else { return word }
+        guard let onceLookedUp else { return word.split(separator: " ").last.map { String($0) } }
+        return outcome(of: onceLookedUp, claimed: claimed, policy: policy, onceLookedUp: nil)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return String(text.drop { $0 == " " })
+    }
+}
