@@ -11,8 +11,8 @@ public struct Program<Context>: Sendable {
 
     /// Reads a command line and carries it out.
     ///
-    /// A wrong command line, and a failure of a command, become one line on standard error that begins with the
-    /// program's name; below a wrong command line stands how the command is used.
+    /// A wrong command line, and a failure of a command, become one line on standard error. Below a wrong command line
+    /// stands how the command is used.
     ///
     /// - Parameters:
     ///   - arguments: without the program's own name.

@@ -10,8 +10,8 @@ enum CheckCommand {
     static let command = Command<CommandContext>(
         "check", "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
         discussion: """
-            Changes nothing. Exits 0 only if everything is as a worker needs it, warnings included, and 78 where the \
-            configuration itself is refused, as run does.
+            Changes nothing. Exits 0 if a worker can do its work, also with warnings, 1 if a check has failed, and 78 \
+            where the configuration itself is refused, as run does.
             """,
         [CommonOptions.config], run: run)
 

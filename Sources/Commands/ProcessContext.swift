@@ -141,10 +141,10 @@ struct ConfiguredCluster: ClusterAdmin {
 }
 
 extension KafkaSettings {
-    /// An error in words; one about a property begins with the file and line that set it.
+    /// An error in words; one about properties begins with the file that set them, and the line if it is about one.
     func words(_ error: KafkaError) -> String {
         let words = PrintableText.singleLine("\(error)")
-        guard let key = error.property, let place = propertiesFile?.place(of: key) else { return words }
-        return "\(place): \(words)"
+        guard let file = propertiesFile, error.disposition == .configuration else { return words }
+        return "\(error.property.flatMap { file.place(of: $0) } ?? file.path): \(words)"
     }
 }

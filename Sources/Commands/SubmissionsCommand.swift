@@ -63,7 +63,10 @@ enum SubmissionsCommand {
         try context.output(
             arguments.format(context).render(json: json) { _ in reports.map { $0.text() }.joined(separator: "\n") })
         if reports.isEmpty {
-            throw CommandFailure(.failed, "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger")
+            throw CommandFailure(
+                .failed,
+                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read yet, stands on the "
+                    + "quarantine topic, or was never submitted")
         }
     }
 

@@ -60,8 +60,8 @@ extension ConfigurationError: CustomStringConvertible {
 
     private var message: String {
         switch self {
-        case .unknownVariable(let name): "unknown environment variable \(name)"
-        case .unknownMember(let place): "\(place): unknown"
+        case .unknownVariable(let name): "unknown environment variable \(name); docs/configuration.md has every setting"
+        case .unknownMember(let place): "\(place) is unknown; docs/configuration.md has every name"
         case .missing(let name): "\(name) must be set"
         case .refused(let place, let requirement): "\(place) must be \(requirement)"
         case .contradiction(let one, let other, let problem): "\(one) and \(other) \(problem)"

@@ -105,8 +105,8 @@ enum Settings {
         "apple.timeout", .duration(.seconds(1) ... .seconds(120)), default: .seconds(20),
         "a whole request, `1s` to `2m`, and not below `apple.connectTimeout`")
 
-    /// 18 KiB for each call: the usual receipt has 5 to 15 KB, and some are read ahead so that calls do not wait for
-    /// the next. 8 MiB hold a single submission of any size.
+    /// 18 KiB for each call: the usual receipt has 5 to 15 KB, and some are read ahead. 8 MiB hold a single submission of
+    /// any size.
     private static func inFlightBytes(maxCalls: Int) -> Int { max(8 << 20, maxCalls * (18 << 10)) }
 }
 
@@ -166,8 +166,8 @@ extension SettingValues {
 
     /// Picks the `GRANTOR_` variables out; one that sets nothing is an error.
     ///
-    /// Kubernetes sets variables for each service of a namespace, named after it. Those of a service called `grantor`
-    /// or `grantor-...` are left out: they are nobody's mistake.
+    /// Kubernetes sets variables for each service of a namespace, named after it. A service called `grantor` or
+    /// `grantor-...` brings some that are nobody's mistake: they are left out.
     private static func own(_ environment: [String: String]) throws(ConfigurationError) -> [String: String] {
         let known = Set(Settings.all.map(\.name.environmentName))
         let own = environment.filter { name, value in

@@ -10,6 +10,8 @@ struct YAMLNode: Hashable, Sendable {
 
     struct Member: Hashable, Sendable {
         let name: String
+        /// That of the name: a mapping or a list begins below it.
+        let line: Int
         let value: YAMLNode
     }
 
@@ -86,8 +88,9 @@ struct YAMLDocument: ~Copyable {
             guard case .scalar(let name, isNull: false) = try node(event, depth: depth + 1).content else {
                 throw refused("the name of a value is not a text", event)
             }
-            guard names.insert(name).inserted else { throw refused("a name is given twice in one mapping", event) }
-            members.append(YAMLNode.Member(name: name, value: try node(try next(), depth: depth + 1)))
+            guard names.insert(name).inserted else { throw refused("\(name) is given twice", event) }
+            let value = try node(try next(), depth: depth + 1)
+            members.append(YAMLNode.Member(name: name, line: event.line, value: value))
         }
         return members
     }

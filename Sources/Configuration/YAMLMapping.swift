@@ -36,7 +36,7 @@ struct YAMLMapping {
 
     /// Where a member stands, or is missing.
     func place(_ name: String) -> ConfigurationError.Place {
-        .member(file: file, line: node(name)?.line ?? line, path: path.isEmpty ? name : "\(path).\(name)")
+        .member(file: file, line: member(name)?.line ?? line, path: path.isEmpty ? name : "\(path).\(name)")
     }
 
     /// Where an element of a member's list stands.
@@ -111,7 +111,9 @@ struct YAMLMapping {
         return nodes
     }
 
-    private func node(_ name: String) -> YAMLNode? { members.first { $0.name == name }?.value }
+    private func node(_ name: String) -> YAMLNode? { member(name)?.value }
+
+    private func member(_ name: String) -> YAMLNode.Member? { members.first { $0.name == name } }
 
     private static func text(
         _ node: YAMLNode, _ place: ConfigurationError.Place

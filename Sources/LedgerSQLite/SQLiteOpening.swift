@@ -124,7 +124,8 @@ struct SQLiteOpening {
             throw .contradiction(
                 found < Self.version
                     ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
-                    : "schema \(found) is newer than \(Self.version), which is all that this version knows")
+                    : "schema \(found) is newer than \(Self.version), the newest that this grantor knows; run a newer one"
+            )
         }
     }
 
@@ -137,11 +138,10 @@ struct SQLiteOpening {
         if case .sqlite(let code, let message) = error,
             [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY, SQLITE_NOTADB].contains(code & 0xff)
         {
-            return .unusable(
-                detail: """
-                    \(configuration.path): \(message) (SQLite \(code)); this user must be able to write the file, and to make \
-                    files beside it
-                    """)
+            let remedy =
+                code & 0xff == SQLITE_NOTADB
+                ? "name another file" : "this user must be able to write the file, and to make files beside it"
+            return .unusable(detail: "\(configuration.path): \(message) (SQLite \(code)); \(remedy)")
         }
         return error.error(at: configuration.path)
     }

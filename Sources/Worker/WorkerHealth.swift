@@ -31,8 +31,8 @@ final class WorkerHealth: Sendable {
             }
         } catch {
             throw .configuration(
-                "health and metrics cannot be served on \(bind): \(error); GRANTOR_HTTP_BIND (http.bind in the file) says "
-                    + "where, and each worker of a host needs a place of its own")
+                "health and metrics: \(error); GRANTOR_HTTP_BIND (http.bind in the file) says where, and each worker of a "
+                    + "host needs a place of its own")
         }
     }
 

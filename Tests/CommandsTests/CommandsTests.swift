@@ -59,7 +59,9 @@ struct CommandsTests {
             #expect(grantor("\(line) --config \(file)").status == .done)
         }
         try "ledger: {ulr: sqlite:other.db}\n".write(toFile: file, atomically: true, encoding: .utf8)
-        #expect(grantor("migrate --config \(file)").errors == "grantor: \(file):1: ledger.ulr: unknown\n")
+        #expect(
+            grantor("migrate --config \(file)").errors
+                == "grantor: \(file):1: ledger.ulr is unknown; docs/configuration.md has every name\n")
     }
 
     @Test("No command makes up a ledger")

@@ -33,3 +33,27 @@ struct AppleCallerTests {
         #expect(error?.status == .configuration)
     }
 }
+
+@Suite("Checking Kafka clients")
+struct KafkaClientCheckTests {
+    @Test(
+        "A mistake in the properties names their file, the line where it is one property's, and no value",
+        arguments: [
+            ("acks=1\n", ":1: the property acks "),
+            ("security.protocol=sasl_plaintext\nsasl.mechanism=PLAIN\nsasl.password=canary\n", ": "),
+        ])
+    func properties(text: String, continuation: String) throws {
+        let file = try SampleRun().folder + "/kafka.properties"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let values = try SettingValues.load(
+            file: nil,
+            environment: [
+                "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "GRANTOR_KAFKA_PROPERTIES_FILE": file,
+            ])
+        let settings = try KafkaSettings(values)
+        let failure = #expect(throws: CommandFailure.self) { try settings.checkClients() }
+        #expect(failure?.status == .configuration)
+        #expect(failure?.message?.hasPrefix("Kafka: \(file)\(continuation)") == true)
+        #expect(failure?.message?.contains("canary") == false)
+    }
+}

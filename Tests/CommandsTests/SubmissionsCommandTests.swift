@@ -54,7 +54,10 @@ struct SubmissionsCommandTests {
 
     @Test("A submission that nobody knows is said to be unknown, as JSON too")
     func unknown() {
-        #expect(grantor("submissions show gone").errors == "grantor: no submission \"gone\" in the ledger\n")
+        #expect(
+            grantor("submissions show gone").errors
+                == "grantor: no submission \"gone\" in the ledger: it is not read yet, stands on the quarantine topic, or was never submitted\n"
+        )
         #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }
 

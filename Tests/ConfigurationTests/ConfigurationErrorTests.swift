@@ -11,8 +11,11 @@ struct ConfigurationErrorTests {
     @Test(
         "Each says in one line what is wrong where",
         arguments: [
-            (ConfigurationError.unknownVariable("GRANTOR_X"), "unknown environment variable GRANTOR_X"),
-            (.unknownMember(member), "apps.yaml:4: apps[0].sandbox: unknown"),
+            (
+                ConfigurationError.unknownVariable("GRANTOR_X"),
+                "unknown environment variable GRANTOR_X; docs/configuration.md has every setting"
+            ),
+            (.unknownMember(member), "apps.yaml:4: apps[0].sandbox is unknown; docs/configuration.md has every name"),
             (.missing(Settings.maxCalls.name), "\(shown) must be set"),
             (.refused(setting, requirement: "small"), "\(shown) must be small"),
             (.refused(member, requirement: "small"), "apps.yaml:4: apps[0].sandbox must be small"),

@@ -97,9 +97,12 @@ struct SettingValuesTests {
     @Test(
         "Names that set nothing are errors",
         arguments: [
-            ("maxInFlight: 1\n", "grantor.yaml:1: maxInFlight: unknown"),
-            ("kafka:\n  groupId: a\n  bootstrapServer: secret:1\n", "grantor.yaml:3: kafka.bootstrapServer: unknown"),
-            ("log.level: info\n", "grantor.yaml:1: log.level: unknown"),
+            ("maxInFlight: 1\n", "grantor.yaml:1: maxInFlight is unknown; docs/configuration.md has every name"),
+            (
+                "kafka:\n  groupId: a\n  bootstrapServer: secret:1\n",
+                "grantor.yaml:3: kafka.bootstrapServer is unknown; docs/configuration.md has every name"
+            ),
+            ("log.level: info\n", "grantor.yaml:1: log.level is unknown; docs/configuration.md has every name"),
             ("kafka: secret\n", "grantor.yaml:1: kafka must be a mapping of names to values"),
             ("- secret\n", "grantor.yaml:1 must be a mapping of names to values"),
             ("maxCalls: [secret]\n", "grantor.yaml:1: maxCalls must be a single value"),
@@ -125,7 +128,8 @@ struct SettingValuesTests {
     @Test("An unknown variable is an error that does not show its value")
     func unknownVariable() throws {
         #expect(
-            try refusal(["GRANTOR_MAX_IN_FLIGHT": "secret"]) == "unknown environment variable GRANTOR_MAX_IN_FLIGHT")
+            try refusal(["GRANTOR_MAX_IN_FLIGHT": "secret"])
+                == "unknown environment variable GRANTOR_MAX_IN_FLIGHT; docs/configuration.md has every setting")
     }
 
     @Test(

@@ -61,8 +61,8 @@ struct YAMLDocumentTests {
             ("a: !!str 1\n", "f.yaml:1: tags are not read"),
             ("a: !own {b: 1}\n", "f.yaml:1: tags are not read"),
             ("a: 1\n---\nb: 2\n", "f.yaml:2: a second document begins here"),
-            ("a: 1\nb: 2\na: 3\n", "f.yaml:3: a name is given twice in one mapping"),
-            ("a: {b: 1, 'b': 2}\n", "f.yaml:1: a name is given twice in one mapping"),
+            ("a: 1\nb: 2\na: 3\n", "f.yaml:3: a is given twice"),
+            ("a: {b: 1, 'b': 2}\n", "f.yaml:1: b is given twice"),
             ("[a]: 1\n", "f.yaml:1: the name of a value is not a text"),
             ("~: 1\n", "f.yaml:1: the name of a value is not a text"),
         ])

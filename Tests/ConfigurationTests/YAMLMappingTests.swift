@@ -41,6 +41,13 @@ struct YAMLMappingTests {
         #expect(error?.description.contains("canary") == false)
     }
 
+    @Test("A mistake is in the line of the name, also where the value begins below it")
+    func lines() throws {
+        let mapping = try mapping("a: 1\nb:\n  - c\n")
+        #expect(mapping.place("b") == .member(file: "f.yaml", line: 2, path: "b"))
+        #expect(mapping.place("b", at: 0) == .member(file: "f.yaml", line: 3, path: "b[0]"))
+    }
+
     @Test("A root that is no mapping is refused", arguments: ["- a\n", "a\n"])
     func root(text: String) {
         let error = #expect(throws: ConfigurationError.self) { try mapping(text) }
