@@ -24,8 +24,8 @@ public struct Command<Context>: Sendable {
     /// A command that does something.
     ///
     /// - Parameters:
-    ///   - parameters: options and flags in the order of the help; positional arguments in the order of the command
-    ///     line, those that may be left out last.
+    ///   - parameters: options and flags in the order of the help; arguments in the order of the command line, optional
+    ///     ones last.
     ///   - run: called with parameters that were all read without an error.
     public init(
         _ name: String, _ summary: String, discussion: String = "", _ parameters: [any AnyParameter] = [],

@@ -70,68 +70,33 @@ struct GrantListing: Sendable {
         grant.items.map { "\($0.quantity) \($0.item)" }.joined(separator: ", ")
     }
 
-    var json: JSON { JSON(grants: rows.map { GrantJSON($0.grant) }, next: next) }
-
-    struct JSON: Encodable {
-        let grants: [GrantJSON]
-        let next: Int64?
+    var json: JSONAnswer {
+        .object(["grants": .list(rows.map(\.grant.json)), "next": next.map { .number($0) } ?? .absent])
     }
 }
 
-/// A grant as JSON.
-struct GrantJSON: Encodable {
-    struct ItemJSON: Encodable {
-        let item: String
-        let quantity: Int
-    }
-
-    let grantId, key, eventId, submissionId, bundleId, userId: String
-    let orderId: String?
-    let productId, productType: String
-    let quantity: Int
-    let items: [ItemJSON]
-    let transactionId, originalTransactionId, environment, purchasedAt: String
-    let expiresAt: String?
-    let verifiedBy: String
-    let attempts: Int
-    let receivedAt, grantedAt: String
-    let origin: OriginJSON
-
-    init(_ grant: Grant) {
-        let grantID = grant.key.grantID
-        grantId = grantID.rawValue
-        key = grant.key.text
-        eventId = GrantedEvent.id(of: grantID).rawValue
-        submissionId = grant.submissionID.rawValue
-        bundleId = grant.bundleID.rawValue
-        userId = grant.userID.rawValue
-        orderId = grant.orderID?.rawValue
-        productId = grant.productID.rawValue
-        productType = grant.productType.rawValue
-        quantity = grant.quantity
-        items = grant.items.map { ItemJSON(item: $0.item, quantity: $0.quantity) }
-        transactionId = grant.transactionID.rawValue
-        originalTransactionId = grant.originalTransactionID.rawValue
-        environment = grant.environment.rawValue
-        purchasedAt = grant.purchasedAt.rfc3339
-        expiresAt = grant.expiresAt?.rfc3339
-        verifiedBy = grant.verifiedBy
-        attempts = grant.attempts
-        receivedAt = grant.receivedAt.rfc3339
-        grantedAt = grant.grantedAt.rfc3339
-        origin = OriginJSON(grant.origin)
+extension Grant {
+    var json: JSONAnswer {
+        let grantID = key.grantID
+        return .object([
+            "grantId": .id(grantID), "key": .text(key.text), "eventId": .id(GrantedEvent.id(of: grantID)),
+            "submissionId": .id(submissionID), "bundleId": .id(bundleID), "userId": .id(userID),
+            "orderId": .id(orderID), "productId": .id(productID), "productType": .word(productType),
+            "quantity": .count(quantity), "items": .list(items.map(\.json)), "transactionId": .id(transactionID),
+            "originalTransactionId": .id(originalTransactionID), "environment": .word(environment),
+            "purchasedAt": .time(purchasedAt), "expiresAt": .time(expiresAt), "verifiedBy": .text(verifiedBy),
+            "attempts": .count(attempts), "receivedAt": .time(receivedAt), "grantedAt": .time(grantedAt),
+            "origin": origin.json,
+        ])
     }
 }
 
-/// The place of a record as JSON.
-struct OriginJSON: Encodable {
-    let topic: String
-    let partition: Int32
-    let offset: Int64
+extension Item {
+    var json: JSONAnswer { .object(["item": .text(item), "quantity": .count(quantity)]) }
+}
 
-    init(_ origin: Origin) {
-        topic = origin.topic
-        partition = origin.partition
-        offset = origin.offset
+extension Origin {
+    var json: JSONAnswer {
+        .object(["topic": .text(topic), "partition": .number(Int64(partition)), "offset": .number(offset)])
     }
 }

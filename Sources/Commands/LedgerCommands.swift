@@ -17,23 +17,19 @@ enum MigrateCommand {
         } catch {
             throw error.failure
         }
-        let answer = Migration(
-            ledger: "\(settings)", migrated: versions.from != versions.to, from: versions.from, to: versions.to)
-        try context.output(arguments.format(context).render(json: answer) { _ in answer.text })
-    }
-
-    private struct Migration: Encodable {
-        let ledger: String
-        let migrated: Bool
-        /// Versions of the schema; 0 where there was no ledger.
-        let from, to: Int
-
-        /// Names the ledger: an operator who forgot to say which one has made a new one at the working directory.
-        var text: String {
-            migrated
-                ? "The schema of \(ledger) went from version \(from) to version \(to).\n"
-                : "The schema of \(ledger) is up to date.\n"
-        }
+        let (from, to) = versions
+        // The ledger is named: an operator who forgot to say which one has made a new one at the working directory.
+        let answer =
+            switch from {
+            case to: "The schema of \(settings) is up to date.\n"
+            case 0: "The ledger \(settings) is made, with version \(to) of its schema.\n"
+            default: "The schema of \(settings) went from version \(from) to version \(to).\n"
+            }
+        // Versions are those of the schema; 0 where there was no ledger.
+        let json: JSONAnswer = .object([
+            "ledger": .text("\(settings)"), "migrated": .truth(from != to), "from": .count(from), "to": .count(to),
+        ])
+        try context.output(arguments.format(context).render(json: json) { _ in answer })
     }
 }
 

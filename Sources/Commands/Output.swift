@@ -1,5 +1,6 @@
 import CommandParser
 import Configuration
+import Contract
 import FoundationEssentials
 import Glibc
 
@@ -7,27 +8,55 @@ import Glibc
 enum AnswerFormat: Hashable, Sendable {
     /// For people; lines are cut to the width, nil leaves them whole.
     case text(width: Int?)
-    /// One JSON object, members sorted by name.
     case json
 
     /// The answer, with a line break at its end.
-    ///
-    /// - Parameter json: encoded if JSON is wanted; has no floating-point member, so that encoding cannot fail.
-    func render(json: some Encodable, text: (_ width: Int?) -> String) -> String {
+    func render(json: JSONAnswer, text: (_ width: Int?) -> String) -> String {
         switch self {
         case .text(let width): text(width)
-        case .json: JSONText.make(json)
+        case .json: json.text
         }
     }
 }
 
-/// JSON for people and scripts: indented, members sorted by name.
-enum JSONText {
-    static func make(_ value: some Encodable) -> String {
+/// An answer in JSON, for people and scripts.
+enum JSONAnswer: Encodable, Sendable, ExpressibleByStringLiteral {
+    case string(String)
+    case number(Int64)
+    case truth(Bool)
+    case list([JSONAnswer])
+    case object([String: JSONAnswer])
+    /// A member of an object that is left out.
+    case absent
+
+    init(stringLiteral text: String) { self = .string(text) }
+
+    static func text(_ text: String?) -> Self { text.map { .string($0) } ?? .absent }
+    static func id<Kind>(_ id: Identifier<Kind>?) -> Self { text(id?.rawValue) }
+    static func word(_ word: (some RawRepresentable<String>)?) -> Self { text(word?.rawValue) }
+    static func time(_ moment: Timestamp?) -> Self { text(moment?.rfc3339) }
+    static func count(_ number: Int) -> Self { .number(Int64(number)) }
+
+    /// Indented, members sorted by name, with a line break at its end.
+    var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let encoded = try? encoder.encode(value) else { return "{}\n" }
+        // Only floating-point numbers can fail, and there are none.
+        guard let encoded = try? encoder.encode(self) else { return "{}\n" }
         return String(decoding: encoded, as: UTF8.self) + "\n"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let text): try container.encode(text)
+        case .number(let number): try container.encode(number)
+        case .truth(let isTrue): try container.encode(isTrue)
+        case .list(let values): try container.encode(values)
+        case .object(let members):
+            try container.encode(members.filter { if case .absent = $0.value { false } else { true } })
+        case .absent: try container.encodeNil()
+        }
     }
 }
 
@@ -106,10 +135,11 @@ extension TextFields {
 enum StandardOutput {
     /// Writes an answer.
     ///
-    /// - Throws: the end of a command whose answer nobody can read.
+    /// - Throws: the end of a command whose answer nobody can read; without a line where a reader such as `head` has
+    ///   closed the pipe, because it has read all that it wanted.
     static func write(_ text: String) throws(CommandFailure) {
         guard write(text, to: STDOUT_FILENO) else {
-            throw CommandFailure(.failed, "the answer cannot be written to standard output")
+            throw CommandFailure(.failed, errno == EPIPE ? nil : "the answer cannot be written to standard output")
         }
     }
 

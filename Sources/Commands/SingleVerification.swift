@@ -4,10 +4,16 @@ import Contract
 /// Verifies one submission for people who look into a case: one attempt, nothing granted.
 struct SingleVerification {
     /// One call to Apple, without its body.
-    struct Call: Encodable, Hashable {
+    struct Call: Hashable {
         let endpoint, request: String
         /// The HTTP status, and the kind of the body if it is no JSON; or why there is none.
         let answer: String
+    }
+
+    /// One step of the local check.
+    struct Check: Hashable {
+        /// `outcome` is `passed`, `failed` or `skipped`; `detail` holds no evidence, token or secret.
+        let check, outcome, detail: String
     }
 
     /// A question makes fewer: its own limits bound it. Nothing but a mistake in it comes here.
@@ -55,16 +61,16 @@ struct SingleVerification {
     }
 
     /// Step by step, what can be said of the evidence without asking anybody.
-    func checks(of submission: Submission) -> [VerdictReport.Check] {
+    func checks(of submission: Submission) -> [Check] {
         switch submission.evidence {
         case .transactionID: []
         case .signedTransaction(let text):
             verifiers.transactions.explain(text, now: now()).checks.map {
-                VerdictReport.Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
+                Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
             }
         case .receipt(let base64):
             verifiers.receipts.explain(base64: base64.string).checks.map {
-                VerdictReport.Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
+                Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
             }
         }
     }
@@ -93,83 +99,58 @@ extension SingleVerification.Call {
     }
 }
 
-/// A verdict as JSON for people and scripts.
-struct VerdictReport: Encodable {
-    /// One step of the local check.
-    struct Check: Encodable, Hashable {
-        /// `outcome` is `passed`, `failed` or `skipped`; `detail` holds no evidence, token or secret.
-        let check, outcome, detail: String
-    }
-
-    struct PurchaseJSON: Encodable {
-        let transactionId, originalTransactionId: String
-        let webOrderLineItemId: String?
-        let productId, productType: String
-        let quantity: Int
-        let items: [GrantJSON.ItemJSON]
-        let environment, purchasedAt: String
-        let expiresAt: String?
-        let ownership, grantKey: String
-        let price: Int64?
-        let currency, storefront: String?
-    }
-
-    let verdict: String
-    let reason, detail, verifiedBy: String?
-    let purchases: [PurchaseJSON]?
-    let checks: [Check]
+/// The verdict of one attempt for people and scripts.
+struct VerdictReport {
+    let verdict: Verdict
+    /// The local check, step by step.
+    let checks: [SingleVerification.Check]
+    /// The calls to Apple, in order.
     let calls: [SingleVerification.Call]
 
     /// Whether the evidence holds a purchase that could be granted.
-    var isVerified: Bool { verdict == "verified" }
+    var isVerified: Bool { if case .verified = verdict { true } else { false } }
 
-    /// - Parameters:
-    ///   - checks: the local check, step by step.
-    ///   - calls: the calls to Apple, in order.
-    init(_ verdict: Verdict, checks: [Check], calls: [SingleVerification.Call]) {
-        self.checks = checks
-        self.calls = calls
+    var json: JSONAnswer {
+        var members = members
+        members["checks"] = .list(
+            checks.map {
+                .object(["check": .text($0.check), "outcome": .text($0.outcome), "detail": .text($0.detail)])
+            })
+        members["calls"] = .list(
+            calls.map {
+                .object(["endpoint": .text($0.endpoint), "request": .text($0.request), "answer": .text($0.answer)])
+            })
+        return .object(members)
+    }
+
+    private var members: [String: JSONAnswer] {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
-            self.verdict = "verified"
-            (reason, detail, self.verifiedBy) = (nil, nil, verifiedBy.rawValue)
-            self.purchases = purchases.map { PurchaseJSON($0) }
+            ["verdict": "verified", "verifiedBy": .word(verifiedBy), "purchases": .list(purchases.map(Self.json))]
         case .rejected(let rejection):
-            self.verdict = "rejected"
-            (reason, detail, verifiedBy, self.purchases) = (rejection.reason.rawValue, rejection.detail, nil, nil)
+            ["verdict": "rejected", "reason": .word(rejection.reason), "detail": .text(rejection.detail)]
         case .retry(let cause, _):
-            self.verdict = "retry"
-            (reason, detail) = (cause.rawValue, "A worker tries again until Apple answers.")
-            (verifiedBy, self.purchases) = (nil, nil)
+            ["verdict": "retry", "reason": .word(cause), "detail": "A worker tries again until Apple answers."]
         case .doubt(let cause, let rejection):
-            self.verdict = "doubt"
-            reason = cause.rawValue
-            detail = "A worker asks again, and fails it as \(rejection.reason.rawValue) if this lasts."
-            (verifiedBy, self.purchases) = (nil, nil)
-        case .hold(let cause, let detail):
-            self.verdict = "hold"
-            (reason, self.detail, verifiedBy, self.purchases) = (cause.rawValue, detail, nil, nil)
+            [
+                "verdict": "doubt", "reason": .word(cause),
+                "detail": .string("A worker asks again, and fails it as \(rejection.reason.rawValue) if this lasts."),
+            ]
+        case .hold(let cause, let detail): ["verdict": "hold", "reason": .word(cause), "detail": .text(detail)]
         }
     }
-}
 
-extension VerdictReport.PurchaseJSON {
-    init(_ granted: GrantablePurchase) {
+    private static func json(_ granted: GrantablePurchase) -> JSONAnswer {
         let purchase = granted.purchase
-        transactionId = purchase.transactionID.rawValue
-        originalTransactionId = purchase.originalTransactionID.rawValue
-        webOrderLineItemId = purchase.webOrderLineItemID
-        productId = purchase.productID.rawValue
-        productType = granted.type.rawValue
-        quantity = purchase.quantity
-        items = granted.items.map { GrantJSON.ItemJSON(item: $0.item, quantity: $0.quantity) }
-        environment = purchase.environment.rawValue
-        purchasedAt = purchase.purchasedAt.rfc3339
-        expiresAt = purchase.expiresAt?.rfc3339
-        ownership = purchase.ownership.rawValue
-        grantKey = granted.grantKey.text
-        price = purchase.payment?.price
-        currency = purchase.payment?.currency
-        storefront = purchase.payment?.storefront
+        return .object([
+            "transactionId": .id(purchase.transactionID), "originalTransactionId": .id(purchase.originalTransactionID),
+            "webOrderLineItemId": .text(purchase.webOrderLineItemID), "productId": .id(purchase.productID),
+            "productType": .word(granted.type), "quantity": .count(purchase.quantity),
+            "items": .list(granted.items.map(\.json)), "environment": .word(purchase.environment),
+            "purchasedAt": .time(purchase.purchasedAt), "expiresAt": .time(purchase.expiresAt),
+            "ownership": .word(purchase.ownership), "grantKey": .text(granted.grantKey.text),
+            "price": purchase.payment?.price.map { .number($0) } ?? .absent,
+            "currency": .text(purchase.payment?.currency), "storefront": .text(purchase.payment?.storefront),
+        ])
     }
 }

@@ -112,97 +112,56 @@ struct SubmissionReport: Sendable {
 }
 
 extension SubmissionReport {
-    var json: JSON {
-        JSON(
-            submissionId: key.submissionID.rawValue, bundleId: key.bundleID.rawValue, state: state,
-            grants: record.grants.map { GrantJSON($0.grant) }, failure: failure, repeatOf: repeatOf,
-            waiting: record.waiting.map { WaitingReport(row: $0).json },
-            owed: record.owed.map { OwedReport(row: $0).json }, actions: actions.map { ActionJSON($0) })
+    var json: JSONAnswer {
+        var members: [String: JSONAnswer] = [
+            "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "state": .word(state),
+            "grants": .list(record.grants.map(\.grant.json)),
+            "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
+            "owed": .list(record.owed.map { OwedReport(row: $0).json }), "actions": .list(actions.map(Self.json)),
+        ]
+        switch record.answer {
+        case .failed(let failure): members["failure"] = Self.json(failure)
+        case .repeated(let repeated): members["repeatOf"] = Self.json(repeated)
+        case nil: break
+        }
+        return .object(members)
     }
 
     /// A grant counts before a failure, and a failure before other content that waits under its id.
-    private var state: String {
-        if !record.grants.isEmpty { return SubmissionState.granted.rawValue }
+    var state: SubmissionState {
+        if !record.grants.isEmpty { return .granted }
         switch (record.answer, record.waiting.first) {
-        case (.repeated, _): return SubmissionState.granted.rawValue
-        case (_, let row?): return WaitingReport(row: row).json.state
-        case (_, nil): return SubmissionState.failed.rawValue
+        case (.repeated, _): return .granted
+        case (_, let row?): return WaitingReport(row: row).state
+        case (_, nil): return .failed
         }
     }
 
-    private var failure: FailureJSON? {
-        guard case .failed(let failure) = record.answer else { return nil }
-        return FailureJSON(failure)
-    }
-
-    private var repeatOf: RepeatJSON? {
-        guard case .repeated(let repeated) = record.answer else { return nil }
-        return RepeatJSON(repeated)
-    }
-
-    struct List: Encodable {
-        let submissions: [JSON]
-    }
-
-    struct JSON: Encodable {
-        let submissionId, bundleId, state: String
-        let grants: [GrantJSON]
-        let failure: FailureJSON?
-        let repeatOf: RepeatJSON?
-        let waiting: [WaitingReport.JSON]
-        let owed: [OwedReport.JSON]
-        let actions: [ActionJSON]
-    }
-
-    struct FailureJSON: Encodable {
-        let eventId, userId: String
-        let orderId: String?
-        let reason, detail: String
-        let transactionId, productId: String?
-        let attempts: Int
-        let failedAt: String
-        let origin: OriginJSON
-
-        init(_ failure: Failure) {
-            let claimant = failure.claimant
-            eventId = FailedEvent.id(bundleID: claimant.bundleID, submissionID: claimant.submissionID).rawValue
-            userId = claimant.userID.rawValue
-            orderId = claimant.orderID?.rawValue
-            reason = failure.reason
-            detail = failure.detail
-            transactionId = failure.transactionID?.rawValue
-            productId = failure.productID?.rawValue
-            attempts = failure.attempts
-            failedAt = failure.failedAt.rfc3339
-            origin = OriginJSON(failure.origin)
-        }
+    private static func json(_ failure: Failure) -> JSONAnswer {
+        let claimant = failure.claimant
+        return .object([
+            "eventId": .id(FailedEvent.id(bundleID: claimant.bundleID, submissionID: claimant.submissionID)),
+            "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "reason": .text(failure.reason),
+            "detail": .text(failure.detail), "transactionId": .id(failure.transactionID),
+            "productId": .id(failure.productID), "attempts": .count(failure.attempts),
+            "failedAt": .time(failure.failedAt), "origin": failure.origin.json,
+        ])
     }
 
     /// Another submission's grant that answers this one.
-    struct RepeatJSON: Encodable {
-        let environment, transactionId, userId, answeredAt: String
-        let orderId: String?
-        let origin: OriginJSON
-
-        init(_ repeated: Repeat) {
-            environment = repeated.grant.environment.rawValue
-            transactionId = repeated.grant.transactionID.rawValue
-            userId = repeated.claimant.userID.rawValue
-            orderId = repeated.claimant.orderID?.rawValue
-            answeredAt = repeated.answeredAt.rfc3339
-            origin = OriginJSON(repeated.origin)
-        }
+    private static func json(_ repeated: Repeat) -> JSONAnswer {
+        .object([
+            "environment": .word(repeated.grant.environment), "transactionId": .id(repeated.grant.transactionID),
+            "userId": .id(repeated.claimant.userID), "orderId": .id(repeated.claimant.orderID),
+            "answeredAt": .time(repeated.answeredAt), "origin": repeated.origin.json,
+        ])
     }
 
-    struct ActionJSON: Encodable {
-        let at, action, actor, reason: String
-
-        init(_ action: OperatorAction) {
-            at = action.note.at.rfc3339
-            self.action = action.kind.rawValue
-            actor = action.note.actor
-            reason = action.note.reason
-        }
+    private static func json(_ action: OperatorAction) -> JSONAnswer {
+        .object([
+            "at": .time(action.note.at), "action": .word(action.kind), "actor": .text(action.note.actor),
+            "reason": .text(action.note.reason),
+        ])
     }
 }
 
@@ -211,7 +170,7 @@ struct WaitingReport: Sendable {
     let row: RetryRow
 
     func text() -> String {
-        let (word, cause, endpoint) = words
+        let (cause, endpoint) = words
         var fields = SubmissionReport.claim(row.submission.claimant, row.submission.origin)
         fields += [
             ("received", row.submission.receivedAt.rfc3339), ("cause", cause), ("detail", row.entry.detail),
@@ -222,7 +181,7 @@ struct WaitingReport: Sendable {
         if let doubt = row.entry.doubt {
             fields.append(("doubt", "\(doubt.answers) doubting answers in \(doubt.elapsed / 1000) s"))
         }
-        var text = "\(word)\n" + TextFields(fields: fields).text()
+        var text = (state == .held ? "Held" : "Retrying") + "\n" + TextFields(fields: fields).text()
         let attempts = row.entry.history.attempts
         if !attempts.isEmpty {
             text += "\nAttempts that decided nothing\n"
@@ -231,40 +190,34 @@ struct WaitingReport: Sendable {
         return text
     }
 
-    private var words: (state: String, cause: String, endpoint: String?) {
+    var state: SubmissionState {
         switch row.entry.cause {
-        case .retrying(let cause, let endpoint): ("Retrying", cause.rawValue, endpoint.text)
-        case .held(let cause): ("Held", cause.rawValue, nil)
+        case .retrying: .retrying
+        case .held: .held
         }
     }
 
-    var json: JSON {
-        let (state, cause, endpoint) = words
-        return JSON(
-            state: state.lowercased(), cause: cause, detail: row.entry.detail, endpoint: endpoint,
-            userId: row.submission.userID.rawValue, orderId: row.submission.orderID?.rawValue,
-            transactionId: row.submission.claim.transactionID?.rawValue, receivedAt: row.submission.receivedAt.rfc3339,
-            attempts: row.attempts, dueAt: row.dueAt.rfc3339, isLeased: row.isLeased,
-            history: row.entry.history.attempts.map {
-                JSON.AttemptJSON(at: $0.at.rfc3339, cause: $0.cause, detail: $0.detail)
-            }, origin: OriginJSON(row.submission.origin))
+    private var words: (cause: String, endpoint: String?) {
+        switch row.entry.cause {
+        case .retrying(let cause, let endpoint): (cause.rawValue, endpoint.text)
+        case .held(let cause): (cause.rawValue, nil)
+        }
     }
 
-    struct JSON: Encodable {
-        struct AttemptJSON: Encodable {
-            let at, cause, detail: String
+    var json: JSONAnswer {
+        let (cause, endpoint) = words
+        let history = row.entry.history.attempts.map { attempt in
+            JSONAnswer.object([
+                "at": .time(attempt.at), "cause": .text(attempt.cause), "detail": .text(attempt.detail),
+            ])
         }
-
-        let state, cause, detail: String
-        let endpoint: String?
-        let userId: String
-        let orderId, transactionId: String?
-        let receivedAt: String
-        let attempts: Int
-        let dueAt: String
-        let isLeased: Bool
-        let history: [AttemptJSON]
-        let origin: OriginJSON
+        return .object([
+            "state": .word(state), "cause": .text(cause), "detail": .text(row.entry.detail),
+            "endpoint": .text(endpoint), "userId": .id(row.submission.userID), "orderId": .id(row.submission.orderID),
+            "transactionId": .id(row.submission.claim.transactionID), "receivedAt": .time(row.submission.receivedAt),
+            "attempts": .count(row.attempts), "dueAt": .time(row.dueAt), "isLeased": .truth(row.isLeased),
+            "history": .list(history), "origin": row.submission.origin.json,
+        ])
     }
 }
 
@@ -293,15 +246,10 @@ struct OwedReport: Sendable {
         }
     }
 
-    var json: JSON {
-        JSON(
-            owes: kind, step: row.step.rawValue, target: target, dueAt: row.dueAt.rfc3339, isLeased: row.isLeased,
-            attempts: row.attempts)
-    }
-
-    struct JSON: Encodable {
-        let owes, step, target, dueAt: String
-        let isLeased: Bool
-        let attempts: Int
+    var json: JSONAnswer {
+        .object([
+            "owes": .text(kind), "step": .word(row.step), "target": .text(target), "dueAt": .time(row.dueAt),
+            "isLeased": .truth(row.isLeased), "attempts": .count(row.attempts),
+        ])
     }
 }

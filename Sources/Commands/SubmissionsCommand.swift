@@ -59,7 +59,7 @@ enum SubmissionsCommand {
             }
             return reports
         }
-        let json = SubmissionReport.List(submissions: reports.map(\.json))
+        let json = JSONAnswer.object(["submissions": .list(reports.map(\.json))])
         try context.output(
             arguments.format(context).render(json: json) { _ in reports.map { $0.text() }.joined(separator: "\n") })
         if reports.isEmpty {
@@ -101,36 +101,16 @@ struct SubmissionListing: Sendable {
         return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
     }
 
-    var json: JSON { JSON(submissions: rows.map { SubmissionJSON($0) }, next: next) }
-
-    struct JSON: Encodable {
-        let submissions: [SubmissionJSON]
-        let next: Int64?
+    var json: JSONAnswer {
+        .object(["submissions": .list(rows.map(Self.json)), "next": next.map { .number($0) } ?? .absent])
     }
-}
 
-/// A submission of a list as JSON.
-struct SubmissionJSON: Encodable {
-    let submissionId, bundleId, userId: String
-    let orderId: String?
-    let state: String
-    let cause, transactionId: String?
-    let attempts: Int
-    let at: String
-    let dueAt: String?
-    let origin: OriginJSON
-
-    init(_ row: SubmissionRow) {
-        submissionId = row.claimant.submissionID.rawValue
-        bundleId = row.claimant.bundleID.rawValue
-        userId = row.claimant.userID.rawValue
-        orderId = row.claimant.orderID?.rawValue
-        state = row.state.rawValue
-        cause = row.cause
-        transactionId = row.transactionID?.rawValue
-        attempts = row.attempts
-        at = row.at.rfc3339
-        dueAt = row.dueAt?.rfc3339
-        origin = OriginJSON(row.origin)
+    private static func json(_ row: SubmissionRow) -> JSONAnswer {
+        .object([
+            "submissionId": .id(row.claimant.submissionID), "bundleId": .id(row.claimant.bundleID),
+            "userId": .id(row.claimant.userID), "orderId": .id(row.claimant.orderID), "state": .word(row.state),
+            "cause": .text(row.cause), "transactionId": .id(row.transactionID), "attempts": .count(row.attempts),
+            "at": .time(row.at), "dueAt": .time(row.dueAt), "origin": row.origin.json,
+        ])
     }
 }

@@ -41,8 +41,8 @@ enum VerifyCommand {
             apps: apps.all.map { $0.makeRules() }, verifiers: SignatureVerifiers(roots: settings.roots),
             apple: try context.apple(settings), now: context.now)
         let (verdict, calls) = verification.verdict(on: submission)
-        let report = VerdictReport(verdict, checks: verification.checks(of: submission), calls: calls)
-        try context.output(JSONText.make(report))
+        let report = VerdictReport(verdict: verdict, checks: verification.checks(of: submission), calls: calls)
+        try context.output(report.json.text)
         guard report.isVerified else { throw CommandFailure(.failed, nil) }
     }
 }
@@ -67,7 +67,7 @@ enum EvidenceInput: Hashable, Sendable {
             switch SubmissionReading(record, now: now) {
             case .submission(let submission): .submission(submission)
             case .malformed(let malformed): .malformed(malformed.rejection.detail)
-            case .unreadable(let reason): .malformed("no submission: \(reason)")
+            case .unreadable(let reason): .malformed("\(reason)")
             }
     }
 
@@ -86,7 +86,7 @@ enum EvidenceInput: Hashable, Sendable {
     /// - Throws: for a file that cannot be read, and for more than the input topic takes.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
         // A person may have given the evidence itself in place of a file's name; it is longer than names are.
-        let name = path.utf8.count > 200 ? "the file" : PrintableText.singleLine(path)
+        let name = path == "-" ? "standard input" : path.utf8.count > 200 ? "the file" : PrintableText.singleLine(path)
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw CommandFailure(.failed, "\(name) cannot be read; - reads standard input")

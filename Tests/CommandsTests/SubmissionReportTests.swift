@@ -45,9 +45,9 @@ struct SubmissionReportTests {
     @Test("The state follows from the rows")
     func state() throws {
         let failed = Answer.failed(FixedLedger.failure)
-        #expect(try report(grants: [FixedLedger.grant()], answer: failed).json.state == "granted")
-        #expect(try report(answer: failed).json.state == "failed")
-        #expect(try report(answer: failed, waiting: [FixedLedger.waiting]).json.state == "retrying")
+        #expect(try report(grants: [FixedLedger.grant()], answer: failed).state == .granted)
+        #expect(try report(answer: failed).state == .failed)
+        #expect(try report(answer: failed, waiting: [FixedLedger.waiting]).state == .retrying)
     }
 
     @Test("A submission without a row is none")

@@ -19,15 +19,17 @@ struct YAMLDocumentTests {
         let root = try YAMLDocument.read("# first\na: 1\nb:\n  - x\n  - {c: ~}\n", file: "f.yaml")
         let expected = YAMLNode(
             content: .mapping([
-                .init(name: "a", value: YAMLNode(content: .scalar("1", isNull: false), line: 2)),
+                .init(name: "a", line: 2, value: YAMLNode(content: .scalar("1", isNull: false), line: 2)),
                 .init(
-                    name: "b",
+                    name: "b", line: 3,
                     value: YAMLNode(
                         content: .sequence([
                             YAMLNode(content: .scalar("x", isNull: false), line: 4),
                             YAMLNode(
                                 content: .mapping([
-                                    .init(name: "c", value: YAMLNode(content: .scalar("~", isNull: true), line: 5))
+                                    .init(
+                                        name: "c", line: 5,
+                                        value: YAMLNode(content: .scalar("~", isNull: true), line: 5))
                                 ]), line: 5),
                         ]), line: 4)),
             ]), line: 2)
