@@ -87,7 +87,8 @@ final class World {
     func takeAppleAway() throws {
         apple.stop()
         guard options.away == .silent else { return }
-        silence = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // Workers that are started meanwhile must not inherit it: they would listen in Apple's place for ever.
+        silence = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var on: Int32 = 1
         setsockopt(silence, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
