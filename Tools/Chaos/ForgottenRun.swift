@@ -14,8 +14,12 @@ struct ForgottenRun {
         let traffic = try Traffic(world)
         var report = Report()
         try grant(world, traffic, "before")
-        try setBackWhileStopped(world, traffic, &report)
-        try setBackWhileRunning(world, traffic, &report)
+        try copy(world.ledger, world.ledger + ".first")
+        try setBackWhileStopped(world, traffic, to: ".copy", "set back while stopped", &report)
+        try setBackWhileRunning(world, traffic, to: ".copy", "set back while running", &report)
+        // To a copy that lacks nearly all: what a day is to a worker.
+        try setBackWhileStopped(world, traffic, to: ".first", "set back far while stopped", &report)
+        try setBackWhileRunning(world, traffic, to: ".first", "set back far while running", &report)
         if TestKafka.isApache { try makeTopicAnew(world, traffic, &report) }
         var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         judge.mayBeWrittenAnew = true
@@ -35,7 +39,7 @@ struct ForgottenRun {
     private func send(_ traffic: Traffic, _ name: String) throws {
         // Ids of submissions have no spaces.
         let prefix = name.split(separator: " ").joined(separator: "-")
-        for number in 0..<(options.submissions / 5) { try traffic.signed("\(prefix)-\(number)", app: number) }
+        for number in 0..<(options.submissions / 10) { try traffic.signed("\(prefix)-\(number)", app: number) }
         try traffic.flush()
     }
 
@@ -64,33 +68,42 @@ struct ForgottenRun {
     }
 
     /// A copy of before is put in the ledger's place, as a restore from a backup does it.
-    private func putBack(_ world: World) throws(ChaosFailure) {
-        try copy(world.ledger + ".copy", world.ledger + ".restored")
+    private func putBack(_ world: World, _ name: String) throws(ChaosFailure) {
+        try copy(world.ledger + name, world.ledger + ".restored")
         unlink(world.ledger + "-wal")
         unlink(world.ledger + "-shm")
         guard rename(world.ledger + ".restored", world.ledger) == 0 else { throw ChaosFailure("cannot set it back") }
     }
 
-    private func setBackWhileStopped(_ world: World, _ traffic: Traffic, _ report: inout Report) throws {
+    private func setBackWhileStopped(
+        _ world: World, _ traffic: Traffic, to copied: String, _ name: String, _ report: inout Report
+    ) throws {
         try copy(world.ledger, world.ledger + ".copy")
-        try grant(world, traffic, "after the copy")
-        try putBack(world)
-        try grant(world, traffic, "set back while stopped")
-        judgeRows(world, traffic, "set back while stopped", &report)
+        try grant(world, traffic, "before it is " + name)
+        try putBack(world, copied)
+        try grant(world, traffic, name)
+        judgeRows(world, traffic, name, &report)
     }
 
-    private func setBackWhileRunning(_ world: World, _ traffic: Traffic, _ report: inout Report) throws {
+    private func setBackWhileRunning(
+        _ world: World, _ traffic: Traffic, to copied: String, _ name: String, _ report: inout Report
+    ) throws {
         try copy(world.ledger, world.ledger + ".copy")
         let worker = try world.start()
-        try send(traffic, "before the restore")
-        try wait(world, traffic, "before the restore")
-        try putBack(world)
-        try send(traffic, "set back while running")
-        try wait(world, traffic, "set back while running")
+        try send(traffic, "before it is " + name)
+        try wait(world, traffic, "before it is " + name)
+        try putBack(world, copied)
+        try send(traffic, name)
+        try wait(world, traffic, name)
         // What the copy lacks is read again, and told again under ids that stay.
-        rest(milliseconds: 5000)
+        waitForRows(world, traffic)
         report.stop([worker])
-        judgeRows(world, traffic, "set back while running", &report)
+        judgeRows(world, traffic, name, &report)
+    }
+
+    private func waitForRows(_ world: World, _ traffic: Traffic) {
+        let until = Instant.now + .seconds(90)
+        while TopicJudge.rows(world.ledger) < traffic.expected.count, Instant.now < until { rest(milliseconds: 1000) }
     }
 
     private func judgeRows(_ world: World, _ traffic: Traffic, _ name: String, _ report: inout Report) {
@@ -105,7 +118,7 @@ struct ForgottenRun {
         rest(milliseconds: 2000)
         try world.kafka.createTopic(submitted, partitions: World.partitions)
         // More than before, so that every stored offset lies inside of it.
-        let more = traffic.expected.count + options.submissions / 5
+        let more = traffic.expected.count + options.submissions / 10
         for number in 0..<more { try traffic.signed("anew-\(number)", app: number) }
         try traffic.flush()
         let worker = try world.start()

@@ -18,13 +18,17 @@ struct LockedRun {
         var fleet: [ChildWorker?] = [try world.start(0), try world.start(1), try world.start(2)]
         let start = Instant.now
         var sent = 0
-        /// Submissions of a second, and one change among the workers every few seconds.
+        var changes = 0
+        /// Submissions of a second, and one change among the workers every three seconds.
         func second(_ number: Int) throws {
             for _ in 0..<Self.perSecond {
                 try traffic.signed("order-\(sent)", app: sent)
                 sent += 1
             }
-            if number % 4 == 3 { try change(&fleet, world, &report) }
+            if number % 3 == 2 {
+                try change(&fleet, world, &report)
+                changes += 1
+            }
             rest(milliseconds: 1000)
         }
         for number in 0..<5 { try second(number) }
@@ -40,6 +44,7 @@ struct LockedRun {
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(.seconds(180))
         say("\(count) of \(sent) submissions are granted after \(seconds(since: start)) s")
+        say("\(changes) times a worker joined, left or was killed")
         report.stop(fleet.compactMap { $0 })
         report.add(try judge.judge(ledger: world.ledger))
         return report.end(world)
