@@ -129,13 +129,10 @@ struct RetryTable {
 
     /// Takes a row, whoever has it.
     func lease(_ row: RetryRow, now: Timestamp) throws(StoreError) -> DueRetry {
-        try database.statement(
-            "UPDATE retries SET lease = lease + 1, leased_until = ?1, due_at = ?1 WHERE digest = ?2"
-        ).run {
+        let number = try database.statement(
+            "UPDATE retries SET lease = lease + 1, leased_until = ?1, due_at = ?1 WHERE digest = ?2 RETURNING lease"
+        ).first {
             $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
-            $0.blob(row.key.bytes)
-        }
-        let number = try database.statement("SELECT lease FROM retries WHERE digest = ?").first {
             $0.blob(row.key.bytes)
         } read: {
             $0.integer(0)

@@ -46,7 +46,7 @@ extension SQLiteLedger {
     private func admit(
         _ batch: [Decision], to planner: inout BatchPlanner
     ) throws(StoreError) -> [TopicPartition: Int64] {
-        let table = PartitionTable(database: database)
+        let table = OwnershipTable(database: database)
         var generations: [PartitionOwnership: Bool] = [:]
         var numbers: [TopicPartition: Int64] = [:]
         var owned: [Bool] = []

@@ -1,6 +1,5 @@
 public import Contract
 public import Ledger
-import Scheduling
 
 /// One connection to the embedded ledger: a SQLite file in write-ahead mode, every commit synced, one writer at a time among
 /// all processes of the host that share it.
@@ -45,7 +44,7 @@ public final class SQLiteLedger: LedgerConnection {
             let isAccepted = try ledger.isAccepted()
             var results: [TakeOverResult] = []
             for request in requests {
-                if let start = try PartitionTable(database: database).takeOver(request, isAccepted: isAccepted) {
+                if let start = try OwnershipTable(database: database).takeOver(request, isAccepted: isAccepted) {
                     results.append(.taken(start))
                 } else {
                     results.append(.forgotten(ledger: try ledger.identity()))
@@ -56,11 +55,11 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
-        try each(notes) { (note, _) throws(StoreError) in try PartitionTable(database: database).note(note) }
+        try each(notes) { (note, _) throws(StoreError) in try OwnershipTable(database: database).note(note) }
     }
 
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
-        try each(marks) { (mark, _) throws(StoreError) in try PartitionTable(database: database).mark(mark) }
+        try each(marks) { (mark, _) throws(StoreError) in try OwnershipTable(database: database).mark(mark) }
     }
 
     // MARK: Look-ups
@@ -131,7 +130,7 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
         try each(entries) { (entry, now) throws(StoreError) in
-            guard try PartitionTable(database: database).isOwned(entry.ownership) else { return false }
+            guard try OwnershipTable(database: database).isOwned(entry.ownership) else { return false }
             try OutboxTable(database: database).insert(entry, now: now)
             return true
         }
@@ -191,27 +190,4 @@ public final class SQLiteLedger: LedgerConnection {
             return results
         }
     }
-}
-
-/// Where an embedded ledger is and how it is opened.
-public struct SQLiteLedgerConfiguration: Sendable {
-    /// The database file, on a local disk. Relative paths start at the working directory of the moment of opening.
-    public var path: String
-    /// Milliseconds that a statement waits for another process's write before the call is `.unavailable`.
-    public var busyTimeout: Int
-    /// The ledger's clock, by which rows are due and leases end. All processes that share the file are on one host, so
-    /// that its wall clock is the database's.
-    public var clock: @Sendable () -> Timestamp
-
-    /// A ledger with the settings that suit a worker.
-    public init(
-        path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = Self.wallClock
-    ) {
-        self.path = path
-        self.busyTimeout = busyTimeout
-        self.clock = clock
-    }
-
-    /// The host's wall clock.
-    @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 }

@@ -1,6 +1,31 @@
 import CSQLite
+public import Contract
 import Glibc
 import Ledger
+import Scheduling
+
+/// Where an embedded ledger is and how it is opened.
+public struct SQLiteLedgerConfiguration: Sendable {
+    /// The database file, on a local disk. Relative paths start at the working directory of the moment of opening.
+    public var path: String
+    /// Milliseconds that a statement waits for another process's write before the call is `.unavailable`.
+    public var busyTimeout: Int
+    /// The ledger's clock, by which rows are due and leases end. All processes that share the file are on one host, so
+    /// that its wall clock is the database's.
+    public var clock: @Sendable () -> Timestamp
+
+    /// A ledger with the settings that suit a worker.
+    public init(
+        path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = Self.wallClock
+    ) {
+        self.path = path
+        self.busyTimeout = busyTimeout
+        self.clock = clock
+    }
+
+    /// The host's wall clock.
+    @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
+}
 
 /// Opens a ledger's file and makes sure of all that its promises rest on.
 struct SQLiteOpening {
