@@ -53,8 +53,10 @@ struct EndpointGate: Sendable {
     private var turn = 0
     /// Of the latest answer, or of the end of the latest time without work.
     private var lastSign = Instant(nanoseconds: 0)
-    /// Rows that wait in `retries` for it are taken whatever their due time, because it has come back.
-    var takesEarly = false
+    /// Since when rows that wait in `retries` for it are taken whatever their due time, because it has come back; nil if only
+    /// due ones are.
+    var takesEarlySince: Timestamp?
+    var takesEarly: Bool { takesEarlySince != nil }
     /// Whether people were told that it is in trouble.
     var isTroubleTold = false
     var troubledSinceTold: Instant?
@@ -255,8 +257,12 @@ struct EndpointGate: Sendable {
         func consider(_ moment: Instant) {
             if moment > now { earliest = min(earliest ?? moment, moment) }
         }
-        if let rate, breaker.admits(inFlight: inFlight, limit: limiter.value) { consider(rate.nextMoment) }
-        if !retries.isEmpty, firsts.isEmpty, continuations.isEmpty { consider(budget.nextMoment) }
+        // Where the breaker or the limiter holds them, a call has to end first.
+        let areRetries = firsts.isEmpty && continuations.isEmpty
+        if breaker.admits(inFlight: inFlight, limit: limiter.value, isRetry: areRetries) {
+            let moment = rate?.nextMoment ?? now
+            consider(areRetries ? max(moment, budget.nextMoment) : moment)
+        }
         if held >= share { consider(lastSign + Self.silence) }
         return earliest
     }
@@ -268,10 +274,12 @@ struct EndpointGate: Sendable {
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {
     /// A share is never smaller: it has room for the probes of an endpoint that is away.
-    private static let leastShare = 8
+    private static let leastShare = CircuitBreaker.Policy.answersToRamp
+    /// Calls to one endpoint that does not answer hold no more than such a part of the records that wait for all of them.
+    private static let callShare = 3
 
     let mostCalls: Int
-    /// Most submissions in all gates together.
+    /// Most records in all gates together, so that those of one that is silent can fill its share.
     private let most: Int
     private var gates: [EndpointGate] = []
     private var places: [GateKey: Int] = [:]
@@ -282,7 +290,7 @@ struct GateTable {
 
     init(most: Int, mostCalls: Int) {
         self.most = most
-        self.mostCalls = mostCalls
+        self.mostCalls = max(1, min(mostCalls, most / Self.callShare))
     }
 
     /// How many submissions each gate that has work may keep.

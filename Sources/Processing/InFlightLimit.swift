@@ -41,6 +41,8 @@ struct InFlightLimit: Sendable {
     private var recordBytes: Int64 { bytes - dueBytes }
     /// Submissions that gates may hold, all together: what does not need them has the other half.
     var gateCount: Int { count / 2 }
+    /// The records among them.
+    var gateRecordCount: Int { gateCount - dueCount }
 
     /// Submissions and rows in flight.
     var inFlight: Int { records.count + due.count + outboxRows }
@@ -89,7 +91,7 @@ struct InFlightLimit: Sendable {
     var outboxRoom: Int { max(0, outboxCount - outboxRows) }
 
     private func room(undecided: Int) -> Int {
-        min(recordCount - records.count, gateCount - dueCount - undecided)
+        min(recordCount - records.count, gateRecordCount - undecided)
     }
 
     /// Whether no record may be read before something has left.

@@ -46,11 +46,12 @@ extension WorkerCore {
             outcomesLoaded(tokens, outcomes, into: &actions)
         case (.note(let places), .noted(let stillOwned)): noted(places, stillOwned, into: &actions)
         case (.mark(let token), .marked(let stillOwned)): marked(token, stillOwned.first ?? false, into: &actions)
+        case (.unmark(let place, let assignment), .marked): unmarked(place, assignment, into: &actions)
         case (.lookUp(let tokens), .lookedUp(let grants)): lookedUp(tokens, grants)
         case (.takeDue(let requests, let bytes), .due(let rows)):
             dueTaken(requests, bytes: bytes, rows, into: &actions)
         case (.renew(let tokens), .renewed(let isOurs)): renewed(tokens, isOurs)
-        case (.owe(let tokens), .owed(let isOwed)): owedEnded(tokens, isOwed)
+        case (.owe(let tokens), .owed(let isOwed)): owedEnded(tokens, isOwed, into: &actions)
         case (.takeOutbox(let requests), .outbox(let items)): outboxTaken(requests, items, into: &actions)
         case (.measure, .measured(let measure)): measured(measure, into: &actions)
         // Reports and leases that are given back need no more.
@@ -71,7 +72,7 @@ struct LedgerCalls {
         case knownOutcomes([SubmissionToken])
         case note([(place: Int, AssignmentID)])
         case mark(SubmissionToken)
-        case unmark
+        case unmark(place: Int, AssignmentID)
         case lookUp([SubmissionToken])
         case takeDue([DueRequest], bytes: Int)
         case renew([SubmissionToken])

@@ -9,6 +9,8 @@ extension WorkerCore {
     private static let noteInterval: Duration = .seconds(1)
     /// From so many starts at one offset on, records are read one by one.
     private static let startsOfSuspicion = 3
+    /// Of the records that are read one by one, with each further start. The bound of a tracker's span is as far.
+    private static let mostDoublings = 5
     /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
     private static let endsOfSuspect = 3
 
@@ -47,21 +49,22 @@ extension WorkerCore {
         let isFetchDue = fetchAt.map { $0 <= now } ?? false
         if isFetchDue { fetchAt = nil }
         for place in partitions.indices {
-            guard let entry = partitions[place] else { continue }
-            switch entry.state {
-            case .fetching where isFetchDue: actions.fetchCommitted.append(entry.partition)
-            case .pausing(let until) where until <= now:
-                partitions[place]?.state = .fetching
-                actions.fetchCommitted.append(entry.partition)
-            case .fetching, .pausing, .taking, .owned: break
+            switch partitions[place]?.state {
+            case .fetching where isFetchDue: break
+            case .pausing(let until) where until <= now: partitions[place]?.state = .fetching
+            case .fetching, .pausing, .taking, .owned, nil: continue
             }
+            if let partition = partitions[place]?.partition { actions.fetchCommitted.append(partition) }
         }
     }
 
     var nextPartitionMoment: Instant? {
-        partitions.indices.compactMap { place in
-            if case .pausing(let until) = partitions[place]?.state { until } else { nil }
-        }.min()
+        var earliest: Instant?
+        for place in partitions.indices {
+            guard case .pausing(let until) = partitions[place]?.state else { continue }
+            earliest = min(earliest ?? until, until)
+        }
+        return earliest
     }
 
     /// Takes all over that wait for it, in one call, under generations that were never used.
@@ -117,7 +120,9 @@ extension WorkerCore {
         if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
             partitions[place]?.marked = suspect.offset
         }
-        partitions[place]?.readsAlone = start.starts >= Self.startsOfSuspicion
+        // Beyond what is in flight there may be as much again, many times, behind a record that waits.
+        let doublings = start.starts - Self.startsOfSuspicion
+        partitions[place]?.readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
         dueWork.poll(at: now)
         outboxWork.poll(at: now)
     }
@@ -228,14 +233,16 @@ struct OwnedPartition: Sendable {
     var noted: Int64?
     /// The record whose check has ended workers, to be quarantined unread.
     var marked: Int64?
-    /// Its first records are read one by one; ``readAloneBefore`` is known once the first one is here.
-    var readsAlone = false
-    /// Up to here records are read one by one; nil if all are read as they come.
+    /// So many of its first offsets are read one by one; ``readAloneBefore`` is known once the first one is here.
+    var readsAlone: Int64?
+    /// Up to here records are read one by one, and those behind wait; nil if all are read as they come.
     var readAloneBefore: Int64?
     /// Records that wait for the one before them, when they are read one by one.
     var alone = FIFO<SubmissionToken>()
     /// The record that is read alone at the moment.
     var checkedAlone: (token: SubmissionToken, offset: Int64)?
+    /// Its last mark is being taken away.
+    var isUnmarking = false
 
     /// What taking a record in needs.
     struct Reading {
@@ -263,8 +270,8 @@ struct OwnedPartitions {
     private var places: [OwnedPartition?] = []
     private var assignments: UInt64 = 0
 
-    /// Places that are taken, in order.
-    var indices: [Int] { places.indices.filter { places[$0] != nil } }
+    /// All places, in order; some are empty.
+    var indices: Range<Int> { places.indices }
     var isEmpty: Bool { places.allSatisfy { $0 == nil } }
 
     /// The partition of an assignment; nil if that has ended.

@@ -141,7 +141,7 @@ public enum CallOutcome: Hashable, Sendable {
 }
 
 /// The apps file as it is at one time: an immutable snapshot that the core attaches to checks and attempts.
-public struct Rules: Sendable {
+public final class Rules: Sendable {
     /// Counts the snapshots, from 1.
     public let version: Int
     /// Apple's endpoints that submissions of these apps may need.

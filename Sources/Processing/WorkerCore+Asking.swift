@@ -87,11 +87,11 @@ extension WorkerCore {
             return gates.update(place) { $0.isProbing = true }
         }
         let since = gates[place].troubledSinceTold
-        let now = now
+        let (now, wall) = (now, wall)
         gates.update(place) {
             $0.isTroubleTold = isTroubled
             $0.troubledSinceTold = isTroubled ? now : nil
-            $0.takesEarly = !isTroubled
+            $0.takesEarlySince = isTroubled ? nil : wall
         }
         if isTroubled {
             actions.alerts.append(.breakerOpened(endpoint))
@@ -105,6 +105,8 @@ extension WorkerCore {
     /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
     private mutating func shed(at place: Int, into actions: inout Actions) {
         let gone = gates.shed(at: place, in: flights)
+        // What is sent back at once was taken too early.
+        if !gone.isEmpty { gates.update(place) { $0.takesEarlySince = nil } }
         let awayFor = gates[place].awayFor(at: now)
         let isBreakerOpen = gates[place].breaker.isAway
         for token in gone {

@@ -80,9 +80,9 @@ extension WorkerCore {
     }
 
     /// What is in the outbox is told by whoever takes it from there. What is not has another owner, who reads it again.
-    mutating func owedEnded(_ tokens: [SubmissionToken], _ isOwed: [Bool]) {
+    mutating func owedEnded(_ tokens: [SubmissionToken], _ isOwed: [Bool], into actions: inout Actions) {
         for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {
-            if isOwed { told(token) } else { leave(token) }
+            if isOwed { told(token) } else { notOwned(token, into: &actions) }
         }
         outboxWork.poll(at: now + .seconds(1))
     }

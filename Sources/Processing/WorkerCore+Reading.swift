@@ -11,8 +11,8 @@ extension WorkerCore {
             partitions[place]?.state == .owned, let first = batch.records.first
         else { return }
         let isFirst = partitions[place]?.tracker.last == nil
-        if isFirst, partitions[place]?.readsAlone == true {
-            partitions[place]?.readAloneBefore = first.origin.offset + Int64(limit.count)
+        if isFirst, let count = partitions[place]?.readsAlone {
+            partitions[place]?.readAloneBefore = first.origin.offset + count
         }
         guard let reading = partitions[place]?.reading else { return }
         var loading: [SubmissionToken] = []
@@ -56,7 +56,7 @@ extension WorkerCore {
     private func way(of record: InputRecord, _ reading: OwnedPartition.Reading) -> Way {
         let offset = record.origin.offset
         if offset == reading.marked { return .quarantine(reason: "its check has ended workers") }
-        if let before = reading.aloneBefore, offset < before { return .alone }
+        if reading.aloneBefore != nil { return .alone }
         if let highest = reading.highestOrigin, offset <= highest { return .load }
         return .check
     }
@@ -97,23 +97,76 @@ extension WorkerCore {
 
     /// A partition that starts a third time at one offset may hold a record whose check ends workers: each record is marked
     /// in the ledger before it is checked, and the next one waits for it. The mark is about the check alone, so it goes
-    /// as soon as that has ended.
+    /// as soon as that has ended. What is behind these records waits until the last mark is gone: else its check, if that
+    /// ends the worker, would be taken for the one that is marked.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        let ended = partitions[place]?.checkedAlone
+        guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking, !isMarked(besides: place)
+        else { return }
+        let ended = entry.checkedAlone
         if let ended, flights.contains(ended.token), flights[ended.token].state.isBeingRead { return }
         partitions[place]?.checkedAlone = nil
-        while let token = partitions[place]?.alone.popFirst() {
+        while let token = partitions[place]?.alone.first {
             guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,
                 let ownership = partitions[place]?.ownership
-            else { continue }
+            else {
+                _ = partitions[place]?.alone.popFirst()
+                continue
+            }
+            if let before = entry.readAloneBefore, record.origin.offset >= before { break }
+            _ = partitions[place]?.alone.popFirst()
             partitions[place]?.checkedAlone = (token, record.origin.offset)
             let mark = CheckMark(ownership: ownership, ended: ended?.offset, begins: record.origin.offset)
             ledgerCalls.make(.mark([mark]), for: .mark(token), into: &actions)
             return
         }
-        guard let ended, let ownership = partitions[place]?.ownership else { return }
-        let mark = CheckMark(ownership: ownership, ended: ended.offset, begins: nil)
-        ledgerCalls.make(.mark([mark]), for: .unmark, into: &actions)
+        guard let ended else { return readFreely(at: place, into: &actions) }
+        let mark = CheckMark(ownership: entry.ownership, ended: ended.offset, begins: nil)
+        partitions[place]?.isUnmarking = true
+        ledgerCalls.make(.mark([mark]), for: .unmark(place: place, entry.assignment), into: &actions)
+    }
+
+    /// One record is marked at a time: a check of another partition that ends the worker would count against both.
+    private func isMarked(besides place: Int) -> Bool {
+        partitions.indices.contains { other in
+            guard other != place, let entry = partitions[other] else { return false }
+            return entry.checkedAlone != nil || entry.isUnmarking
+        }
+    }
+
+    /// Goes on where one by one is read, and nothing is marked.
+    mutating func readAlone(into actions: inout Actions) {
+        for place in partitions.indices where partitions[place]?.readAloneBefore != nil {
+            checkNextAlone(at: place, into: &actions)
+        }
+    }
+
+    /// The last mark is gone.
+    mutating func unmarked(_ place: Int, _ assignment: AssignmentID, into actions: inout Actions) {
+        guard partitions.isCurrent(assignment, at: place) else { return }
+        partitions[place]?.isUnmarking = false
+        checkNextAlone(at: place, into: &actions)
+    }
+
+    /// All that was to be read one by one was: what waits behind it is read as it came.
+    private mutating func readFreely(at place: Int, into actions: inout Actions) {
+        guard partitions[place]?.alone.first != nil else { return }
+        partitions[place]?.readAloneBefore = nil
+        let highest = partitions[place]?.highestOrigin ?? -1
+        var loading: [SubmissionToken] = []
+        var origins: [Origin] = []
+        while let token = partitions[place]?.alone.popFirst() {
+            guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record
+            else { continue }
+            if record.origin.offset <= highest {
+                move(token, to: .loading)
+                loading.append(token)
+                origins.append(record.origin)
+            } else {
+                check(token, .record(record, known: nil), into: &actions)
+            }
+        }
+        guard !loading.isEmpty else { return }
+        ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), into: &actions)
     }
 
     /// The mark is written: the record is checked. It may be a redelivery as well.

@@ -24,9 +24,9 @@ extension WorkerCore {
         var isCrowded = false
         let now = now
         if !dueWork.isAmidRound { dueWork.beginRound() }
-        if dueWork.hasHeld || dueWork.takesHeldEarly {
+        if dueWork.hasHeld || dueWork.takesHeldEarlySince != nil {
             let most = min(DueWork.mostHeld, max(1, room / 4))
-            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: dueWork.takesHeldEarly))
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: dueWork.takesHeldEarlySince != nil))
             room -= most
         }
         while room > 0, requests.count < DueWork.mostEndpoints, let place = dueWork.nextPlace() {
@@ -63,20 +63,28 @@ extension WorkerCore {
         let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
         var hasMore = false
         for request in requests {
-            let found = rows.count { $0.cause.endpoint == request.endpoint }
-            guard found < request.limit, !isCut else {
+            let found = rows.filter { $0.cause.endpoint == request.endpoint }
+            let isAll = found.count < request.limit && !isCut
+            if !isAll {
                 hasMore = true
                 if let endpoint = request.endpoint { dueWork.unfinished.append(gates.place(of: .apple(endpoint))) }
-                continue
             }
-            guard request.beforeDue else { continue }
+            guard request.beforeDue, isAll || isTriedAgain(found, of: request.endpoint) else { continue }
             if let endpoint = request.endpoint {
-                gates.update(gates.place(of: .apple(endpoint))) { $0.takesEarly = false }
+                gates.update(gates.place(of: .apple(endpoint))) { $0.takesEarlySince = nil }
             } else {
-                dueWork.takesHeldEarly = false
+                dueWork.takesHeldEarlySince = nil
             }
         }
         if hasMore { dueWork.poll(at: now + DueWork.roomPause) }
+    }
+
+    /// Whether all these rows were tried since rows are taken before they are due. Else the same ones would be asked about again
+    /// and again, without their pauses.
+    private mutating func isTriedAgain(_ rows: [DueRetry], of endpoint: Endpoint?) -> Bool {
+        let since = endpoint.map { gates[gates.place(of: .apple($0))].takesEarlySince } ?? dueWork.takesHeldEarlySince
+        guard let since else { return true }
+        return rows.allSatisfy { row in row.history.attempts.last.map { $0.at >= since } ?? false }
     }
 
     /// A due row is checked again from the start: rules and roots may have changed since.
@@ -170,8 +178,8 @@ struct DueWork {
     private(set) var places: [Int] = []
     private var round = FIFO<Int>()
     var hasHeld = false
-    /// Held rows are taken whatever their due time, because the apps file has changed.
-    var takesHeldEarly = false
+    /// Since when held rows are taken whatever their due time, because the apps file has changed; nil if only due ones are.
+    var takesHeldEarlySince: Timestamp?
 
     var hasRows: Bool { hasHeld || !places.isEmpty }
 

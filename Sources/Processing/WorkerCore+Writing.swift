@@ -124,7 +124,7 @@ extension WorkerCore {
     }
 
     /// Nothing was written, because the partition or the row is another's.
-    private mutating func notOwned(_ token: SubmissionToken, into actions: inout Actions) {
+    mutating func notOwned(_ token: SubmissionToken, into actions: inout Actions) {
         let source = flights[token].source
         leave(token)
         if case .record(let place, let assignment, _, _) = source, partitions.isCurrent(assignment, at: place) {

@@ -66,7 +66,7 @@ public struct WorkerCore: ~Copyable {
         flights = Slab(vacant: .vacant, capacity: limit.count)
         events = Slab(vacant: .vacant, capacity: limit.count)
         outboxRows = Slab(vacant: .vacant, capacity: limit.outboxCount)
-        gates = GateTable(most: limit.gateCount, mostCalls: settings.callsPerEndpoint)
+        gates = GateTable(most: limit.gateRecordCount, mostCalls: settings.callsPerEndpoint)
         retryBytes = RetryBytesLimit(limit: settings.retryBytes)
     }
 
@@ -102,6 +102,7 @@ public struct WorkerCore: ~Copyable {
         }
         ledgerCalls.advance(to: now, into: &actions)
         advancePartitions(into: &actions)
+        readAlone(into: &actions)
         advanceDelays(into: &actions)
         advanceGates(into: &actions)
         makeLedgerCalls(into: &actions)
@@ -121,7 +122,7 @@ public struct WorkerCore: ~Copyable {
     private mutating func applied(_ next: Rules) {
         rules = next
         gates.apply(next)
-        dueWork.takesHeldEarly = true
+        dueWork.takesHeldEarlySince = wall
         dueWork.poll(at: now)
     }
 

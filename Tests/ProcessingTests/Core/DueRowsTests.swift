@@ -134,6 +134,33 @@ struct DueRowsTests {
         #expect(requests.contains { $0.endpoint == nil && $0.beforeDue })
     }
 
+    @Test("that were tried since the apps file changed wait for their due time again, however many there are")
+    func triedAgain() throws {
+        bench.isNothingDue = true
+        try bench.own()
+        bench.wait(.seconds(30))
+        bench.isNothingDue = false
+        bench.send(.rules(Fixture.rules))
+        func take(_ history: AttemptHistory) throws -> [DueRequest] {
+            bench.wait(.seconds(1))
+            let (id, requests) = try #require(
+                bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } })
+            let held = requests.first { $0.endpoint == nil }
+            let rows = (0..<Int64(held?.limit ?? 0)).map {
+                Fixture.due($0, cause: .held(.sharedSecretRefused), history: history)
+            }
+            bench.send(.ledger(id, .success(.due(rows))))
+            return requests.filter { $0.endpoint == nil }
+        }
+        #expect(try take(AttemptHistory()).map(\.beforeDue) == [true])
+        let again = Attempt(at: bench.wall, cause: "shared_secret_refused", detail: "")
+        #expect(try take(AttemptHistory([again])).map(\.beforeDue) == [true])
+        bench.measure = LedgerMeasure(
+            retries: [], waiting: [.init(endpoint: nil, rows: 99)], outboxRows: 0, outboxAge: 0)
+        bench.wait(.seconds(61))
+        #expect(try take(AttemptHistory()).map(\.beforeDue) == [false])
+    }
+
     @Test("are not asked for while none wait, however long that is")
     func idle() throws {
         bench.isNothingDue = true

@@ -115,6 +115,26 @@ struct CrashMarkTests {
         #expect(bench.takeChecks().count == 1)
     }
 
+    @Test("wait behind those that are checked one by one until the last mark is gone")
+    func behind() throws {
+        var settings = CoreSettings()
+        settings.inFlight = 16
+        let bench = CoreBench(settings: settings)
+        #expect(bench.read(0, 16, 17, in: try bench.own(next: 0, starts: 3)).isEmpty)
+        func mark() throws -> CheckMark {
+            let (id, marks) = try #require(
+                bench.takeRequest { if case .mark(let marks) = $0 { marks } else { nil } })
+            bench.send(.ledger(id, .success(.marked(marks.map { _ in true }))))
+            return try #require(marks.first)
+        }
+        #expect(try mark().begins == 0)
+        bench.conclude(try #require(bench.takeChecks().first), Fixture.verified("t1"))
+        #expect(bench.takeChecks().isEmpty)
+        let last = try mark()
+        #expect(last.ended == 0 && last.begins == nil)
+        #expect(bench.takeChecks().count == 2)
+    }
+
     @Test("are read as ever at the second start")
     func second() throws {
         #expect(bench.read(0, 1, in: try bench.own(next: 0, starts: 2)).count == 2)

@@ -50,6 +50,19 @@ final class EndpointGateTests {
         #expect(next()?.token == tokens[20])
     }
 
+    @Test("wants no turn while all that wait need a call to end first")
+    func noMoment() throws {
+        for _ in 0..<30 { enter(.retry) }
+        while next() != nil {}
+        #expect(gate.inFlight > 0 && gate.waiting > 0)
+        let moment = gate.nextMoment(share: 100, after: now)
+        now += .seconds(60)
+        while next() != nil {}
+        #expect(gate.inFlight == 20 && gate.waiting == 10)
+        #expect(moment != nil, "the budget of retries fills with time")
+        #expect(gate.nextMoment(share: 100, after: now) == nil)
+    }
+
     @Test("lets continuations go first, and one first attempt in four while retries wait")
     func lanes() throws {
         for _ in 0..<8 { enter(.retry) }
