@@ -71,7 +71,7 @@ let tools: [Target] = [
     ),
     .target(
         name: "Simulation",
-        dependencies: ["AppStore", "Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
+        dependencies: ["Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
     .executableTarget(
         name: "grantor-simulate", dependencies: ["Simulation"], path: "Tools/Simulate"),

@@ -169,21 +169,17 @@ extension ModelConnection: LedgerConnection {
     }
 
     private func takeDue(_ request: DueRequest, bytes: inout Int) -> [DueRetry] {
-        let due = model.tables.retries.filter { _, row in
-            row.entry.cause.endpoint == request.endpoint
-                && (request.beforeDue ? row.leasedUntil ?? .min <= now : row.dueAt <= now)
-        }.sorted { Self.place($0.value) < Self.place($1.value) }
+        let due = model.tables.due { row in
+            (request.beforeDue ? row.leasedUntil ?? .min <= now : row.dueAt <= now)
+                && row.entry.cause.endpoint == request.endpoint
+        }
         var taken: [DueRetry] = []
-        for (key, row) in due {
-            guard taken.count < request.limit, bytes > 0 else { break }
+        for key in due {
+            guard taken.count < request.limit, bytes > 0, let row = model.tables.retries[key] else { break }
             bytes -= row.submission.retainedBytes
             taken.append(lease(key, row))
         }
         return taken
-    }
-
-    private static func place(_ row: ModelTables.Retry) -> (Int, Int64, Int64) {
-        (row.entry.isSigned ? 0 : 1, row.dueAt, row.sequence)
     }
 
     /// Takes a row, whoever has it.
@@ -244,9 +240,9 @@ extension ModelConnection: LedgerConnection {
     }
 
     private func takeOutbox(_ request: OutboxRequest) -> [OutboxItem] {
-        let due = model.tables.outbox.filter { $0.value.target == request.target && $0.value.dueAt <= now }
-            .sorted { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }
-        return due.prefix(max(0, request.limit)).compactMap { key, row in
+        let due = model.tables.owed { $0.dueAt <= now && $0.target == request.target }
+        return due.prefix(max(0, request.limit)).compactMap { key in
+            guard let row = model.tables.outbox[key] else { return nil }
             let number = row.lease + 1
             model.tables.outbox[key]?.lease = number
             model.tables.outbox[key]?.dueAt = now + leaseMilliseconds
@@ -298,14 +294,7 @@ extension ModelConnection: LedgerConnection {
 
     public func measure() throws(LedgerError) -> LedgerMeasure {
         try call(.measure) {
-            let rows = Array(model.tables.retries.values)
-            let apps = Dictionary(grouping: rows, by: \.submission.bundleID).map { app, rows in
-                LedgerMeasure.App(
-                    bundleID: app, rows: rows.count, bytes: rows.reduce(0) { $0 + Int64($1.submission.retainedBytes) })
-            }.sorted { $0.bundleID < $1.bundleID }
-            let waiting = Dictionary(grouping: rows, by: \.entry.cause.endpoint?.text).map { text, rows in
-                LedgerMeasure.Waiting(endpoint: text.flatMap { Endpoint(text: $0) }, rows: rows.count)
-            }.sorted { ($0.endpoint?.text ?? "") < ($1.endpoint?.text ?? "") }
+            let (apps, waiting) = model.tables.sizes
             let oldest = model.tables.outbox.values.map(\.dueAt).min() ?? now
             return LedgerMeasure(
                 retries: apps, waiting: waiting, outboxRows: model.tables.outbox.count, outboxAge: max(0, now - oldest))

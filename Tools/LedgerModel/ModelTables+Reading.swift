@@ -10,6 +10,8 @@ extension ModelTables {
     /// Submissions in `retries`, in the order in which they came.
     package var waiting: [Submission] { retries.values.sorted { $0.sequence < $1.sequence }.map(\.submission) }
 
+    package var hasWaiting: Bool { !retries.isEmpty }
+
     package var owedCount: Int { outbox.count }
 
     package func row(of reference: GrantReference) -> Grant? { grant(reference) }
@@ -39,4 +41,29 @@ extension ModelTables {
     package func knows(_ partition: TopicPartition) -> Bool { partitions[partition] != nil }
 
     package func next(of partition: TopicPartition) -> Int64? { partitions[partition]?.next }
+
+    /// When the first row of `retries` or the outbox is due, in milliseconds of the ledger's clock.
+    package var nextDue: Int64? {
+        var first: Int64?
+        for row in retries.values { first = min(first ?? row.dueAt, row.dueAt) }
+        for row in outbox.values { first = min(first ?? row.dueAt, row.dueAt) }
+        return first
+    }
+
+    /// What waits in `retries`, by app and by endpoint.
+    var sizes: (apps: [LedgerMeasure.App], waiting: [LedgerMeasure.Waiting]) {
+        var apps: [BundleID: (rows: Int, bytes: Int64)] = [:]
+        var waiting: [Endpoint?: Int] = [:]
+        for row in retries.values {
+            let app = apps[row.submission.bundleID] ?? (0, 0)
+            apps[row.submission.bundleID] = (app.rows + 1, app.bytes + Int64(row.submission.retainedBytes))
+            waiting[row.entry.cause.endpoint, default: 0] += 1
+        }
+        return (
+            apps.map { LedgerMeasure.App(bundleID: $0, rows: $1.rows, bytes: $1.bytes) }
+                .sorted { $0.bundleID < $1.bundleID },
+            waiting.map { LedgerMeasure.Waiting(endpoint: $0, rows: $1) }
+                .sorted { ($0.endpoint?.text ?? "") < ($1.endpoint?.text ?? "") }
+        )
+    }
 }

@@ -53,6 +53,24 @@ public struct ModelTables: Sendable {
     /// An empty ledger.
     public init(id: String) { self.id = id }
 
+    /// Some rows of `retries`: those that Apple has signed first, and of these the longest due.
+    func due(_ isWanted: (Retry) -> Bool) -> [RetryKey] {
+        var found: [(place: (Int, Int64, Int64), key: RetryKey)] = []
+        for (key, row) in retries where isWanted(row) {
+            found.append(((row.entry.isSigned ? 0 : 1, row.dueAt, row.sequence), key))
+        }
+        if found.count > 1 { found.sort { $0.place < $1.place } }
+        return found.map(\.key)
+    }
+
+    /// Some rows of the outbox, the longest due first.
+    func owed(_ isWanted: (Owed) -> Bool) -> [OutboxKey] {
+        var found: [(dueAt: Int64, sequence: Int64, key: OutboxKey)] = []
+        for (key, row) in outbox where isWanted(row) { found.append((row.dueAt, row.sequence, key)) }
+        if found.count > 1 { found.sort { ($0.dueAt, $0.sequence) < ($1.dueAt, $1.sequence) } }
+        return found.map(\.key)
+    }
+
     private mutating func nextSequence() -> Int64 {
         lastSequence += 1
         return lastSequence
@@ -135,9 +153,8 @@ public struct ModelTables: Sendable {
     }
 
     mutating func change(_ key: RetryKey, _ body: (inout Retry) -> Void) {
-        guard var row = retries[key] else { return }
-        body(&row)
-        retries[key] = row
+        guard let index = retries.index(forKey: key) else { return }
+        body(&retries.values[index])
     }
 
     mutating func end(_ lease: RetryLease) {
@@ -162,12 +179,14 @@ public struct ModelTables: Sendable {
     // MARK: Origins
 
     func highestOrigin(of partition: TopicPartition) -> Int64? {
-        let origins =
-            [
-                Array(byOrigin.filter { !$0.value.isEmpty }.keys),
-                Array(answersByOrigin.filter { !$0.value.isEmpty }.keys),
-            ]
-            + [Array(retriesByOrigin.filter { !$0.value.isEmpty }.keys)]
-        return origins.joined().filter { $0.topicPartition == partition }.map(\.offset).max()
+        var highest: Int64?
+        func consider(_ origin: Origin, isEmpty: Bool) {
+            guard !isEmpty, origin.offset > highest ?? -1, origin.topicPartition == partition else { return }
+            highest = origin.offset
+        }
+        for (origin, rows) in byOrigin { consider(origin, isEmpty: rows.isEmpty) }
+        for (origin, rows) in answersByOrigin { consider(origin, isEmpty: rows.isEmpty) }
+        for (origin, rows) in retriesByOrigin { consider(origin, isEmpty: rows.isEmpty) }
+        return highest
     }
 }

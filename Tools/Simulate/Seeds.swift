@@ -9,10 +9,13 @@ final class Seeds: Sendable {
 
     private let first: UInt64
     private let count: UInt64
+    private let most: Int
     private let next: Atomic<UInt64>
     private let broken = Mutex<[(seed: UInt64, violations: [Violation])]>([])
 
-    init(first: UInt64, count: UInt64) {
+    /// - Parameter most: Broken seeds after which no more are run.
+    init(first: UInt64, count: UInt64, most: Int) {
+        self.most = most
         self.first = first
         self.count = count
         next = Atomic(first)
@@ -45,7 +48,7 @@ final class Seeds: Sendable {
             if !violations.isEmpty {
                 let isEnough = broken.withLock { list in
                     list.append((seed, violations))
-                    return list.count >= Self.maxShown
+                    return list.count >= most
                 }
                 if isEnough { next.store(first + count, ordering: .relaxed) }
             }

@@ -7,9 +7,23 @@ struct Judge {
     let witness: Witness
     let tables: ModelTables
     let apple: SimulatedApple
-    let wasSetBack: Bool
-    /// Nothing but Apple goes wrong.
-    let isCalm: Bool
+    let options: SwarmOptions
+    private let isTold: (Grant) -> Bool
+    private let claims: [SubmissionKey: [ScriptedClaim]]
+
+    init(
+        witness: Witness, tables: ModelTables, apple: SimulatedApple, options: SwarmOptions,
+        isTold: @escaping (Grant) -> Bool
+    ) {
+        self.witness = witness
+        self.tables = tables
+        self.apple = apple
+        self.options = options
+        self.isTold = isTold
+        claims = Dictionary(grouping: witness.script.claims, by: \.claimant.submissionKey)
+    }
+
+    private var wasSetBack: Bool { options.forgets }
 
     func judge() -> [Violation] {
         var found: [Violation] = []
@@ -27,11 +41,11 @@ struct Judge {
     /// Each purchase is told under one id and to one user; a durable one under whatever transaction it comes.
     private func onceEach(_ found: inout [Violation]) {
         guard !wasSetBack else { return }
-        var holders: [String: (id: EventID, user: UserID)] = [:]
+        var holders: [GrantReference: (id: EventID, user: UserID)] = [:]
         for event in witness.events where event.topic == .granted {
-            let environment = event.environment?.rawValue ?? ""
-            for name in Set(["\(environment):\(event.transactionID)", "\(environment):\(event.originalTransactionID)"])
-            {
+            guard let environment = event.environment else { continue }
+            for transaction in Set([event.transactionID, event.originalTransactionID]) {
+                let name = GrantReference(environment: environment, transactionID: transaction)
                 let holder = holders[name] ?? (event.id, event.userID)
                 holders[name] = holder
                 if holder != (event.id, event.userID) {
@@ -46,13 +60,12 @@ struct Judge {
 
     /// Each granted event is of a purchase that a claim of that user proves.
     private func proven(_ found: inout [Violation]) {
-        for event in witness.events where event.topic == .granted && !event.isRepeat {
-            let proof = witness.script.claims.contains { claim in
+        for event in witness.events where event.topic == .granted && event.isTold {
+            let proof = (claims[event.submission] ?? []).contains { claim in
                 if case .forged = claim.truth { return false }
                 // Apple's signature alone is enough where the app says so.
-                if case .never = claim.truth, event.member("verifiedBy") != "local" { return false }
-                return claim.claimant.submissionID == event.submissionID && claim.claimant.userID == event.userID
-                    && claim.claimant.bundleID == event.bundleID
+                if case .never = claim.truth, event.verifiedBy != "local" { return false }
+                return claim.claimant.userID == event.userID
                     && claim.purchases.contains {
                         $0.purchase.transactionID == event.transactionID
                             && $0.purchase.environment == event.environment
@@ -64,21 +77,16 @@ struct Judge {
 
     /// Each purchase that is genuine, and that somebody claimed who may, was told to one of those.
     private func paidAndGranted(_ found: inout [Violation]) {
-        for claim in witness.script.claims where isRightful(claim) {
+        for claim in witness.script.claims where isRightful(claim) && witness.isOwedToAnybody(claim) {
             for purchase in sure(claim) {
                 let key = purchase.grantKey
-                let grant =
-                    tables.row(
-                        of: GrantReference(
-                            environment: key.environment, transactionID: purchase.purchase.transactionID))
-                    ?? tables.row(of: key)
-                guard let grant else {
+                let reference = GrantReference(
+                    environment: key.environment, transactionID: purchase.purchase.transactionID)
+                guard let grant = tables.row(of: reference) ?? tables.row(of: key) else {
                     found.append(Violation(.granted, "\(key) of claim \(claim.number) is paid, and not granted"))
                     continue
                 }
-                let told = witness.events.contains {
-                    $0.topic == .granted && $0.id == GrantedEvent.id(of: grant.key.grantID)
-                }
+                let told = isTold(grant)
                 if !told { found.append(Violation(.told, "\(key) is granted, and nobody was told")) }
             }
         }
@@ -105,36 +113,27 @@ struct Judge {
     /// No submission is told granted and failed, unless two contents came under one id.
     private func oneAnswer(_ found: inout [Violation]) {
         guard !wasSetBack else { return }
-        var contents: [SubmissionKey: Set<Int>] = [:]
-        for claim in witness.script.claims { contents[claim.claimant.submissionKey, default: []].insert(claim.number) }
-        var failed: Set<SubmissionKey> = []
-        for event in witness.events where event.topic == .failed {
-            failed.insert(SubmissionKey(bundleID: event.bundleID, submissionID: event.submissionID))
-        }
-        for event in witness.events where event.topic == .granted && !event.isRepeat {
-            let key = SubmissionKey(bundleID: event.bundleID, submissionID: event.submissionID)
-            if failed.contains(key), contents[key]?.count == 1 {
-                found.append(Violation(.oneAnswer, "\(key) was told granted and failed"))
+        for event in witness.events where event.topic == .granted && event.isTold {
+            if witness.toldFailures.contains(event.submission), claims[event.submission]?.count == 1 {
+                found.append(Violation(.oneAnswer, "\(event.submission) was told granted and failed"))
             }
         }
     }
 
     /// Each record that was produced is complete, each row is told.
     private func everythingTold(_ found: inout [Violation]) {
-        for grant in tables.allGrants where witness.firstByID[GrantedEvent.id(of: grant.key.grantID)] == nil {
+        for grant in tables.allGrants where !isTold(grant) {
             found.append(Violation(.told, "\(grant.reference) is granted, and nobody was told"))
         }
         for answer in tables.allAnswers {
             guard case .failed(let failure) = answer else { continue }
-            let id = FailedEvent.id(
-                bundleID: failure.claimant.bundleID, submissionID: failure.claimant.submissionID)
-            if witness.firstByID[id] == nil {
+            if !witness.toldFailures.contains(failure.claimant.submissionKey) {
                 found.append(Violation(.told, "\(failure.claimant.submissionKey) failed, and nobody was told"))
             }
         }
     }
 
-    /// A doubt that became a failure had five doubting answers, and six hours between the first and the last.
+    /// A doubt that became a failure had five doubting answers, and its time between the first and the last.
     private func doubts(_ found: inout [Violation]) {
         guard !wasSetBack else { return }
         for answer in tables.allAnswers {
@@ -143,13 +142,23 @@ struct Judge {
                 failure.reason == rejection.reason.rawValue,
                 witness.abandonments[failure.claimant.submissionKey] == nil
             else { continue }
-            let answers = apple.doubts[number] ?? []
-            let span = (answers.last ?? 0) - (answers.first ?? 0)
-            if answers.count < 5 || span < 6 * 3_600_000 {
+            let answers = apple.answers[number] ?? []
+            let doubts = answers.count(where: \.isDoubt)
+            let span = options.losesAnswers ? Self.whole(answers) : Self.doubting(answers)
+            if doubts < 5 || span < options.doubtLimit - 2000 {
                 found.append(
-                    Violation(.doubt, "claim \(number) failed after \(answers.count) answers in \(span) ms"))
+                    Violation(.doubt, "claim \(number) failed after \(doubts) answers in \(span) ms"))
             }
         }
+    }
+
+    /// Between doubting answers with nothing else in between.
+    private static func doubting(_ answers: [(at: Int64, isDoubt: Bool)]) -> Int64 {
+        zip(answers, answers.dropFirst()).reduce(0) { $0 + ($1.0.isDoubt && $1.1.isDoubt ? $1.1.at - $1.0.at : 0) }
+    }
+
+    private static func whole(_ answers: [(at: Int64, isDoubt: Bool)]) -> Int64 {
+        (answers.last(where: \.isDoubt)?.at ?? 0) - (answers.first(where: \.isDoubt)?.at ?? 0)
     }
 
     /// No grant of an abandoned submission is newer than its abandonment.
@@ -157,8 +166,7 @@ struct Judge {
         guard !wasSetBack else { return }
         for (key, moment) in witness.abandonments.sorted(by: { $0.key < $1.key }) {
             // Other content under the id was not abandoned.
-            let contents = witness.script.claims.filter { $0.claimant.submissionKey == key }
-            guard contents.count == 1 else { continue }
+            guard claims[key]?.count == 1 else { continue }
             // Workers' clocks are off by up to 200 ms.
             let late = tables.rows(of: key).filter {
                 $0.grantedAt.milliseconds > World.wallStart + moment + 200
@@ -169,20 +177,23 @@ struct Judge {
         }
     }
 
-    /// Whichever endpoint of Apple's is away, signed evidence is answered within a second, where nothing else goes wrong.
+    /// Milliseconds: an endpoint is silent for a second before anybody knows, and a second is allowed for the rest.
+    private static let noticed: Int64 = 2500
+
+    /// Whichever endpoint of Apple's is away, signed evidence is answered at once, where nothing else goes wrong.
     private func isolated(_ found: inout [Violation]) {
-        guard isCalm else { return }
+        guard options.isCalm else { return }
         var first: [SubmissionKey: Int64] = [:]
         for (number, moment) in witness.producedAt {
             guard case .claim(let claim) = witness.script.records[number].content, claim.endpoints.isEmpty,
-                !claim.owesCall
+                !claim.owesCall, claim.repeats == .publish
             else { continue }
             let key = claim.claimant.submissionKey
             first[key] = min(first[key] ?? .max, moment)
         }
         for (key, moment) in first.sorted(by: { $0.key < $1.key }) where moment > World.settled {
             guard let answered = witness.answeredAt[key] else { continue }
-            if answered - moment > 1000 {
+            if answered - moment > Self.noticed {
                 found.append(Violation(.isolation, "\(key) waited for \(answered - moment) ms"))
             }
         }

@@ -1,64 +1,102 @@
 import Contract
+import Ledger
 
-/// An event as a consumer of the topics reads it: from its bytes alone.
-struct SeenEvent {
+/// What an event says, as a consumer of the topics reads it: from its bytes alone.
+final class SeenEvent {
     let topic: Topic
     let id: EventID
-    let at: Int64
     /// Key, value and headers without the mark of a repeat.
     let bytes: Event
-    let isRepeat: Bool
     let text: String
+    private(set) var environment: Environment?
+    private(set) var transactionID: TransactionID = ""
+    private(set) var originalTransactionID: TransactionID = ""
+    private(set) var userID: UserID = ""
+    private(set) var submissionID: SubmissionID = ""
+    private(set) var bundleID: BundleID = ""
+    private(set) var reason = ""
+    private(set) var verifiedBy = ""
+    /// Where a quarantined record came from.
+    private(set) var origin: Origin?
+    /// A copy without the mark of a repeat was seen.
+    var isTold = false
 
-    init(_ event: Event, at moment: Int64) {
+    init(_ event: Event) {
         topic = event.topic
         id = event.id
-        at = moment
-        isRepeat = event.headers.contains { $0.name == GrantedEvent.repeatHeader }
-        bytes = Event(
+        bytes = Self.withoutMark(event)
+        if event.topic == .quarantined {
+            text = ""
+            origin = Self.origin(event)
+        } else {
+            text = String(decoding: event.value ?? [], as: UTF8.self)
+            read(event.value ?? [])
+        }
+    }
+
+    static func isRepeat(_ event: Event) -> Bool {
+        event.headers.contains { $0.name == GrantedEvent.repeatHeader }
+    }
+
+    static func withoutMark(_ event: Event) -> Event {
+        guard isRepeat(event) else { return event }
+        return Event(
             id: event.id, topic: event.topic, key: event.key,
             headers: event.headers.filter { $0.name != GrantedEvent.repeatHeader }, value: event.value)
-        text = String(decoding: event.value ?? [], as: UTF8.self)
     }
 
-    /// The text behind a member's name; members stand in a flat object of texts.
-    func member(_ name: String) -> String? {
-        guard let start = text.utf8.firstRange(of: Array("\"\(name)\":\"".utf8)) else { return nil }
-        let rest = text.utf8[start.upperBound...]
-        guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
-        return String(rest[..<end])
+    var reference: GrantReference? {
+        environment.map { GrantReference(environment: $0, transactionID: transactionID) }
     }
 
-    var environment: Environment? { member("environment").flatMap(Environment.init) }
-    var transactionID: TransactionID { TransactionID(member("transactionId") ?? "") }
-    var originalTransactionID: TransactionID { TransactionID(member("originalTransactionId") ?? "") }
-    var userID: UserID { UserID(member("userId") ?? "") }
-    var submissionID: SubmissionID { SubmissionID(member("submissionId") ?? "") }
-    var bundleID: BundleID { BundleID(member("bundleId") ?? "") }
-    var reason: String { member("reason") ?? "" }
+    var submission: SubmissionKey { SubmissionKey(bundleID: bundleID, submissionID: submissionID) }
 
-    func header(_ name: String) -> String? {
-        bytes.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+    /// Reads the members that are texts; nothing that the script writes needs an escape.
+    private func read(_ json: [UInt8]) {
+        let quote = UInt8(ascii: "\"")
+        var place = 0
+        func nextText() -> Range<Int>? {
+            guard place < json.count, json[place] == quote else { return nil }
+            let start = place + 1
+            place = start
+            while place < json.count, json[place] != quote { place += 1 }
+            defer { place += 1 }
+            return start..<place
+        }
+        while place < json.count {
+            guard json[place] == quote else {
+                place += 1
+                continue
+            }
+            guard let name = nextText(), place < json.count, json[place] == UInt8(ascii: ":") else { continue }
+            place += 1
+            guard let value = nextText() else { continue }
+            take(String(decoding: json[name], as: UTF8.self), json[value])
+        }
     }
 
-    /// Where a quarantined record came from.
-    var origin: Origin? {
+    private func take(_ name: String, _ value: ArraySlice<UInt8>) {
+        var text: String { String(decoding: value, as: UTF8.self) }
+        switch name {
+        case "environment": environment = Environment(rawValue: text)
+        case "transactionId": transactionID = TransactionID(text)
+        case "originalTransactionId": originalTransactionID = TransactionID(text)
+        case "userId": userID = UserID(text)
+        case "submissionId": submissionID = SubmissionID(text)
+        case "bundleId": bundleID = BundleID(text)
+        case "reason": reason = text
+        case "verifiedBy": verifiedBy = text
+        default: break
+        }
+    }
+
+    private static func origin(_ event: Event) -> Origin? {
+        func header(_ name: String) -> String? {
+            event.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
         guard let topic = header("x-origin-topic"), let partition = header("x-origin-partition").flatMap({ Int32($0) }),
             let offset = header("x-origin-offset").flatMap({ Int64($0) })
         else { return nil }
         return Origin(topic: topic, partition: partition, offset: offset)
-    }
-}
-
-extension String.UTF8View {
-    /// Where bytes stand for the first time.
-    fileprivate func firstRange(of wanted: [UInt8]) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            guard let first = self[start...].firstIndex(of: wanted[0]) else { return nil }
-            if self[first...].starts(with: wanted) { return first..<index(first, offsetBy: wanted.count) }
-            start = index(after: first)
-        }
-        return nil
     }
 }

@@ -19,6 +19,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case calledFirst = "the fulfilment service hears first"
         /// A record that cannot be read is on the quarantine topic, and nothing else is.
         case quarantined = "what cannot be read is quarantined"
+        /// A batch that is written holds each submission and purchase once.
+        case batches = "a batch holds everything once"
         /// No offset passes a record that is not complete.
         case offsets = "no offset passes a record that is not complete"
         /// A doubt fails after five doubting answers and six hours of them, no sooner.

@@ -7,15 +7,26 @@ import LedgerModel
 final class Witness {
     let script: Script
     var violations: [Violation] = []
-    var events: [SeenEvent] = []
-    private(set) var firstByID: [EventID: Int] = [:]
-    /// When each record was produced; its place is `script.records`' index.
+    /// Events by their ids, in the order in which they were seen first.
+    private(set) var events: [SeenEvent] = []
+    private var byID: [EventID: SeenEvent] = [:]
+    private(set) var toldGrants: Set<GrantReference> = []
+    private(set) var toldFailures: Set<SubmissionKey> = []
+    private var quarantined: Set<Origin> = []
+    /// When each record was produced first; its place is `script.records`' index.
     private(set) var producedAt: [Int: Int64] = [:]
     /// Grants that fulfilment services said yes to.
-    private(set) var called: Set<GrantReference> = []
+    private var called: Set<GrantReference> = []
     private(set) var abandonments: [SubmissionKey: Int64] = [:]
     /// The first event that told of a submission.
     private(set) var answeredAt: [SubmissionKey: Int64] = [:]
+    /// Offsets below which everything was seen to be complete, by partition.
+    private var completeBefore: [Int: Int64] = [:]
+    private var digests: [Int: ClaimDigest] = [:]
+    /// Ownerships that began since the topic was made.
+    private var ofThisTopic: Set<PartitionOwnership> = []
+    /// Records that a ledger knew which is there no more, and that nobody reads again.
+    private var forgotten: Set<Int> = []
 
     init(script: Script) { self.script = script }
 
@@ -23,7 +34,9 @@ final class Witness {
         violations.append(Violation(promise, detail()))
     }
 
-    func produced(_ number: Int, at moment: Int64) { producedAt[number] = moment }
+    func produced(_ number: Int, at moment: Int64) {
+        if producedAt[number] == nil { producedAt[number] = moment }
+    }
 
     /// A worker says that the ledger refuses a decision's data; nothing in a script is refused.
     func refused(_ origin: Origin, _ detail: String) { fail(.stopped, "\(origin) refused: \(detail)") }
@@ -41,16 +54,23 @@ final class Witness {
     // MARK: Events
 
     func published(_ event: Event, at moment: Int64, _ world: World) {
-        let seen = SeenEvent(event, at: moment)
-        events.append(seen)
-        if let first = firstByID[seen.id] {
-            // A stub stands for a record that the topic does not take: both have one id.
-            if events[first].bytes != seen.bytes, world.options.setBacks == 0, seen.topic != .quarantined {
-                fail(.copies, "\(seen.id) was \(events[first].text), is \(seen.text)")
-            }
-        } else {
-            firstByID[seen.id] = events.count - 1
+        if let seen = byID[event.id], seen.topic == event.topic {
+            answered(event, seen, at: moment)
+            if event.topic == .quarantined { return copied(event, seen) }
+            let isRepeat = SeenEvent.isRepeat(event)
+            if !isRepeat { seen.isTold = true }
+            let copy = isRepeat ? SeenEvent.withoutMark(event) : event
+            guard seen.bytes != copy else { return }
+            guard world.options.forgets else { return fail(.copies, "\(seen.id) was \(seen.bytes), is \(copy)") }
+            // A durable purchase may be granted anew under another transaction of it.
+            if let reference = SeenEvent(copy).reference { toldGrants.insert(reference) }
+            return
         }
+        let seen = SeenEvent(event)
+        seen.isTold = !SeenEvent.isRepeat(event)
+        events.append(seen)
+        byID[event.id] = seen
+        answered(event, seen, at: moment)
         switch seen.topic {
         case .granted: granted(seen, world)
         case .failed: failed(seen, world)
@@ -59,17 +79,35 @@ final class Witness {
         }
     }
 
+    /// An event answers its submission, and a marked copy the one that repeats it.
+    private func answered(_ event: Event, _ seen: SeenEvent, at moment: Int64) {
+        var key = seen.submission
+        if let mark = event.headers.last(where: { $0.name == GrantedEvent.repeatHeader })?.value {
+            key = SubmissionKey(
+                bundleID: key.bundleID, submissionID: SubmissionID(String(decoding: mark, as: UTF8.self)))
+        }
+        if answeredAt[key] == nil { answeredAt[key] = moment }
+    }
+
+    /// A stub stands for a record that the topic does not take: both have one id, and the stub has two headers more.
+    private func copied(_ event: Event, _ seen: SeenEvent) {
+        if let origin = seen.origin { quarantined.insert(origin) }
+        let (one, other) = (seen.bytes, event)
+        let isSame =
+            one.value == nil || other.value == nil
+            ? zip(one.headers, other.headers).allSatisfy { $0 == $1 } : one == other
+        if !isSame { fail(.copies, "\(seen.id) was \(one), is \(other)") }
+    }
+
     private func granted(_ seen: SeenEvent, _ world: World) {
-        guard let environment = seen.environment else {
+        guard let reference = seen.reference else {
             return fail(.rows, "an event without environment: \(seen.text)")
         }
-        let reference = GrantReference(environment: environment, transactionID: seen.transactionID)
-        let key = SubmissionKey(bundleID: seen.bundleID, submissionID: seen.submissionID)
-        if answeredAt[key] == nil { answeredAt[key] = seen.at }
-        if seen.bundleID == "app.calling", !called.contains(reference) {
+        toldGrants.insert(reference)
+        if seen.bundleID == Script.calling, !called.contains(reference), !world.options.configurationsDiffer {
             fail(.calledFirst, "\(reference) was told before its call")
         }
-        guard world.options.setBacks == 0 else { return }
+        guard !world.options.forgets else { return }
         guard let row = world.ledger.tables.row(of: reference) else {
             return fail(.rows, "\(reference) was told, and no row tells of it")
         }
@@ -79,9 +117,9 @@ final class Witness {
     }
 
     private func failed(_ seen: SeenEvent, _ world: World) {
-        let key = SubmissionKey(bundleID: seen.bundleID, submissionID: seen.submissionID)
-        if answeredAt[key] == nil { answeredAt[key] = seen.at }
-        guard world.options.setBacks == 0 else { return }
+        let key = seen.submission
+        toldFailures.insert(key)
+        guard !world.options.forgets else { return }
         guard case .failed(let failure) = world.ledger.tables.answer(key) else {
             return fail(.rows, "\(key) was told failed, and no row tells of it")
         }
@@ -92,43 +130,176 @@ final class Witness {
 
     private func quarantined(_ seen: SeenEvent, _ world: World) {
         guard let origin = seen.origin, let number = world.record(at: origin) else {
-            return fail(.quarantined, "a quarantined record without an origin")
+            return world.options.topicsMadeAnew > 0 ? () : fail(.quarantined, "a quarantined record without an origin")
         }
+        quarantined.insert(origin)
         guard case .unreadable = script.records[number].content else {
-            return fail(.quarantined, "record \(number) at \(origin) can be read")
+            guard script.records[number].endsWorkers || world.options.topicsMadeAnew > 0 else {
+                return fail(.quarantined, "record \(number) at \(origin) can be read")
+            }
+            return
+        }
+    }
+
+    // MARK: Batches
+
+    /// A batch holds each submission and transaction once; what the ledger refuses one of them for would hide the other.
+    func writes(_ batch: [Decision]) {
+        var transactions: Set<GrantReference> = []
+        var submissions: Set<SubmissionKey> = []
+        for decision in batch {
+            if !submissions.insert(decision.claimant.submissionKey).inserted {
+                fail(.batches, "\(decision.claimant.submissionKey) is there twice")
+            }
+            guard case .grant(let purchases, _) = decision.content else { continue }
+            let references = purchases.map {
+                GrantReference(environment: $0.purchase.environment, transactionID: $0.purchase.transactionID)
+            }
+            for reference in Set(references) {
+                if !transactions.insert(reference).inserted { fail(.batches, "\(reference) is there twice") }
+            }
+        }
+    }
+
+    /// A worker hears what became of a batch: whatever it read itself, it tells in that turn.
+    func heard(_ results: [DecisionResult], of batch: [Decision], tells: [Event], _ worker: String) {
+        for (decision, result) in zip(batch, results) {
+            guard case .record = decision.source, case .written(_, let events) = result else { continue }
+            for event in events where !tells.contains(event.event) {
+                fail(.told, "\(worker) wrote \(event.key), and does not tell it")
+            }
         }
     }
 
     // MARK: Offsets
 
+    /// The topic was made anew: its offsets say nothing about those before.
+    func forgetOffsets() {
+        completeBefore = [:]
+        ofThisTopic = []
+        quarantined = []
+    }
+
+    func takesOver(_ ownership: PartitionOwnership) { ofThisTopic.insert(ownership) }
+
+    /// An operator accepted another ledger: what the group has passed is not read again.
+    func accepted(_ numbers: [Int]) { forgotten.formUnion(numbers) }
+
+    /// Whether a record of a claim is still to be granted, or was.
+    func isOwedToAnybody(_ claim: ScriptedClaim) -> Bool {
+        script.records.contains { record in
+            guard case .claim(let other) = record.content, other.number == claim.number else { return false }
+            return !record.endsWorkers && !forgotten.contains(record.number)
+        }
+    }
+
     /// A worker notes in the ledger how far partitions are complete; asked before the note is carried out.
     func notes(_ notes: [OffsetNote], _ world: World) {
-        for note in notes where world.ledger.tables.owns(note.ownership) {
+        for note in notes where ofThisTopic.contains(note.ownership) && world.ledger.tables.owns(note.ownership) {
             let partition = Int(note.ownership.partition.partition)
             let from = world.ledger.tables.next(of: note.ownership.partition) ?? 0
-            guard from < note.next else { continue }
-            for offset in from..<note.next { demandComplete(partition, offset, world, "noted \(note.next)") }
+            demandComplete(partition, from..<max(from, note.next), world, "noted \(note.next)")
         }
     }
 
     func committed(_ partition: Int, from: Int64, to next: Int64, _ world: World) {
-        guard world.options.setBacks == 0, from < next else { return }
-        for offset in from..<next { demandComplete(partition, offset, world, "committed \(next)") }
+        guard !world.options.forgets else { return }
+        demandComplete(partition, from..<max(from, next), world, "committed \(next)")
     }
 
     /// A worker begins to read a partition.
     func starts(_ partition: Int, at position: Int64, _ world: World) {
-        for offset in 0..<position { demandComplete(partition, offset, world, "starts at \(position)") }
+        // What was complete stays so, but for a ledger that was set back.
+        let from = !world.options.forgets ? completeBefore[partition] ?? 0 : 0
+        demandComplete(partition, min(from, position)..<position, world, "starts at \(position)")
     }
 
-    private func demandComplete(_ partition: Int, _ offset: Int64, _ world: World, _ what: String) {
-        let origin = Origin(topic: Script.topic, partition: Int32(partition), offset: offset)
-        guard let number = world.record(at: origin) else {
-            return fail(.offsets, "\(origin) is passed and was never produced")
+    private func demandComplete(_ partition: Int, _ offsets: Range<Int64>, _ world: World, _ what: String) {
+        for offset in offsets {
+            let origin = Origin(topic: Script.topic, partition: Int32(partition), offset: offset)
+            guard let number = world.record(at: origin) else {
+                return fail(.offsets, "\(origin) is passed and was never produced")
+            }
+            guard !forgotten.contains(number) else { continue }
+            if let lack = lack(of: number, at: origin, world) {
+                fail(.offsets, "\(what), and record \(number) at \(origin) is not complete: \(lack)")
+            }
         }
-        if let lack = world.lack(of: number, at: origin) {
-            fail(.offsets, "\(what), and record \(number) at \(origin) is not complete: \(lack)")
+        let known = completeBefore[partition] ?? 0
+        if offsets.lowerBound <= known { completeBefore[partition] = max(known, offsets.upperBound) }
+    }
+
+    // MARK: Completeness
+
+    /// Why a record is not complete; nil if it is: its outcome is durable, and told or owed.
+    private func lack(of number: Int, at origin: Origin, _ world: World) -> String? {
+        let tables = world.ledger.tables
+        if script.records[number].endsWorkers, quarantined.contains(origin) || tables.isOwed(.quarantined(origin)) {
+            return nil
         }
+        switch script.records[number].content {
+        case .unreadable:
+            let isThere = quarantined.contains(origin) || tables.isOwed(.quarantined(origin))
+            return isThere ? nil : "not on the quarantine topic"
+        case .malformed(let claimant):
+            return lack(of: claimant, at: origin, nil, tellsRepeats: true, world)
+        case .claim(let claim):
+            return lack(
+                of: claim.claimant, at: origin, claim,
+                tellsRepeats: claim.repeats == .publish && !world.options.configurationsDiffer, world)
+        }
+    }
+
+    private func lack(
+        of claimant: Claimant, at origin: Origin, _ claim: ScriptedClaim?, tellsRepeats: Bool, _ world: World
+    ) -> String? {
+        let tables = world.ledger.tables
+        let key = claimant.submissionKey
+        if let claim, tables.hasWaiting, tables.waits(digest(of: claim)) { return nil }
+        let grants = tables.rows(of: key).filter { $0.userID == claimant.userID }
+        let own = grants.filter { $0.origin == origin }
+        if !own.isEmpty { return own.lazy.compactMap { self.lack(of: $0, world) }.first }
+        // The same submission came in other records, which tell of their grants: here at most a repeat is told.
+        if !grants.isEmpty, !tellsRepeats || grants.contains(where: { lack(of: $0, world) == nil }) { return nil }
+        switch tables.answer(key) {
+        case .failed:
+            let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key.bundleID, key.submissionID))
+            // Of two contents under one id the other one may have failed.
+            let isReused = script.claims.count(where: { $0.claimant.submissionKey == key }) > 1
+            return isTold || isReused && answeredAt[key] != nil ? nil : "failed, and not told"
+        case .repeated(let answer):
+            guard let grant = tables.row(of: answer.grant) else { return "answered by a grant that is not there" }
+            // The grant's own submission is told by its own record.
+            guard tellsRepeats else { return nil }
+            return lack(of: grant, world)
+        case nil:
+            return grants.lazy.compactMap { self.lack(of: $0, world) }.first ?? "no outcome"
+        }
+    }
+
+    /// Why a grant is not told and not owed.
+    private func lack(of grant: Grant, _ world: World) -> String? {
+        if isTold(grant, world) || world.ledger.tables.isOwed(grant.reference) { return nil }
+        return "\(grant.reference) is granted, and not told"
+    }
+
+    /// Whether a grant was told, or its record went with the topic before it could be. What its producer sends again is a repeat.
+    func isTold(_ grant: Grant, _ world: World) -> Bool {
+        if toldGrants.contains(grant.reference) { return true }
+        guard world.options.topicsMadeAnew > 0 else { return false }
+        guard let number = world.record(at: grant.origin), case .claim(let claim) = script.records[number].content
+        else {
+            return true
+        }
+        return claim.claimant.submissionKey != grant.claimant.submissionKey
+    }
+
+    private func digest(of claim: ScriptedClaim) -> ClaimDigest {
+        if let digest = digests[claim.number] { return digest }
+        let origin = Origin(topic: Script.topic, partition: 0, offset: 0)
+        let digest = ClaimDigest(of: claim.submission(at: origin, receivedAt: Timestamp(milliseconds: 0)))
+        digests[claim.number] = digest
+        return digest
     }
 }
 
@@ -136,56 +307,5 @@ extension World {
     func record(at origin: Origin) -> Int? {
         let records = kafka.partitions[Int(origin.partition)].records
         return origin.offset >= 0 && origin.offset < records.count ? records[Int(origin.offset)] : nil
-    }
-
-    /// Why a record is not complete; nil if it is: its outcome is durable, and told or owed.
-    func lack(of number: Int, at origin: Origin) -> String? {
-        switch script.records[number].content {
-        case .unreadable:
-            let isThere =
-                witness.events.contains { $0.topic == .quarantined && $0.origin == origin }
-                || ledger.tables.isOwed(.quarantined(origin))
-            return isThere ? nil : "not on the quarantine topic"
-        case .malformed(let claimant):
-            return lack(of: claimant, at: origin, digest: nil, tellsRepeats: true)
-        case .claim(let claim):
-            let submission = claim.submission(at: origin, receivedAt: Timestamp(milliseconds: 0))
-            return lack(
-                of: claim.claimant, at: origin, digest: submission, tellsRepeats: claim.repeats == .publish)
-        }
-    }
-
-    private func lack(
-        of claimant: Claimant, at origin: Origin, digest submission: Submission?, tellsRepeats: Bool
-    ) -> String? {
-        let key = claimant.submissionKey
-        if let submission, ledger.tables.waits(ClaimDigest(of: submission)) { return nil }
-        let grants = ledger.tables.rows(of: key).filter { $0.userID == claimant.userID }
-        let own = grants.filter { $0.origin == origin }
-        if !own.isEmpty { return own.lazy.compactMap { self.lack(of: $0) }.first }
-        // The same submission came in other records, which tell of their grants: here at most a repeat is told.
-        if !grants.isEmpty, !tellsRepeats || grants.contains(where: { lack(of: $0) == nil }) { return nil }
-        switch ledger.tables.answer(key) {
-        case .failed:
-            let id = FailedEvent.id(bundleID: key.bundleID, submissionID: key.submissionID)
-            let isTold = witness.firstByID[id] != nil || ledger.tables.isOwed(.failed(key.bundleID, key.submissionID))
-            return isTold ? nil : "failed, and not told"
-        case .repeated(let answer):
-            guard let grant = ledger.tables.row(of: answer.grant) else {
-                return "answered by a grant that is not there"
-            }
-            // The grant's own submission is told by its own record.
-            guard tellsRepeats else { return nil }
-            return lack(of: grant)
-        case nil:
-            return grants.lazy.compactMap { self.lack(of: $0) }.first ?? "no outcome"
-        }
-    }
-
-    /// Why a grant is not told and not owed.
-    private func lack(of grant: Grant) -> String? {
-        let id = GrantedEvent.id(of: grant.key.grantID)
-        if witness.firstByID[id] != nil || ledger.tables.isOwed(grant.reference) { return nil }
-        return "\(grant.reference) is granted, and not told"
     }
 }

@@ -9,7 +9,9 @@ struct Script: Sendable {
     let lastProducedAt: Int64
 
     static let topic = "receipts.submitted"
-    static let apps: [BundleID] = ["app.plain", "app.calling", "app.quiet"]
+    static let apps: [BundleID] = ["app.plain", calling, "app.quiet"]
+    /// Its fulfilment service hears of each grant first.
+    static let calling: BundleID = "app.calling"
 
     /// Draws a script.
     init(_ options: SwarmOptions, _ random: inout SplitMix64) {
@@ -119,7 +121,7 @@ private struct Author {
         guard let newest = bought.last else { return }
         let order: OrderID? = Bool.random(using: &random) ? OrderID("order-\(number)") : nil
         let claimant = claimant(app: app, user: user, number: number, id: original?.claimant.submissionID, order: order)
-        let owesCall = app == "app.calling"
+        let owesCall = app == Script.calling
         let repeats: RepeatPolicy = app == "app.quiet" ? .ignore : .publish
         var way = Way(endpoints: [], verifiedBy: .signedTransaction)
         var claim = Claim()
@@ -212,7 +214,8 @@ private struct Author {
         records.append(
             ScriptedRecord(
                 number: records.count, partition: Int32.random(in: 0..<options.partitions, using: &random),
-                producedAt: clock, content: content, isLarge: Bool.random(using: &random)))
+                producedAt: clock, content: content, isLarge: Bool.random(using: &random),
+                endsWorkers: options.endsWorkers && records.count == options.submissions / 3))
     }
 
     private func randomApp(_ random: inout SplitMix64) -> BundleID {

@@ -18,6 +18,8 @@ struct ScriptedRecord: Sendable {
     let content: Content
     /// Larger than the quarantine topic takes, where that refuses by size.
     let isLarge: Bool
+    /// Its check ends the worker that makes it.
+    let endsWorkers: Bool
 }
 
 /// Somebody's claim, and what is true of its evidence.

@@ -38,6 +38,22 @@ public struct SwarmOptions: Sendable {
     public var undecided = 0
     /// Shares of latencies that are much longer than usual, in a thousand.
     public var slowness = 5
+    /// Moments at which whichever worker has its turn ends in the middle of it.
+    public var crashes = 0
+    /// A record whose check ends its worker, whichever that is.
+    public var endsWorkers = false
+    /// The topic is made anew, with the same records in another order.
+    public var topicsMadeAnew = 0
+    /// The ledger is emptied, and accepted by an operator once a worker has stopped for it.
+    public var ledgersEmptied = 0
+    /// Workers differ in what their configuration says.
+    public var configurationsDiffer = false
+    /// Apple's endpoints are away, or silent, while anything is produced.
+    public var appleIsAway = false
+    /// Bytes that may wait in `retries`.
+    public var retryBytes: Int64 = 4 << 30
+    /// Milliseconds that a doubt lasts.
+    public var doubtLimit: Int64 = 6 * 3_600_000
     /// Milliseconds of virtual time in which faults may begin.
     public var faultSpan: Int64 = 120_000
 
@@ -46,8 +62,15 @@ public struct SwarmOptions: Sendable {
     /// Nothing but Apple goes wrong.
     var isCalm: Bool {
         kills + stops + freezes + rebalances + lostReplies + ledgerOutages + setBacks + lostAcknowledgements
-            + topicOutages + offsetsSetBack + undecided + slowness == 0
+            + topicOutages + offsetsSetBack + undecided + slowness + crashes + topicsMadeAnew + ledgersEmptied == 0
+            && !endsWorkers && retryBytes > 1 << 20
     }
+
+    /// An answer of Apple's may be lost with the worker that has it.
+    var losesAnswers: Bool { kills + stops + freezes + crashes + ledgerOutages + lostReplies > 0 || endsWorkers }
+
+    /// What was written may be gone again.
+    var forgets: Bool { setBacks + ledgersEmptied > 0 }
 
     /// The options of a seed.
     public init(drawnFrom random: inout SplitMix64) {
@@ -73,6 +96,29 @@ public struct SwarmOptions: Sendable {
         if maybe(1, in: 8, &random) { abandons = Int.random(in: 1...4, using: &random) }
         if maybe(1, in: 4, &random) { undecided = Int.random(in: 5...100, using: &random) }
         slowness = [0, 0, 5, 100].randomElement(using: &random) ?? 0
+        if maybe(1, in: 4, &random) { crashes = Int.random(in: 1...4, using: &random) }
+        endsWorkers = maybe(1, in: 12, &random)
+        if maybe(1, in: 12, &random) { topicsMadeAnew = 1 }
+        if maybe(1, in: 25, &random) { ledgersEmptied = 1 }
+        // A ledger that was set back to before the topic was made anew knows neither what it forgot nor that it did.
+        if forgets { topicsMadeAnew = 0 }
+        // One that was set back counts ends of workers again: three of them then quarantine a record that ended nobody.
+        if setBacks > 0 { crashes = 0 }
+        configurationsDiffer = maybe(1, in: 6, &random)
+        if maybe(1, in: 12, &random) { retryBytes = Int64.random(in: 500...4000, using: &random) }
+        // Six hours are forty answers, ten minutes are seven.
+        if maybe(3, in: 4, &random) { doubtLimit = 600_000 }
         faultSpan = burst ? Int64.random(in: 200...20_000, using: &random) : 120_000
+        if maybe(1, in: 8, &random) { becomeCalm(&random) }
+    }
+
+    /// Nothing but Apple goes wrong, and Apple does all the time: what needs nobody must not wait.
+    private mutating func becomeCalm(_ random: inout SplitMix64) {
+        let drawn = self
+        self = SwarmOptions()
+        (workers, partitions, burst) = (drawn.workers, drawn.partitions, drawn.burst)
+        (verdictsChange, doubtLimit, faultSpan) = (drawn.verdictsChange, drawn.doubtLimit, drawn.faultSpan)
+        slowness = 0
+        appleIsAway = true
     }
 }

@@ -16,8 +16,8 @@ final class Life {
 
     /// News that the core has not taken yet.
     var inbox: [Input] = []
-    var turnAt: Instant?
-    var wakeAt: Instant?
+    /// Its core has nothing in flight, and wants no turn for a while.
+    var isIdle = false
     /// Nothing of the process moves before this.
     var frozenUntil: Instant?
 
@@ -34,6 +34,19 @@ final class Life {
     /// The consumer's news keep their order.
     var consumerAt = Instant(nanoseconds: 0)
     var isDelivering = false
+    /// Batches that the ledger has, for the judge.
+    var batches: [BatchID: [Decision]] = [:]
+    /// What its configuration says differently.
+    var configuration: Configuration
+
+    struct Configuration {
+        /// What it says to claims on which checks differ; nil if it says this and that.
+        var verifies: Bool?
+        /// Whether it knows the fulfilment service.
+        var hasService = true
+        var repeats: RepeatPolicy?
+    }
+
     /// Its commits reach the coordinator in order.
     var commitAt = Instant(nanoseconds: 0)
 
@@ -44,11 +57,14 @@ final class Life {
     var writerEpoch: Int
     var sideEpoch: Int
 
-    init(place: Int, core: consuming WorkerCore, clockError: Int64, epoch: Int, number: Int) {
+    init(
+        place: Int, core: consuming WorkerCore, clockError: Int64, epoch: Int, number: Int, configuration: Configuration
+    ) {
         self.place = place
         name = "worker-\(place)-\(number)"
         self.core = core
         self.clockError = clockError
+        self.configuration = configuration
         writerEpoch = epoch
         sideEpoch = epoch
     }

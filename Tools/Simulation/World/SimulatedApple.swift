@@ -15,12 +15,14 @@ struct SimulatedApple {
         let environment: Environment
         let begin: Int64
         let end: Int64
+        /// Calls have no end before the client gives up, instead of failing at once.
+        var isSilent = false
     }
 
     let claims: [ScriptedClaim]
     var outages: [Outage] = []
-    /// Doubting answers by claim, for the judge: when each was given.
-    var doubts: [Int: [Int64]] = [:]
+    /// Answers by claim, for the judge: when each was given, and whether it was a doubt.
+    var answers: [Int: [(at: Int64, isDoubt: Bool)]] = [:]
 
     init(claims: [ScriptedClaim]) { self.claims = claims }
 
@@ -34,8 +36,9 @@ struct SimulatedApple {
         return all.sorted()
     }
 
-    func isAway(_ endpoint: Endpoint, at now: Int64) -> Bool {
-        outages.contains {
+    /// The outage that an endpoint is in.
+    func outage(of endpoint: Endpoint, at now: Int64) -> Outage? {
+        outages.first {
             $0.endpoint == endpoint.service && $0.environment == endpoint.environment && $0.begin <= now && now < $0.end
         }
     }
@@ -43,20 +46,24 @@ struct SimulatedApple {
     // MARK: Apple
 
     /// The answer to one call.
-    mutating func answer(_ task: AttemptTask, at now: Int64, _ random: inout SplitMix64) -> (AttemptResult, CallOutcome)
-    {
+    mutating func answer(
+        _ task: AttemptTask, _ own: Life.Configuration, at now: Int64, _ random: inout SplitMix64
+    ) -> (AttemptResult, CallOutcome) {
         guard let number = ScriptedClaim.number(of: task.submission.claimant),
             let question = task.question.content as? ScriptedQuestion
         else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .answered) }
-        if isAway(task.question.endpoint, at: now) {
+        if outage(of: task.question.endpoint, at: now) != nil {
+            answers[number, default: []].append((now, false))
             return (.concluded(.retry(.unreachable, notBefore: nil)), .failed)
         }
         let claim = claims[number]
         if question.step + 1 < claim.endpoints.count {
             return (.next(Self.question(claim, step: question.step + 1)), .answered)
         }
-        let verdict = verdict(on: claim, at: now, &random)
-        if case .doubt = verdict { doubts[number, default: []].append(now) }
+        let verdict = verdict(on: claim, own, at: now, &random)
+        let isDoubt =
+            if case .doubt = verdict { true } else { false }
+        answers[number, default: []].append((now, isDoubt))
         return (.concluded(verdict), .answered)
     }
 
@@ -64,13 +71,16 @@ struct SimulatedApple {
         Question(endpoint: claim.endpoints[step], content: ScriptedQuestion(step: step))
     }
 
-    private func verdict(on claim: ScriptedClaim, at now: Int64, _ random: inout SplitMix64) -> Verdict {
+    private func verdict(
+        on claim: ScriptedClaim, _ own: Life.Configuration, at now: Int64, _ random: inout SplitMix64
+    ) -> Verdict {
         let genuine = Verdict.verified(claim.purchases, by: claim.verifiedBy)
         let unknown = Rejection(.transactionNotFound, "Apple does not know the transaction.")
         switch claim.truth {
         case .genuine: return genuine
         case .forged(let rejection): return .rejected(rejection)
-        case .changing(let rejection): return Bool.random(using: &random) ? genuine : .rejected(rejection)
+        case .changing(let rejection):
+            return own.verifies ?? Bool.random(using: &random) ? genuine : .rejected(rejection)
         case .late(let moment): return now < moment ? .doubt(.notFoundYet, becomes: unknown) : genuine
         case .never(let rejection): return .doubt(.notFoundYet, becomes: rejection)
         case .held(let moment): return now < moment ? .hold(.sharedSecretRefused, detail: "A wrong secret.") : genuine
@@ -84,7 +94,10 @@ struct SimulatedApple {
 
     // MARK: Checkers
 
-    func check(_ task: CheckTask, records: [ScriptedRecord], at now: Int64, _ random: inout SplitMix64) -> CheckResult {
+    func check(
+        _ task: CheckTask, records: [ScriptedRecord], _ own: Life.Configuration, at now: Int64,
+        _ random: inout SplitMix64
+    ) -> CheckResult {
         switch task.work {
         case .record(let record, let known):
             let scripted = records[Self.number(of: record)]
@@ -97,10 +110,10 @@ struct SimulatedApple {
                 if let known, Self.matches(known, claimant) { return .known(.publish) }
                 return .malformed(Self.malformed(claimant, record))
             case .claim(let claim):
-                if let known, Self.matches(known, claim.claimant) { return .known(claim.repeats) }
+                if let known, Self.matches(known, claim.claimant) { return .known(own.repeats ?? claim.repeats) }
                 let submission = claim.submission(
                     at: record.origin, receivedAt: record.timestamp ?? Timestamp(milliseconds: 0))
-                return look(at: submission, claim, at: now, &random)
+                return look(at: submission, claim, own, at: now, &random)
             }
         case .quarantine(let record, let reason):
             return .unreadable(
@@ -109,7 +122,7 @@ struct SimulatedApple {
             guard let claim = claim(of: submission) else {
                 return .answer(.concluded(.hold(.unknownAnswer, detail: "")))
             }
-            return look(at: submission, claim, at: now, &random)
+            return look(at: submission, claim, own, at: now, &random)
         case .signature(let submission, let mayDecide):
             guard let claim = claim(of: submission) else { return .signature(holds: false, nil) }
             if case .forged = claim.truth { return .signature(holds: false, nil) }
@@ -121,11 +134,12 @@ struct SimulatedApple {
     }
 
     private func look(
-        at submission: Submission, _ claim: ScriptedClaim, at now: Int64, _ random: inout SplitMix64
+        at submission: Submission, _ claim: ScriptedClaim, _ own: Life.Configuration, at now: Int64,
+        _ random: inout SplitMix64
     ) -> CheckResult {
-        let rules = Self.rules(of: claim)
+        let rules = Self.rules(of: claim, own)
         guard !claim.endpoints.isEmpty else {
-            return .submission(submission, rules, .concluded(verdict(on: claim, at: now, &random)))
+            return .submission(submission, rules, .concluded(verdict(on: claim, own, at: now, &random)))
         }
         var lookUp: GrantLookup?
         if claim.endpoints[0].service == .serverAPI, case .transactionID(let id) = claim.evidence {
@@ -141,9 +155,10 @@ struct SimulatedApple {
         ScriptedClaim.number(of: submission.claimant).map { claims[$0] }
     }
 
-    private static func rules(of claim: ScriptedClaim) -> SubmissionRules {
+    private static func rules(of claim: ScriptedClaim, _ own: Life.Configuration) -> SubmissionRules {
         SubmissionRules(
-            owesCall: claim.owesCall, repeats: claim.repeats, doubtsNothingNew: claim.doubtsNothingNew)
+            owesCall: claim.owesCall && own.hasService, repeats: own.repeats ?? claim.repeats,
+            doubtsNothingNew: claim.doubtsNothingNew)
     }
 
     private static func matches(_ known: KnownOutcome, _ claimant: Claimant) -> Bool {

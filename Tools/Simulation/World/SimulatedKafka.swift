@@ -10,6 +10,8 @@ struct SimulatedKafka {
         var records: [Int] = []
         var committed: Int64?
         var owner: Life?
+        /// Counts its owners: the coordinator refuses what an earlier one commits.
+        var term = 0
     }
 
     var partitions: [Partition]
@@ -40,8 +42,19 @@ struct SimulatedKafka {
             if let before { Self.add(partition, for: before, to: &revoked) }
             if let next { Self.add(partition, for: next, to: &assigned) }
             partitions[number].owner = next
+            partitions[number].term += 1
         }
         return (revoked, assigned)
+    }
+
+    /// Deletes the topic and makes it anew with the same records, each at another place. The group's offsets go with it.
+    mutating func makeTopicAnew(_ random: inout SplitMix64) {
+        let records = partitions.flatMap(\.records).shuffled(using: &random)
+        for index in partitions.indices {
+            partitions[index].records = []
+            partitions[index].committed = nil
+        }
+        for number in records { partitions[Int.random(in: partitions.indices, using: &random)].records.append(number) }
     }
 
     private static func add(_ partition: Int32, for life: Life, to list: inout [(Life, [Int32])]) {

@@ -23,14 +23,21 @@ extension World {
         }
         if !actions.commit.isEmpty {
             life.commitAt = max(life.commitAt, now) + .microseconds(latency(500...5000))
-            events.insert(.commit(life, actions.commit), due: life.commitAt)
+            let terms = actions.commit.map { kafka.partitions[Int($0.partition.partition)].term }
+            events.insert(.commit(life, actions.commit, terms), due: life.commitAt)
         }
         check(actions.checks, life)
-        for task in actions.attempts { after(latency(1000...300_000), .attempt(life, task)) }
+        for task in actions.attempts {
+            // A client waits for ten seconds.
+            let isSilent = apple.outage(of: task.question.endpoint, at: milliseconds)?.isSilent ?? false
+            after(isSilent ? 10_000_000 : latency(1000...300_000), .attempt(life, task))
+        }
         for task in actions.calls { after(latency(1000...100_000), .call(life, task)) }
         for batch in actions.writes {
             life.writerAt = max(life.writerAt, now) + .microseconds(latency(300...5000))
             events.insert(.write(life, batch, epoch: life.writerEpoch), due: life.writerAt)
+            life.batches[batch.id] = batch.decisions
+            witness.writes(batch.decisions)
         }
         for request in actions.requests {
             life.sideAt = max(life.sideAt, now) + .microseconds(latency(200...2000))
@@ -61,20 +68,29 @@ extension World {
         while !rest.isEmpty {
             let chunk = rest.prefix(Int(random(1...32)))
             rest = rest.dropFirst(chunk.count)
+            if chunk.contains(where: endsWorkers) {
+                after(latency(50...2000), .crash(life))
+                continue
+            }
             let checked = chunk.map { task in
                 Checked(
                     token: task.token,
-                    result: apple.check(task, records: script.records, at: milliseconds, &random))
+                    result: apple.check(task, records: script.records, life.configuration, at: milliseconds, &random))
             }
             after(latency(50...2000), .input(life, .checked(checked)))
         }
+    }
+
+    private func endsWorkers(_ task: CheckTask) -> Bool {
+        guard case .record(let record, _) = task.work else { return false }
+        return script.records[SimulatedApple.number(of: record)].endsWorkers
     }
 
     // MARK: Apple and fulfilment services
 
     func ask(_ task: AttemptTask, _ life: Life) {
         guard life.isAlive else { return }
-        let (result, outcome) = apple.answer(task, at: milliseconds, &random)
+        let (result, outcome) = apple.answer(task, life.configuration, at: milliseconds, &random)
         let answered = Answered(token: task.token, result: result, outcome: outcome, took: .milliseconds(100))
         receiveLater(.answered([answered]), life)
     }
@@ -181,7 +197,11 @@ extension World {
 
     private func execute(_ call: LedgerRequest.Call) -> Result<LedgerAnswer, LedgerError> {
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
-        if case .note(let notes) = call { witness.notes(notes, self) }
+        switch call {
+        case .note(let notes): witness.notes(notes, self)
+        case .takeOver(let takeOvers): for takeOver in takeOvers { witness.takesOver(takeOver.ownership) }
+        default: break
+        }
         return attempt { () throws(LedgerError) in try call.perform(on: connection) }
     }
 }

@@ -14,6 +14,10 @@ enum Fault {
     case copyLedger
     case setLedgerBack
     case setOffsetsBack
+    case makeTopicAnew
+    case emptyLedger
+    /// An operator takes the emptied ledger for what it is.
+    case acceptLedger
     case abandon
     /// The end of all faults.
     case heal
@@ -36,6 +40,8 @@ extension World {
             at(copied, .fault(.copyLedger))
             at(copied + random(0...max(span - copied, 1)), .fault(.setLedgerBack))
         }
+        for _ in 0..<options.topicsMadeAnew { at(moment(), .fault(.makeTopicAnew)) }
+        for _ in 0..<options.ledgersEmptied { at(moment(), .fault(.emptyLedger)) }
         for _ in 0..<options.ledgerOutages {
             let begin = moment()
             ledgerOutages.append((begin, min(begin + random(10...40_000), span)))
@@ -51,7 +57,27 @@ extension World {
                 SimulatedApple.Outage(
                     endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
                     environment: Environment.allCases.randomElement(using: &random) ?? .production,
-                    begin: begin, end: begin + random(1000...1_800_000)))
+                    begin: begin, end: begin + random(1000...1_800_000), isSilent: chance(300)))
+        }
+        if options.appleIsAway { drawLongOutages() }
+    }
+
+    private func drawLongOutages() {
+        // Calls that have no end hold a third of what a small limit leaves to Apple's endpoints: one of these is away then.
+        guard settings.inFlight >= 64 else {
+            apple.outages.append(
+                SimulatedApple.Outage(
+                    endpoint: .verifyReceipt, environment: .production, begin: 0,
+                    end: script.lastProducedAt + random(10_000...3_600_000), isSilent: true))
+            return
+        }
+        for service in Endpoint.Service.allCases {
+            for environment in Environment.allCases where service == .verifyReceipt || chance(500) {
+                apple.outages.append(
+                    SimulatedApple.Outage(
+                        endpoint: service, environment: environment, begin: 0,
+                        end: script.lastProducedAt + random(10_000...3_600_000), isSilent: chance(500)))
+            }
         }
     }
 
@@ -60,10 +86,7 @@ extension World {
         switch fault {
         case .start(let place): start(place)
         case .kill(let place):
-            guard let life = lives[place] else { return }
-            die(life)
-            lives[place] = nil
-            at(milliseconds + random(10...5000), .fault(.start(place)))
+            kill(place)
         case .stop(let place):
             guard let life = lives[place], !life.isStopping else { return }
             life.isStopping = true
@@ -81,26 +104,84 @@ extension World {
             let isForgotten = kafka.partitions.indices.contains { number in
                 kafka.partitions[number].committed != nil && !copy.knows(SimulatedKafka.name(Int32(number)))
             }
-            guard !isForgotten else { return }
-            ledger.setBack(to: copy)
-            connection.reconnect()
-            epoch += 1
+            guard !isForgotten, !isEmptied else { return }
+            replaceLedger(by: copy)
+        case .emptyLedger:
+            guard kafka.partitions.contains(where: { $0.committed != nil }) else { return }
+            isEmptied = true
+            replaceLedger(by: ModelTables(id: "ledger-2"))
+        case .acceptLedger: acceptLedger()
         case .setOffsetsBack:
             // The coordinator takes them only while the group has no members.
-            let members = kafka.members
-            kafka.members = []
-            rebalance()
-            kafka.members = members
-            defer { rebalance() }
-            for index in kafka.partitions.indices {
-                kafka.partitions[index].committed = kafka.partitions[index].committed.map { random(0...$0) }
+            withoutMembers {
+                for index in kafka.partitions.indices {
+                    kafka.partitions[index].committed = kafka.partitions[index].committed.map { random(0...$0) }
+                }
+            }
+        case .makeTopicAnew:
+            withoutMembers {
+                kafka.makeTopicAnew(&random)
+                witness.forgetOffsets()
             }
         case .abandon: abandon()
         case .heal:
             isHealthy = true
+            deploy()
             for place in lives.indices where lives[place] == nil { start(place) }
             rebalance()
         }
+    }
+
+    private func replaceLedger(by tables: ModelTables) {
+        ledger.setBack(to: tables)
+        connection.reconnect()
+        epoch += 1
+    }
+
+    private func acceptLedger() {
+        let note = OperatorNote(
+            actor: "somebody", reason: "a new ledger", at: Timestamp(milliseconds: Self.wallStart + milliseconds))
+        guard !isAccepted, (try? connection.accept(ledger: ledger.tables.id, note)) == true else { return }
+        isAccepted = true
+        witness.accepted(
+            kafka.partitions.flatMap { partition in partition.records.prefix(Int(partition.committed ?? 0)) })
+    }
+
+    private func withoutMembers(_ body: () -> Void) {
+        let members = kafka.members
+        kafka.members = []
+        rebalance()
+        body()
+        kafka.members = members
+        rebalance()
+    }
+
+    /// All workers get one configuration.
+    private func deploy() {
+        for case let life? in lives {
+            life.configuration = Life.Configuration()
+            after(0, .input(life, .rules(Self.rules(for: life.configuration, version: 2))))
+        }
+    }
+
+    private static func rules(for configuration: Life.Configuration, version: Int) -> Rules {
+        Rules(
+            version: version, endpoints: SimulatedApple.endpoints.map { EndpointRules(endpoint: $0) },
+            services: configuration.hasService ? [Script.calling] : [], content: 0)
+    }
+
+    private func drawConfiguration() -> Life.Configuration {
+        guard options.configurationsDiffer, !isHealthy else { return Life.Configuration() }
+        return Life.Configuration(
+            verifies: chance(500), hasService: chance(500),
+            repeats: [nil, .publish, .ignore].randomElement(using: &random) ?? nil)
+    }
+
+    func kill(_ place: Int) {
+        guard let life = lives[place] else { return }
+        die(life)
+        lives[place] = nil
+        at(milliseconds + random(10...5000), .fault(.start(place)))
     }
 
     private func start(_ place: Int) {
@@ -110,12 +191,9 @@ extension World {
         settings.workerName = "worker-\(started)"
         let life = Life(
             place: place, core: WorkerCore(settings: settings, seed: random.next()),
-            clockError: random(-200...200), epoch: epoch, number: started)
+            clockError: random(-200...200), epoch: epoch, number: started, configuration: drawConfiguration())
         lives[place] = life
-        let rules = Rules(
-            version: 1, endpoints: SimulatedApple.endpoints.map { EndpointRules(endpoint: $0) },
-            services: ["app.calling"], content: 0)
-        after(0, .input(life, .rules(rules)))
+        after(0, .input(life, .rules(Self.rules(for: life.configuration, version: 1))))
         kafka.members.append(life)
         rebalance()
     }
@@ -129,6 +207,8 @@ extension World {
     func stopped(_ life: Life, _ reason: StopReason) {
         switch reason {
         case .clean: break
+        case .forgotten(ledger: "ledger-2") where isEmptied:
+            at(milliseconds + random(100...30_000), .fault(.acceptLedger))
         case .forgotten, .unusable: witness.violations.append(Violation(.stopped, "\(life.name) stopped: \(reason)"))
         }
         life.isAlive = false

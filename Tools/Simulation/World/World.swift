@@ -11,7 +11,6 @@ import Scheduling
 final class World {
     enum Event {
         case produce(Int)
-        case turn(Life)
         case input(Life, Input)
         case deliver(Life)
         case write(Life, WriteBatch, epoch: Int)
@@ -19,7 +18,8 @@ final class World {
         case attempt(Life, AttemptTask)
         case publish(Life, PublishTask)
         case call(Life, CallTask)
-        case commit(Life, [CommittedOffset])
+        case commit(Life, [CommittedOffset], [Int])
+        case crash(Life)
         case leave(Life)
         case fault(Fault)
         case watch
@@ -29,7 +29,7 @@ final class World {
     let script: Script
     var random: SplitMix64
     var now = Instant(nanoseconds: 0)
-    var events = DelayQueue<Event>()
+    var events = Agenda<Event>()
     var kafka: SimulatedKafka
     var apple: SimulatedApple
     let ledger: LedgerModel
@@ -38,11 +38,17 @@ final class World {
     /// How often the ledger was lost: a call that was made before does nothing.
     var epoch = 0
     var lives: [Life?]
+    /// When the core at each place has its next turn.
+    private var turns: [Instant]
     var started = 0
     var witness: Witness
+    /// The ledger is empty, although the group has read: workers stop until somebody has looked.
+    var isEmptied = false
+    var isAccepted = false
     var topicOutages: [(topic: Topic, begin: Int64, end: Int64)] = []
     var ledgerOutages: [(begin: Int64, end: Int64)] = []
     var settings = CoreSettings()
+    private var crashesLeft = 0
     /// No faults any more: what is left has to come to its end.
     var isHealthy = false
     var trace: Trace?
@@ -53,6 +59,9 @@ final class World {
     static let settled: Int64 = 1000
     /// A run that has not come to its end by then never will.
     static let limit: Int64 = 72 * 3_600_000
+    /// A core that wants no turn for so long waits for nothing but its next sample.
+    static let idle: Duration = .seconds(5)
+    private static let never = Instant(nanoseconds: .max)
     /// Events of one run; the most that an honest one was seen to need is a tenth of it.
     static let maxEvents = 2_000_000
 
@@ -65,8 +74,12 @@ final class World {
         ledger = LedgerModel(id: "ledger-1", now: Timestamp(milliseconds: Self.wallStart))
         connection = ledger.connection()
         lives = Array(repeating: nil, count: options.workers)
+        turns = Array(repeating: Self.never, count: options.workers)
         witness = Witness(script: script)
-        settings.inFlight = [16, 64, 8192].randomElement(using: &random) ?? 64
+        settings.inFlight = (options.isCalm ? [32, 64, 8192] : [16, 64, 8192]).randomElement(using: &random) ?? 64
+        settings.doubtLimit = .milliseconds(options.doubtLimit)
+        settings.retryBytes = options.retryBytes
+        crashesLeft = options.crashes
         self.random = random
         self.trace = trace
     }
@@ -87,22 +100,21 @@ final class World {
         at(options.faultSpan, .fault(.heal))
         at(max(options.faultSpan, script.lastProducedAt) + 1000, .watch)
         var count = 0
-        while let due = events.nextDue {
+        while let due = nextMoment {
             now = max(now, due)
-            guard let event = events.popDue(at: now) else { continue }
             count += 1
             guard count < Self.maxEvents, milliseconds < Self.limit else {
                 witness.violations.append(
                     Violation(.endless, "after \(count) events and \(milliseconds) ms: \(unfinished())"))
                 return witness.violations
             }
-            handle(event)
+            if let event = events.popDue(at: now) { handle(event) } else { turnDue() }
             if isDone || !witness.violations.isEmpty { break }
         }
         if witness.violations.isEmpty {
             Judge(
-                witness: witness, tables: ledger.tables, apple: apple, wasSetBack: options.setBacks > 0,
-                isCalm: options.isCalm
+                witness: witness, tables: ledger.tables, apple: apple, options: options,
+                isTold: { self.witness.isTold($0, self) }
             ).judge()
                 .forEach { witness.violations.append($0) }
         }
@@ -114,7 +126,6 @@ final class World {
     private func handle(_ event: Event) {
         switch event {
         case .produce(let number): produce(number)
-        case .turn(let life): turn(life)
         case .input(let life, let input): receive(input, life)
         case .deliver(let life): deliver(life)
         case .write(let life, let batch, let epoch): write(batch, of: life, epoch: epoch)
@@ -122,19 +133,22 @@ final class World {
         case .attempt(let life, let task): ask(task, life)
         case .publish(let life, let task): publish(task, life)
         case .call(let life, let task): fulfil(task, life)
-        case .commit(let life, let offsets): commit(offsets, life)
+        case .commit(let life, let offsets, let terms): commit(offsets, terms, life)
+        case .crash(let life): if life.isAlive { crash(life) }
         case .leave(let life): leave(life)
         case .fault(let fault): apply(fault)
         case .watch: watch()
         }
     }
 
+    /// Looks whether all is done. Naps look, too: this finds a run that never sleeps.
     private func watch() {
-        if isHealthy, unfinished().isEmpty {
-            isDone = true
-            return
-        }
-        at(milliseconds + max(1000, milliseconds / 20), .watch)
+        isDone = isComplete
+        at(milliseconds + max(1000, milliseconds / 4), .watch)
+    }
+
+    private var isComplete: Bool {
+        isHealthy && milliseconds > script.lastProducedAt && ledger.tables.nextDue == nil && unfinished().isEmpty
     }
 
     /// What is not done yet, in words.
@@ -146,6 +160,9 @@ final class World {
             let complete = min(partition.committed ?? 0, noted)
             guard complete < partition.records.count else { continue }
             rest.append("partition \(number) at \(complete) of \(partition.records.count)")
+        }
+        for case let life? in lives where life.core.inFlight > 0 {
+            rest.append("\(life.name) with \(life.core.inFlight) in flight")
         }
         if ledger.tables.owedCount > 0 { rest.append("\(ledger.tables.owedCount) rows in outbox") }
         if !ledger.tables.waiting.isEmpty { rest.append("\(ledger.tables.waiting.count) rows in retries") }
@@ -199,9 +216,11 @@ final class World {
         }
         var isLeft = false
         for index in life.reading.indices {
-            let reading = life.reading[index]
-            let partition = kafka.partitions[Int(reading.partition)]
+            let partition = kafka.partitions[Int(life.reading[index].partition)]
             let end = Int64(partition.records.count)
+            // An offset that is not there any more: reading goes on with the oldest record.
+            if life.reading[index].position > end { life.reading[index].position = 0 }
+            let reading = life.reading[index]
             guard reading.position < end else { continue }
             guard life.delivered.records < life.demand.records, life.delivered.bytes < life.demand.bytes else { return }
             let most = min(end - reading.position, random(1...20), life.demand.records - life.delivered.records)
@@ -227,11 +246,13 @@ final class World {
         events.insert(.input(life, input), due: life.consumerAt)
     }
 
-    private func commit(_ offsets: [CommittedOffset], _ life: Life) {
-        for offset in offsets {
+    private func commit(_ offsets: [CommittedOffset], _ terms: [Int], _ life: Life) {
+        for (offset, term) in zip(offsets, terms) {
             let number = Int(offset.partition.partition)
             // The coordinator takes offsets from the owner alone.
-            guard kafka.partitions[number].owner === life, let next = offset.offset else { continue }
+            guard kafka.partitions[number].owner === life, kafka.partitions[number].term == term,
+                let next = offset.offset
+            else { continue }
             witness.committed(number, from: kafka.partitions[number].committed ?? 0, to: next, self)
             kafka.partitions[number].committed = next
         }
@@ -247,30 +268,80 @@ final class World {
         schedule(life, now + .microseconds(random(0...1000)))
     }
 
-    func schedule(_ life: Life, _ moment: Instant) {
-        if let turnAt = life.turnAt, turnAt <= moment { return }
-        life.turnAt = moment
-        events.insert(.turn(life), due: moment)
+    /// The core has a turn by a moment.
+    private func schedule(_ life: Life, _ moment: Instant) {
+        turns[life.place] = min(turns[life.place], moment)
+    }
+
+    /// Of the first event or turn.
+    private var nextMoment: Instant? {
+        var earliest = events.next ?? Self.never
+        for turn in turns where turn < earliest { earliest = turn }
+        return earliest == Self.never ? nil : earliest
+    }
+
+    private func turnDue() {
+        guard let place = turns.firstIndex(where: { $0 <= now }) else { return }
+        turns[place] = Self.never
+        guard let life = lives[place] else { return }
+        turn(life)
     }
 
     private func turn(_ life: Life) {
-        guard life.isAlive, let turnAt = life.turnAt, turnAt <= now else { return }
-        if let until = life.frozenUntil, until > now {
-            life.turnAt = until
-            events.insert(.turn(life), due: until)
-            return
-        }
-        life.turnAt = nil
+        if let until = life.frozenUntil, until > now { return schedule(life, until) }
+        if let until = nap(of: life) { return schedule(life, until) }
         let wall = Timestamp(milliseconds: Self.wallStart + milliseconds + life.clockError)
+        var inbox: [Input] = []
+        swap(&inbox, &life.inbox)
         var actions = Actions()
-        let inbox = life.inbox
-        life.inbox.removeAll(keepingCapacity: true)
-        for input in inbox {
+        let crashesAt = crashPoint(of: inbox)
+        for (place, input) in inbox.enumerated() {
+            if crashesAt == place { return crash(life) }
             trace?.note(self, life, input)
             life.core.handle(input, at: now, wall: wall, into: &actions)
         }
         life.core.endTurn(at: now, wall: wall, into: &actions)
+        if crashesAt == inbox.count { return crash(life) }
+        judgeTurn(of: life, inbox, actions)
         carryOut(&actions, life)
-        if let wakeAt = actions.wakeAt { schedule(life, max(wakeAt, now + .microseconds(1))) }
+        if crashesAt == inbox.count + 1 { return crash(life) }
+        inbox.removeAll(keepingCapacity: true)
+        swap(&inbox, &life.inbox)
+        guard life.isAlive, let wakeAt = actions.wakeAt else { return }
+        life.isIdle = wakeAt - now >= Self.idle && life.core.inFlight == 0
+        schedule(life, max(wakeAt, now + .microseconds(1)))
+    }
+
+    /// Before which input of a turn the process ends: with all that it has decided, or with what it has not said yet.
+    private func crashPoint(of inbox: [Input]) -> Int? {
+        guard crashesLeft > 0, !isHealthy, !inbox.isEmpty, chance(20) else { return nil }
+        crashesLeft -= 1
+        return Int(random(0...Int64(inbox.count + 1)))
+    }
+
+    private func crash(_ life: Life) {
+        trace?.note(self, .kill(life.place))
+        kill(life.place)
+    }
+
+    private func judgeTurn(of life: Life, _ inbox: [Input], _ actions: borrowing Actions) {
+        guard !life.isStopping else { return }
+        for case .written(let id, .success(let results)) in inbox {
+            guard let batch = life.batches.removeValue(forKey: id) else { continue }
+            witness.heard(results, of: batch, tells: actions.publishes.map(\.event), life.name)
+        }
+    }
+
+    /// Samples of a ledger in which nothing is due find nothing. Once nothing goes wrong any more, an idle process stands still
+    /// until something is due, and a while longer, as one on a suspended machine does: a doubt lasts six hours, and a seed
+    /// two milliseconds.
+    private func nap(of life: Life) -> Instant? {
+        guard life.isIdle, isHealthy, life.inbox.isEmpty else { return nil }
+        guard let dueAt = ledger.tables.nextDue else {
+            isDone = isComplete
+            return nil
+        }
+        let due = Instant(nanoseconds: (dueAt - Self.wallStart) * 1_000_000)
+        return due > now ? due + .milliseconds(random(0...30_000)) : nil
     }
 }
