@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# Plants each bug in a copy of the sources and expects its test suite to fail.
+# Plants each bug in a copy of the sources and expects it to be noticed: by a test suite, or by a run of the simulation.
 #
 #     Tests/PlantedBugs/run.sh Ledger           all patches of a folder
 #     Tests/PlantedBugs/run.sh Ledger 14 18     those whose names begin so
+#     Tests/PlantedBugs/run.sh Simulation       the bugs that simulated fleets must notice
 #
-# A patch says in its head what is wrong with it (first line) and which suite must notice ("Suite: …", a filter of
-# `swift test`). A patch that does not apply any more, that does not build, or that no test notices ends this with 1.
+# A patch says in its head what is wrong with it (first line). In `Ledger` it names the suite that must notice ("Suite: …",
+# a filter of `swift test`); in `Simulation` one of SEEDS runs must break a promise. A patch that does not apply any more,
+# that does not build, or that nothing notices ends this with 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${1:?the folder of patches}
 shift
+seeds=${SEEDS:-10000}
+below="Sources/Scheduling Sources/CLibcrypto Sources/Contract Sources/Cryptography Sources/Ledger Tools/LedgerModel"
 # What the suites of a folder need. Targets enter the build when their folder is there.
 case $folder in
     Ledger)
-        parts="Sources/CSQLite Sources/CLibcrypto Sources/Contract Sources/Cryptography Sources/Ledger Sources/LedgerSQLite
-            Sources/Scheduling
-            Tools/LedgerModel Tests/LedgerConformance Tests/LedgerModelTests Tests/LedgerSQLiteTests" ;;
+        parts="$below Sources/CSQLite Sources/LedgerSQLite Tests/LedgerConformance Tests/LedgerModelTests
+            Tests/LedgerSQLiteTests" ;;
+    Simulation)
+        parts="$below Sources/Processing Tools/Simulation Tools/Simulate" ;;
     *)
         parts="Sources Tools Tests" ;;
 esac
@@ -31,11 +36,18 @@ for part in $parts; do
 done
 cd "$copy"
 
-passes() { $swift test --disable-xctest --filter "$1" >"$copy/output" 2>&1; }
+if [ "$folder" = Simulation ]; then
+    build() { $swift build -c release --product grantor-simulate >"$copy/output" 2>&1; }
+    # The first argument is a suite's name, which a run of the simulation has not.
+    passes() { .build/release/grantor-simulate until-broken 1 "${2:-$seeds}" >"$copy/output" 2>&1; }
+else
+    build() { $swift build --build-tests >"$copy/output" 2>&1; }
+    passes() { $swift test --disable-xctest --filter "$1" >"$copy/output" 2>&1; }
+fi
 
-if ! passes '.*'; then
+if ! build || ! passes '.*' 300; then
     cat output
-    echo "The suites fail without a planted bug."
+    echo "What has to notice fails without a planted bug."
     exit 1
 fi
 
@@ -52,7 +64,7 @@ for patch in "$root/Tests/PlantedBugs/$folder"/*.patch; do
         echo "DOES NOT APPLY  $name"
         exit 1
     fi
-    if ! $swift build --build-tests >output 2>&1; then
+    if ! build; then
         grep error: output || true
         echo "DOES NOT BUILD  $name"
         missed=1
@@ -60,7 +72,7 @@ for patch in "$root/Tests/PlantedBugs/$folder"/*.patch; do
         echo "NOT NOTICED     $name"
         missed=1
     else
-        echo "noticed         $name"
+        echo "noticed         $name $(grep -m 1 '^seed [0-9]*:' output | cut -c 1-120 || true)"
     fi
     patch --quiet --reverse -p1 <"$patch"
 done
