@@ -54,7 +54,7 @@ public struct LocalChecker: Sendable {
         let outcome = check(submission, isRetry: true, at: now)
         guard case .ask = outcome, case .receipt(let base64) = submission.evidence,
             let rules = apps[submission.bundleID], rules.receipts == .verifyReceipt,
-            let receipt = try? AppReceipt(der: ReceiptText(base64).bytes), verifiers.isSigned(receipt),
+            let receipt = try? AppReceipt.parse(base64: base64), verifiers.isSigned(receipt),
             case .verdict(let verdict) = Self.conclusion(on: receipt, of: submission, app: rules.app),
             case .verified = verdict
         else { return outcome }
@@ -94,7 +94,7 @@ public struct LocalChecker: Sendable {
         do throws(ReceiptSignatureError) {
             try verifiers.receipts.verify(receipt)
         } catch {
-            return .concluded(.rejected(Rejection(.receiptNotAuthentic, error.detail)))
+            return .concluded(error.verdict)
         }
         if subject.rules.receipts == .serverAPI {
             guard let question = LookupQuestion(subject: subject, receipt: receipt) else {

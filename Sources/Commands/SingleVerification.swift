@@ -69,7 +69,7 @@ struct SingleVerification {
                 Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
             }
         case .receipt(let base64):
-            verifiers.receipts.explain(base64: base64.string).checks.map {
+            verifiers.receipts.explain(base64: base64).checks.map {
                 Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
             }
         }

@@ -41,32 +41,32 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 
 /// The kinds of ``Identifier``. None has a value.
 public enum IdentifierKind {
-    public enum Submission {}
-    public enum User {}
-    public enum Bundle {}
-    public enum Order {}
-    public enum Product {}
-    public enum Transaction {}
-    public enum Grant {}
-    public enum Event {}
+    public enum OfSubmission {}
+    public enum OfUser {}
+    public enum OfBundle {}
+    public enum OfOrder {}
+    public enum OfProduct {}
+    public enum OfTransaction {}
+    public enum OfGrant {}
+    public enum OfEvent {}
 }
 
 /// The producer's own idempotency key of a submission: 1-128 of `[A-Za-z0-9._:-]`.
-public typealias SubmissionID = Identifier<IdentifierKind.Submission>
+public typealias SubmissionID = Identifier<IdentifierKind.OfSubmission>
 /// The platform's account that claims a purchase: 1-128 characters.
-public typealias UserID = Identifier<IdentifierKind.User>
+public typealias UserID = Identifier<IdentifierKind.OfUser>
 /// An app's bundle identifier, such as `com.example.game`.
-public typealias BundleID = Identifier<IdentifierKind.Bundle>
+public typealias BundleID = Identifier<IdentifierKind.OfBundle>
 /// The platform's order that a submission belongs to.
-public typealias OrderID = Identifier<IdentifierKind.Order>
+public typealias OrderID = Identifier<IdentifierKind.OfOrder>
 /// A product identifier as set up in App Store Connect.
-public typealias ProductID = Identifier<IdentifierKind.Product>
+public typealias ProductID = Identifier<IdentifierKind.OfProduct>
 /// Apple's identifier of a transaction: 1-20 digits.
-public typealias TransactionID = Identifier<IdentifierKind.Transaction>
+public typealias TransactionID = Identifier<IdentifierKind.OfTransaction>
 /// A grant's identifier: the UUIDv5 of its key.
-public typealias GrantID = Identifier<IdentifierKind.Grant>
+public typealias GrantID = Identifier<IdentifierKind.OfGrant>
 /// An event's identifier, derived from what it tells, so that it never changes.
-public typealias EventID = Identifier<IdentifierKind.Event>
+public typealias EventID = Identifier<IdentifierKind.OfEvent>
 
 extension TransactionID {
     /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is.

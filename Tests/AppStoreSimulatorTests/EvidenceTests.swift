@@ -36,7 +36,7 @@ struct EvidenceTests {
         let purchases = (1...100).map { SimulatedPurchase.gems(TransactionID("\($0)")) }
         let text = try ReceiptFactory(authority: authority).base64(.sample(purchases))
 
-        let receipt = try AppReceipt.parse(base64: text)
+        let receipt = try AppReceipt.parse(base64: EvidenceText(text))
 
         try ReceiptVerifier(roots: TrustedRoots(pem: authority.rootsPEM)).verify(receipt)
         #expect(receipt.bundleID == "com.example.game")

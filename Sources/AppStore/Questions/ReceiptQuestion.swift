@@ -208,10 +208,7 @@ struct ReceiptQuestion: QuestionState {
     }
 
     /// Nil never in practice: it was read before it was sent.
-    private var receipt: AppReceipt? {
-        guard let text = try? ReceiptText(EvidenceText(base64)) else { return nil }
-        return try? AppReceipt(der: text.bytes)
-    }
+    private var receipt: AppReceipt? { try? AppReceipt.parse(base64: EvidenceText(base64)) }
 
     private func verdict(on refusal: AppleCodes.StatusMeaning, status: Int, isSigned: Bool) -> Verdict {
         if refusal == .perhapsMalformed {

@@ -20,7 +20,7 @@ public struct AppReceipt: Hashable, Sendable {
     let purchaseSets: [ArraySlice<UInt8>]
 
     /// Reads a receipt from base64 in any of the forms that ``ReceiptText`` takes.
-    public static func parse(base64: String) throws(AppReceiptError) -> AppReceipt {
+    public static func parse(base64: EvidenceText) throws(AppReceiptError) -> AppReceipt {
         try AppReceipt(der: ReceiptText(base64).bytes)
     }
 

@@ -17,15 +17,10 @@ public struct ReceiptText: Hashable, Sendable {
     /// The bytes that the text stands for.
     public let bytes: [UInt8]
 
-    /// Normalises and decodes a client's text.
-    ///
-    /// ASCII white space is skipped wherever it stands; `-` and `_` count as `+` and `/`; padding may be missing.
-    public init(_ text: String) throws(AppReceiptError) {
-        try self.init(EvidenceText(text))
-    }
-
     /// Normalises and decodes a client's text. One that is in the standard form, as nearly all are, is kept as the part
     /// of a record that it is.
+    ///
+    /// ASCII white space is skipped wherever it stands; `-` and `_` count as `+` and `/`; padding may be missing.
     public init(_ text: EvidenceText) throws(AppReceiptError) {
         let text = text.bytes
         guard text.count <= Self.maxTextBytes else { throw .tooLarge }

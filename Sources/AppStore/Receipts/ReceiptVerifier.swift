@@ -178,7 +178,7 @@ extension ReceiptVerifier {
     /// The checks that granting a receipt makes, each with how it ended.
     ///
     /// - Parameter base64: in any of the forms that ``ReceiptText`` takes.
-    public func explain(base64: String) -> EvidenceReport<ReceiptStep> {
+    public func explain(base64: EvidenceText) -> EvidenceReport<ReceiptStep> {
         let receipt: AppReceipt
         do throws(AppReceiptError) {
             receipt = try AppReceipt.parse(base64: base64)

@@ -61,7 +61,7 @@ struct SignerInfo {
     /// The integer's bytes, without leading zeros, which encoders write differently.
     let serialNumber: ArraySlice<UInt8>
     let digest: Digest
-    let algorithm: SignatureAlgorithm
+    let algorithm: Algorithm
     /// The attributes that were signed in the payload's place, as they were signed; nil if the payload itself was.
     let signedAttributes: SignedAttributes?
     let signature: ArraySlice<UInt8>
@@ -84,7 +84,7 @@ struct SignerInfo {
             guard let read = SignedAttributes(value, in: bytes) else { return nil }
             attributes = read
         }
-        guard let algorithm = SignatureAlgorithm(parts.popFirst()?.algorithm(in: bytes)), algorithm.allows(digest),
+        guard let algorithm = Algorithm(parts.popFirst()?.algorithm(in: bytes)), algorithm.allows(digest),
             let signature = parts.popFirst()?.octets(in: bytes),
             parts.isEmpty || (parts.count == 1 && parts.first?.identifier == Self.unsignedAttributes)
         else { return nil }
@@ -116,34 +116,36 @@ extension SignerInfo.Digest {
     private static let sha256Identifier: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01]
 }
 
-/// How a signer signed, as far as it says so: Apple's receipts name the kind of key alone.
-enum SignatureAlgorithm {
-    case rsa
-    case rsaWithSHA1, rsaWithSHA256
-    case ecdsaWithSHA256
+extension SignerInfo {
+    /// How a signer signed, as far as it says so: Apple's receipts name the kind of key alone.
+    enum Algorithm {
+        case rsa
+        case rsaWithSHA1, rsaWithSHA256
+        case ecdsaWithSHA256
 
-    /// The algorithm of an identifier; nil for every other one.
-    fileprivate init?(_ identifier: ArraySlice<UInt8>?) {
-        switch identifier.map(Array.init) {
-        case Self.pkcs1 + [1]: self = .rsa
-        case Self.pkcs1 + [5]: self = .rsaWithSHA1
-        case Self.pkcs1 + [11]: self = .rsaWithSHA256
-        case Self.ecdsaWithSHA256Identifier: self = .ecdsaWithSHA256
-        default: return nil
+        /// The algorithm of an identifier; nil for every other one.
+        fileprivate init?(_ identifier: ArraySlice<UInt8>?) {
+            switch identifier.map(Array.init) {
+            case Self.pkcs1 + [1]: self = .rsa
+            case Self.pkcs1 + [5]: self = .rsaWithSHA1
+            case Self.pkcs1 + [11]: self = .rsaWithSHA256
+            case Self.ecdsaWithSHA256Identifier: self = .ecdsaWithSHA256
+            default: return nil
+            }
         }
-    }
 
-    /// 1.2.840.113549.1.1.
-    private static let pkcs1: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01]
-    /// 1.2.840.10045.4.3.2.
-    private static let ecdsaWithSHA256Identifier: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]
+        /// 1.2.840.113549.1.1.
+        private static let pkcs1: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01]
+        /// 1.2.840.10045.4.3.2.
+        private static let ecdsaWithSHA256Identifier: [UInt8] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]
 
-    /// Whether it goes together with the digest that the signer names.
-    fileprivate func allows(_ digest: SignerInfo.Digest) -> Bool {
-        switch self {
-        case .rsa: true
-        case .rsaWithSHA1: digest == .sha1
-        case .rsaWithSHA256, .ecdsaWithSHA256: digest == .sha256
+        /// Whether it goes together with the digest that the signer names.
+        fileprivate func allows(_ digest: SignerInfo.Digest) -> Bool {
+            switch self {
+            case .rsa: true
+            case .rsaWithSHA1: digest == .sha1
+            case .rsaWithSHA256, .ecdsaWithSHA256: digest == .sha256
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ struct ReceiptTextTests {
         "brings every spelling of the same bytes into the one that Apple takes",
         arguments: ["+/+/+w==", "-_-_-w==", "+/+/+w", "-_+/+w", " +/+/\r\n+w==\n", "+/+/\t+w=\n=", "+/+/+x=="])
     func spellings(text: String) throws {
-        let receipt = try ReceiptText(text)
+        let receipt = try ReceiptText(EvidenceText(text))
         #expect(Array(receipt.base64) == Array("+/+/+w==".utf8))
         #expect(receipt.bytes == [0xfb, 0xff, 0xbf, 0xfb])
     }
@@ -26,12 +26,12 @@ struct ReceiptTextTests {
             "A", "AAAAA", "AA=A", "AAA==", "AA=", "AAAA=", "AAAA====", "====", "AA*A", "AA\u{0}A", "ÄAAA", "{}",
         ])
     func garbage(text: String) {
-        #expect(throws: AppReceiptError.notBase64) { try ReceiptText(text) }
+        #expect(throws: AppReceiptError.notBase64) { try ReceiptText(EvidenceText(text)) }
     }
 
     @Test("tells an empty text from a wrong one", arguments: ["", " \r\n\t"])
     func empty(text: String) {
-        #expect(throws: AppReceiptError.empty) { try ReceiptText(text) }
+        #expect(throws: AppReceiptError.empty) { try ReceiptText(EvidenceText(text)) }
     }
 
     @Test("looks at the size before anything else")

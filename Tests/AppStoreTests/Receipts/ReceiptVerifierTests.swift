@@ -63,7 +63,8 @@ struct ReceiptVerifierTests {
         let signing = try ReceiptSigning.rsa()
         let text = SignedToken.base64URL(try signing.der())
         for text in [text, text.replacing("M", with: "\r\nM")] {
-            #expect(ReceiptVerifier(roots: signing.roots).error(try AppReceipt.parse(base64: text)) == nil)
+            #expect(
+                ReceiptVerifier(roots: signing.roots).error(try AppReceipt.parse(base64: EvidenceText(text))) == nil)
         }
     }
 
@@ -114,7 +115,8 @@ struct ReceiptVerifierTests {
 @Suite("Explained receipts")
 struct ReceiptReportTests {
     private func report(_ signing: ReceiptSigning) throws -> EvidenceReport<ReceiptStep> {
-        ReceiptVerifier(roots: signing.roots).explain(base64: Data(try signing.der()).base64EncodedString())
+        ReceiptVerifier(roots: signing.roots).explain(
+            base64: EvidenceText(Data(try signing.der()).base64EncodedString()))
     }
 
     private func changed(_ change: (inout ReceiptSigning) throws -> Void) throws -> EvidenceReport<ReceiptStep> {
@@ -156,7 +158,7 @@ struct ReceiptReportTests {
 
     @Test("a text that is no receipt fails at once", arguments: ["", "!", "e30=", "MAA="])
     func noReceipt(text: String) throws {
-        let report = try ReceiptVerifier(roots: .apple()).explain(base64: text)
+        let report = try ReceiptVerifier(roots: .apple()).explain(base64: EvidenceText(text))
         #expect(report.checks.first?.outcome == .failed)
         #expect(report.checks.dropFirst().allSatisfy { $0.outcome == .skipped })
     }
