@@ -9,6 +9,8 @@ public enum Input: Sendable {
 
     /// The group gives partitions to this worker. Nothing is read until ``Actions/assign`` names them.
     case assigned([TopicPartition])
+    /// A partition's offsets are behind where it was read: its topic was made anew, or lost its end.
+    case wentBack(AssignmentID)
     /// The group takes partitions away, or they were lost. The driver has unassigned them already.
     case revoked([TopicPartition])
     /// The group's committed offsets, asked for by ``Actions/fetchCommitted``; nil if the broker did not answer.

@@ -30,6 +30,13 @@ extension WorkerCore {
         }
     }
 
+    /// The ledger's and the group's offsets are of records that are gone; read from there, what stands at lower offsets now
+    /// would never be seen. All that the topic has is read, and the note of its first record puts both right.
+    mutating func wentBack(_ place: Int, into actions: inout Actions) {
+        lose(place, .fetching, into: &actions)
+        partitions[place]?.readsOldest = true
+    }
+
     mutating func committed(_ offsets: [CommittedOffset]?) {
         guard let offsets else {
             if fetchAt == nil { fetchAt = now + Self.fetchPause }
@@ -99,7 +106,8 @@ extension WorkerCore {
                 actions.assign.append(
                     Assignment(
                         id: assignment, partition: entry.partition,
-                        start: Self.start(next: start.next, committed: entry.committed)))
+                        start: entry.readsOldest
+                            ? .oldest : Self.start(next: start.next, committed: entry.committed)))
             }
         }
     }
@@ -227,6 +235,8 @@ struct OwnedPartition: Sendable {
     var generation = Generation(rawValue: 0)
     var committed: Int64?
     var tracker = OffsetTracker()
+    /// Its offsets went back, and no record was read since: it is read from the oldest one.
+    var readsOldest = false
     /// Up to here records may be redeliveries.
     var highestOrigin: Int64?
     /// What the ledger has noted.
@@ -311,6 +321,7 @@ struct OwnedPartitions {
         guard let old = places[place] else { return }
         var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
         entry.state = state
+        entry.readsOldest = old.readsOldest
         places[place] = entry
     }
 

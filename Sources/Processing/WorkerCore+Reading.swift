@@ -20,7 +20,7 @@ extension WorkerCore {
         for record in batch.records {
             guard let number = partitions[place]?.tracker.register(record.origin.offset) else {
                 // The topic was made anew, or lost its end: all that is in flight is of the old one.
-                lose(place, .fetching, into: &actions)
+                wentBack(place, into: &actions)
                 return
             }
             let token = admit(record, number, reading, at: place)
@@ -45,7 +45,10 @@ extension WorkerCore {
         }
         if reading.aloneBefore != nil { checkNextAlone(at: place, into: &actions) }
         // A first record behind the noted offset is noted: the topic may be a new one.
-        if isFirst { scheduleNote() }
+        if isFirst {
+            partitions[place]?.readsOldest = false
+            scheduleNote()
+        }
     }
 
     private enum Way {

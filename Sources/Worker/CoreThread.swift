@@ -110,6 +110,8 @@ enum CoreThread {
             ports.mail.wake.wait(until: min(wakeAt ?? .distantFuture, now + longestWait))
             rest(since: now)
             ports.mail.takeAll(into: &mail)
+            // The process ends without the core's last word: Kafka's client has failed.
+            guard !ports.mail.isClosed else { return producer.close() }
         }
     }
 

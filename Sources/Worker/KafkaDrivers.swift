@@ -61,20 +61,18 @@ struct KafkaConsumerDriver: ConsumerPort {
             logger.error(
                 "Records were deleted before they were read: the topic's retention is shorter than the backlog",
                 metadata: ["partition": "\(partition)", "offsets": "\(offsets)"])
-        case .offsetsWentBack(let partition, _, let expected, let found):
+        case .offsetsWentBack(let partition, let assignment, let expected, let found):
             logger.error(
                 "A partition's offsets went back: its topic was made anew; it is read from its beginning",
                 metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
-            // A take-over finds out where it is read from.
-            core.post(
-                contentsOf: [
-                    .input(.revoked([TopicPartition(partition)])), .input(.assigned([TopicPartition(partition)])),
-                ])
+            core.post(.input(.wentBack(AssignmentID(rawValue: assignment))))
         case .failed(let error):
             guard case .fatal = error else { return }
             events.post(.kafkaFailed("Kafka: \(error)"))
+        // After a stop in order nobody reads it any more.
+        case .stopped: events.post(.kafkaFailed("Kafka: the consumer has ended by itself"))
         // The ledger's offsets are the ones that count.
-        case .committed, .commitFailed, .stopped: break
+        case .committed, .commitFailed: break
         }
     }
 

@@ -74,7 +74,7 @@ final class WorkerDrivers: Sendable {
         checkers.stop()
         writer.stop()
         side.stop()
-        // Only a core that has said its last word, or whose producer failed at the start, is waited for.
+        // A core that has not said its last word ends at once: all that it has is read again.
         core.close()
         core.wake.signal()
         thread.join()

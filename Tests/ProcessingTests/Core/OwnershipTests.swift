@@ -37,6 +37,20 @@ struct OwnershipTests {
         #expect(assignment.start == .offset(5))
     }
 
+    @Test("are read whole once their offsets went back, whatever ledger and group have noted, until a record is here")
+    func wentBack() throws {
+        assign()
+        let first = try bench.takeOver(next: 9, committed: 9)
+        bench.send(.wentBack(first.id))
+        let second = try bench.takeOver(next: 9, committed: 9)
+        #expect(second.start == .oldest)
+        bench.send(.wentBack(first.id))
+        #expect(bench.fetches.isEmpty, "an earlier assignment is over")
+        _ = bench.read(0, in: second)
+        bench.send(.wentBack(second.id))
+        #expect(try bench.takeOver(next: 9, committed: 9).start == .oldest)
+    }
+
     @Test("wait for the group's offsets as long as the broker does not tell them")
     func committedUnknown() throws {
         assign()
