@@ -24,17 +24,21 @@ final class AppleDriver: Sendable {
     private let metrics: WorkerMetrics
     private let pending: Mutex<[UInt64: Pending]>
     private let client: Mutex<HTTPClient?>
+    private let failed: @Sendable (String) -> Void
 
+    /// - Parameter failed: Told when the client has ended by itself: nobody would be asked any more.
     /// - Throws: ``HTTPClientError``.
     init(
         _ configuration: HTTPClientConfiguration, _ routes: AppleRoutes, core: Mailbox<CoreMail>,
-        metrics: WorkerMetrics, logger: Logger, registry: PrometheusRegistry
+        metrics: WorkerMetrics, logger: Logger, registry: PrometheusRegistry,
+        failed: @escaping @Sendable (String) -> Void
     ) throws(HTTPClientError) {
         self.core = core
         self.metrics = metrics
         self.routes = routes
         pending = Mutex([:])
         client = Mutex(nil)
+        self.failed = failed
         let made = try HTTPClient(configuration: configuration, logger: logger, registry: registry) {
             [weak self] outcomes in self?.ended(outcomes)
         }
@@ -69,9 +73,10 @@ final class AppleDriver: Sendable {
         }
         if !concluded.isEmpty { core.post(.input(.answered(concluded))) }
         guard !calls.isEmpty else { return }
-        let isTaken = client.withLock { $0?.send(calls) ?? false }
+        let isTaken = client.withLock { $0?.send(calls) }
+        if isTaken == false { failed("HTTPS: the client has ended by itself") }
         // The core waits for an end of each attempt.
-        if !isTaken { ended(calls.map { HTTPOutcome(token: $0.token, result: .failure(.stopped)) }) }
+        if isTaken != true { ended(calls.map { HTTPOutcome(token: $0.token, result: .failure(.stopped)) }) }
     }
 
     /// Ends every call; nothing is posted afterwards.

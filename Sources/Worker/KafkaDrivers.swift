@@ -68,9 +68,9 @@ struct KafkaConsumerDriver: ConsumerPort {
             core.post(.input(.wentBack(AssignmentID(rawValue: assignment))))
         case .failed(let error):
             guard case .fatal = error else { return }
-            events.post(.kafkaFailed("Kafka: \(error)"))
+            events.post(.clientFailed("Kafka: \(error)"))
         // After a stop in order nobody reads it any more.
-        case .stopped: events.post(.kafkaFailed("Kafka: the consumer has ended by itself"))
+        case .stopped: events.post(.clientFailed("Kafka: the consumer has ended by itself"))
         // The ledger's offsets are the ones that count.
         case .committed, .commitFailed: break
         }

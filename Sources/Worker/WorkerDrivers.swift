@@ -48,7 +48,7 @@ final class WorkerDrivers: Sendable {
         } catch {
             throw .failed(error.description)
         }
-        apple = try Self.apple(configuration, core: core, metrics: metrics, logger: logger, registry: registry)
+        apple = try Self.apple(configuration, core, events, metrics, logger, registry)
         consumer = try Self.consumer(configuration.kafka, core, events, metrics, activity, logger, registry)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
@@ -60,7 +60,7 @@ final class WorkerDrivers: Sendable {
         do throws(ThreadingError) {
             thread = try CoreThread.start(
                 settings: settings, rules: rules.rules(configuration.apps, version: 1), ports: ports,
-                producing: producing, failed: { events.post(.kafkaFailed($0)) })
+                producing: producing, failed: { events.post(.clientFailed($0)) })
         } catch {
             throw .failed(error.description)
         }
@@ -102,14 +102,15 @@ final class WorkerDrivers: Sendable {
     }
 
     private static func apple(
-        _ configuration: WorkerConfiguration, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
-        registry: PrometheusRegistry
+        _ configuration: WorkerConfiguration, _ core: Mailbox<CoreMail>, _ events: Mailbox<ProcessEvent>,
+        _ metrics: WorkerMetrics, _ logger: Logger, _ registry: PrometheusRegistry
     ) throws(WorkerFailure) -> AppleDriver {
         let http = AppleRoutes.clientConfiguration(configuration.apple, maxCalls: configuration.processing.maxCalls)
         do throws(HTTPClientError) {
             return try AppleDriver(
-                http, AppleRoutes(configuration.apple), core: core, metrics: metrics, logger: logger, registry: registry
-            )
+                http, AppleRoutes(configuration.apple), core: core, metrics: metrics, logger: logger,
+                registry: registry,
+                failed: { events.post(.clientFailed($0)) })
         } catch {
             throw .configuration("HTTPS: \(error)")
         }

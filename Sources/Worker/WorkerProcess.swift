@@ -63,7 +63,7 @@ public struct WorkerProcess {
                 "the group has committed offsets, and the ledger \(ledger) knows nothing of them: it is empty, or another "
                     + "one. If it is to be used, run: grantor ledger accept \(ledger)")
         case .stopped(.unusable(let detail)): throw .ledger(detail)
-        case .kafkaFailed(let detail): throw .failed(detail)
+        case .clientFailed(let detail): throw .failed(detail)
         }
     }
 
@@ -82,7 +82,7 @@ public struct WorkerProcess {
                 case .reload:
                     version += 1
                     reload(drivers, version: version)
-                case .stopped, .kafkaFailed: return event
+                case .stopped, .clientFailed: return event
                 }
             }
         }
@@ -133,8 +133,8 @@ enum ProcessEvent: Sendable {
     case reload
     /// The core is done.
     case stopped(StopReason)
-    /// Kafka's client cannot go on; a new process can.
-    case kafkaFailed(String)
+    /// Kafka's client or the one for Apple cannot go on; a new process can.
+    case clientFailed(String)
 }
 
 /// The signals that concern a worker, taken by one thread that waits for nothing else: a handler could do next to nothing.
