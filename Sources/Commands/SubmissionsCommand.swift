@@ -66,7 +66,7 @@ enum SubmissionsCommand {
             throw CommandFailure(
                 .failed,
                 "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read yet, stands on the "
-                    + "quarantine topic, or was never submitted")
+                    + "quarantine topic, failed with an app that is not configured, or was never submitted")
         }
     }
 

@@ -67,10 +67,11 @@ public struct PartitionStart: Hashable, Sendable {
 /// How far a partition is complete, for the second's note in `partitions`.
 public struct OffsetNote: Hashable, Sendable {
     public let ownership: PartitionOwnership
-    /// The first offset that is not complete.
-    public let next: Int64
+    /// The first offset that is not complete. Nil: no record has come since the take-over, so the offset stays, and the starts
+    /// at it are forgotten, because no check of a record has ended a worker there.
+    public let next: Int64?
 
-    public init(ownership: PartitionOwnership, next: Int64) {
+    public init(ownership: PartitionOwnership, next: Int64?) {
         self.ownership = ownership
         self.next = next
     }

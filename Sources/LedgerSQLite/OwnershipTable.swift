@@ -93,9 +93,10 @@ struct OwnershipTable {
         try database.statement(
             """
             UPDATE partitions SET
-                starts = iif(next_offset IS ?1, starts, 0),
+                starts = iif(next_offset IS ?1 AND ?1 IS NOT NULL, starts, 0),
                 marked_offset = iif(marked_offset < ?1, NULL, marked_offset),
-                suspect_offset = iif(suspect_offset < ?1, NULL, suspect_offset), next_offset = ?1
+                suspect_offset = iif(suspect_offset < ?1, NULL, suspect_offset), 
+                next_offset = coalesce(?1, next_offset)
             WHERE topic = ?2 AND partition = ?3 AND generation = ?4
             """
         ).run {

@@ -7,6 +7,8 @@ extension WorkerCore {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)
     private static let noteInterval: Duration = .seconds(1)
+    /// A partition of which no record has come for so long has none, and nothing that could end workers.
+    private static let calmPause: Duration = .seconds(30)
     /// From so many starts at one offset on, records are read one by one.
     private static let startsOfSuspicion = 3
     /// Of the records that are read one by one, with each further start. The bound of a tracker's span is as far.
@@ -59,7 +61,10 @@ extension WorkerCore {
             switch partitions[place]?.state {
             case .fetching where isFetchDue: break
             case .pausing(let until) where until <= now: partitions[place]?.state = .fetching
-            case .fetching, .pausing, .taking, .owned, nil: continue
+            case .owned:
+                if let moment = partitions[place]?.calmAt, moment <= now { becomeCalm(place) }
+                continue
+            case .fetching, .pausing, .taking, nil: continue
             }
             if let partition = partitions[place]?.partition { actions.fetchCommitted.append(partition) }
         }
@@ -68,10 +73,20 @@ extension WorkerCore {
     var nextPartitionMoment: Instant? {
         var earliest: Instant?
         for place in partitions.indices {
-            guard case .pausing(let until) = partitions[place]?.state else { continue }
-            earliest = min(earliest ?? until, until)
+            let moment: Instant? =
+                if case .pausing(let until) = partitions[place]?.state { until } else { partitions[place]?.calmAt }
+            if let moment { earliest = min(earliest ?? moment, moment) }
         }
         return earliest
+    }
+
+    /// Rebalances alone would make a partition suspect in which nothing is written: each take-over counts as a start.
+    private mutating func becomeCalm(_ place: Int) {
+        partitions[place]?.calmAt = nil
+        guard partitions[place]?.tracker.last == nil else { return }
+        partitions[place]?.readsAlone = nil
+        partitions[place]?.isCalm = true
+        noteAt = min(noteAt ?? now, now)
     }
 
     /// Takes all over that wait for it, in one call, under generations that were never used.
@@ -131,6 +146,7 @@ extension WorkerCore {
         // Beyond what is in flight there may be as much again, many times, behind a record that waits.
         let doublings = start.starts - Self.startsOfSuspicion
         partitions[place]?.readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
+        partitions[place]?.calmAt = now + Self.calmPause
         dueWork.poll(at: now)
         outboxWork.poll(at: now)
     }
@@ -182,13 +198,14 @@ extension WorkerCore {
         var notes: [OffsetNote] = []
         var noted: [(place: Int, AssignmentID)] = []
         for place in partitions.indices {
-            guard let entry = partitions[place], entry.state == .owned, let watermark = entry.tracker.watermark,
-                watermark != entry.noted
-            else { continue }
+            guard let entry = partitions[place], entry.state == .owned else { continue }
+            let watermark = entry.tracker.watermark
+            guard watermark != nil ? watermark != entry.noted : entry.isCalm else { continue }
             notes.append(OffsetNote(ownership: entry.ownership, next: watermark))
             noted.append((place, entry.assignment))
+            partitions[place]?.isCalm = false
             // Set already, so that what completes meanwhile is seen as a change.
-            partitions[place]?.noted = watermark
+            if watermark != nil { partitions[place]?.noted = watermark }
         }
         guard !notes.isEmpty else { return }
         ledgerCalls.make(.note(notes), for: .note(noted), into: &actions)
@@ -204,6 +221,7 @@ extension WorkerCore {
                 loseToAnother(place, into: &actions)
                 continue
             }
+            guard entry.noted != nil else { continue }
             lastNoted[entry.partition] = entry.noted
             actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.noted))
         }
@@ -247,6 +265,10 @@ struct OwnedPartition: Sendable {
     var readsAlone: Int64?
     /// Up to here records are read one by one, and those behind wait; nil if all are read as they come.
     var readAloneBefore: Int64?
+    /// When it is calm, if no record has come by then.
+    var calmAt: Instant?
+    /// The ledger is to be told that it is calm.
+    var isCalm = false
     /// Records that wait for the one before them, when they are read one by one.
     var alone = FIFO<SubmissionToken>()
     /// The record that is read alone at the moment.

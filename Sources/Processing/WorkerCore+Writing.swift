@@ -58,6 +58,8 @@ extension WorkerCore {
         switch result {
         case .success(let results):
             guard let tokens = batcher.ended(batch) else { return }
+            if let since = writesAwaySince { actions.alerts.append(.ledgerAnswersAgain(after: now - since)) }
+            writesAwaySince = nil
             writesAreAway = false
             for (token, result) in zip(tokens, results) {
                 guard flights.contains(token), flights[token].state == .writing else { continue }
@@ -76,8 +78,10 @@ extension WorkerCore {
     }
 
     private mutating func noticeWritesAway(_ detail: String, into actions: inout Actions) {
-        if !writesAreAway { actions.alerts.append(.ledgerUnavailable(detail: detail)) }
         writesAreAway = true
+        guard writesAwaySince == nil else { return }
+        writesAwaySince = now
+        actions.alerts.append(.ledgerUnavailable(detail: detail))
     }
 
     /// It is not known whether the batch was written: the same decisions are written again. What has no owner here any more

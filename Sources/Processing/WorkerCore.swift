@@ -49,6 +49,8 @@ public struct WorkerCore: ~Copyable {
     var samples = Samples()
     /// The connection that writes did not answer.
     var writesAreAway = false
+    /// Since when, as people were told; until a write is answered again.
+    var writesAwaySince: Instant?
     var stopping = StopPhase.running
     /// Leases of due rows for which nothing was begun when the worker was told to stop.
     var unstartedLeases: [RetryLease] = []

@@ -82,6 +82,10 @@ extension LedgerConformance {
             try expect(try start(subject.own(3)).starts, 1, "behind a note")
             _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(3), next: 10)])
             try expect(try start(subject.own(4)).starts, 2, "behind the same note")
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(4), next: nil)])
+            let calm = try start(subject.own(5))
+            try expect(calm.starts, 1, "where nothing was read")
+            try expect(calm.next, 10, "the offset stays")
         },
         ConformanceRule("A take-over counts a check that has begun, until it ends or is passed") { subject in
             func mark(_ generation: Int64, ended: Int64? = nil, begins: Int64? = nil) throws {

@@ -66,7 +66,7 @@ public struct RandomPlay {
                 TakeOver(ownership: Samples.ownership(generation), owner: "worker", committed: nil)
             ])
         default:
-            let notes = [OffsetNote(ownership: Samples.ownership(generation), next: clock % 10)]
+            let notes = [OffsetNote(ownership: Samples.ownership(generation), next: chance(20) ? nil : clock % 10)]
             _ = try ledger.note(notes)
             return try ledger.measure()
         }

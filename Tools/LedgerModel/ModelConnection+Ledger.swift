@@ -43,10 +43,12 @@ extension ModelConnection: LedgerConnection {
                 guard isOwned(note.ownership), var row = model.tables.partitions[note.ownership.partition] else {
                     return false
                 }
-                if row.next != note.next { row.starts = 0 }
-                if let marked = row.marked, marked < note.next { row.marked = nil }
-                if let suspect = row.suspect, suspect.offset < note.next { row.suspect = nil }
-                row.next = note.next
+                if row.next != note.next || note.next == nil { row.starts = 0 }
+                if let next = note.next {
+                    if let marked = row.marked, marked < next { row.marked = nil }
+                    if let suspect = row.suspect, suspect.offset < next { row.suspect = nil }
+                    row.next = next
+                }
                 model.tables.partitions[note.ownership.partition] = row
                 return true
             }

@@ -166,6 +166,7 @@ struct DueRowsTests {
         bench.isNothingDue = true
         try bench.own()
         bench.wait(.seconds(60))
+        try bench.noted()
         bench.isNothingDue = false
         bench.wait(.seconds(600))
         #expect(bench.requests.isEmpty)

@@ -51,6 +51,17 @@ struct OwnershipTests {
         #expect(try bench.takeOver(next: 9, committed: 9).start == .oldest)
     }
 
+    @Test("are calm once no record has come for half a minute: their starts are forgotten")
+    func calm() throws {
+        let assignment = try bench.own(next: 9, committed: 9, starts: 3)
+        bench.wait(.seconds(29))
+        #expect(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } } == nil)
+        bench.wait(.seconds(1))
+        #expect(try bench.noted().map(\.next) == [nil])
+        #expect(bench.takeCommits().map(\.offset) == [9])
+        #expect(bench.read(9, 10, in: assignment).count == 2, "no record waits for a mark")
+    }
+
     @Test("wait for the group's offsets as long as the broker does not tell them")
     func committedUnknown() throws {
         assign()

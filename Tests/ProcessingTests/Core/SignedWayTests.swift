@@ -133,6 +133,8 @@ struct SignedWayTests {
         let second = try #require(bench.takeWrites().first)
         #expect(second.id != first.id)
         #expect(second.decisions == first.decisions)
+        bench.send(.written(second.id, .success([.written(.redelivery, publish: [])])))
+        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(10))])
     }
 
     @Test("is written again where a key was refused and nobody holds it visibly")

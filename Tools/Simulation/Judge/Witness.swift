@@ -196,9 +196,10 @@ final class Witness {
     /// A worker notes in the ledger how far partitions are complete; asked before the note is carried out.
     func notes(_ notes: [OffsetNote], _ world: World) {
         for note in notes where ofThisTopic.contains(note.ownership) && world.ledger.tables.owns(note.ownership) {
+            guard let next = note.next else { continue }
             let partition = Int(note.ownership.partition.partition)
             let from = world.ledger.tables.next(of: note.ownership.partition) ?? 0
-            demandComplete(partition, from..<max(from, note.next), world, "noted \(note.next)")
+            demandComplete(partition, from..<max(from, next), world, "noted \(next)")
         }
     }
 
