@@ -24,9 +24,7 @@ struct CostRun {
         worker.signal(SIGCONT)
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         // Its own grants are counted in the ledger's file, at the price of a query now and then.
-        while TopicJudge.rows(world.ledger) < traffic.expected.count, Instant.now - start < .seconds(300) {
-            rest(milliseconds: 200)
-        }
+        look(every: 200, for: .seconds(300)) { TopicJudge.rows(world.ledger) >= traffic.expected.count }
         let (used, took) = (worker.processorTime - before, Double((Instant.now - start).wholeMilliseconds) / 1000)
         let each = used * 1_000_000 / Double(options.submissions)
         say(

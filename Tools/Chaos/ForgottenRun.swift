@@ -102,8 +102,7 @@ struct ForgottenRun {
     }
 
     private func waitForRows(_ world: World, _ traffic: Traffic) {
-        let until = Instant.now + .seconds(90)
-        while TopicJudge.rows(world.ledger) < traffic.expected.count, Instant.now < until { rest(milliseconds: 1000) }
+        look(every: 1000, for: .seconds(90)) { TopicJudge.rows(world.ledger) >= traffic.expected.count }
     }
 
     private func judgeRows(_ world: World, _ traffic: Traffic, _ name: String, _ report: inout Report) {

@@ -67,7 +67,9 @@ struct OversizedRun {
         say("memory was at most \(peak) MB, of a worker started again \(worker.peakMemory) MB")
         report.expect(max(peak, worker.peakMemory) <= options.memory, "memory is above \(options.memory) MB")
         if options.refusal == .right { try world.kafka.allowWriting(topic) }
-        try wait(.seconds(120)) { try quarantined(world) >= Self.records && TopicJudge.owed(world.ledger) == 0 }
+        try look(every: 500, for: .seconds(120)) {
+            try quarantined(world) >= Self.records && TopicJudge.owed(world.ledger) == 0
+        }
         report.stop([worker])
         report.add(try judge.judge(ledger: world.ledger))
         return report.end(world)
@@ -75,7 +77,7 @@ struct OversizedRun {
 
     /// Waits until the topic has a stub of each record, or the ledger owes it.
     private func waitForRefusals(_ world: World, _ report: inout Report) throws {
-        let isOver = try wait(.seconds(180)) {
+        let isOver = try look(every: 500, for: .seconds(180)) {
             switch options.refusal {
             case .size: try quarantined(world) >= Self.records
             case .right: TopicJudge.owed(world.ledger) >= Self.records
@@ -91,15 +93,5 @@ struct OversizedRun {
             return true
         }
         return count
-    }
-
-    @discardableResult
-    private func wait(_ limit: Duration, until isOver: () throws -> Bool) rethrows -> Bool {
-        let deadline = Instant.now + limit
-        while try !isOver() {
-            guard Instant.now < deadline else { return false }
-            rest(milliseconds: 500)
-        }
-        return true
     }
 }

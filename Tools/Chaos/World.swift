@@ -141,6 +141,18 @@ func readText(_ path: String) -> String? {
     }
 }
 
+/// Looks again and again until something has come, or the time for it is over.
+/// - Returns: whether it has come.
+@discardableResult
+func look(every milliseconds: Int, for limit: Duration, until isOver: () throws -> Bool) rethrows -> Bool {
+    let deadline = Instant.now + limit
+    while try !isOver() {
+        guard Instant.now < deadline else { return false }
+        rest(milliseconds: milliseconds)
+    }
+    return true
+}
+
 func rest(milliseconds: Int) {
     var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
     nanosleep(&time, nil)

@@ -191,7 +191,7 @@ struct Judge {
             let key = claim.claimant.submissionKey
             first[key] = min(first[key] ?? .max, moment)
         }
-        for (key, moment) in first.sorted(by: { $0.key < $1.key }) where moment > World.settled {
+        for (key, moment) in first.sorted(by: { $0.key < $1.key }) where moment > World.firstReading {
             guard let answered = witness.answeredAt[key] else { continue }
             if answered - moment > Self.noticed {
                 found.append(Violation(.isolation, "\(key) waited for \(answered - moment) ms"))

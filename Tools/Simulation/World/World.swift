@@ -56,7 +56,7 @@ final class World {
     /// Virtual time counts from here for wall clocks.
     static let wallStart: Int64 = 1_800_000_000_000
     /// Milliseconds after which the first members of the group read.
-    static let settled: Int64 = 1000
+    static let firstReading: Int64 = 1000
     /// A run that has not come to its end by then never will.
     static let limit: Int64 = 72 * 3_600_000
     /// A core that wants no turn for so long waits for nothing but its next sample.

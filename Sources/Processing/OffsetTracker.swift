@@ -1,0 +1,57 @@
+/// Up to where the records of one partition are complete, under one assignment.
+///
+/// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise, and
+/// those that are missing in between are no records: control records of transactions, or compacted away.
+struct OffsetTracker: Sendable {
+    private struct Record: Sendable {
+        let offset: Int64
+        var isComplete: Bool
+    }
+
+    /// From the first incomplete record on.
+    private var records = FIFO<Record>()
+    /// Records that left ``records``: a record's number is this and its place there.
+    private var passed: UInt64 = 0
+    /// Of the record that was registered last.
+    private(set) var last: Int64?
+    /// The first offset that is not complete; nil before the first record.
+    private(set) var watermark: Int64?
+    /// Records registered and not complete.
+    private(set) var incomplete = 0
+
+    /// Records from the first incomplete one to the last one. One that stays incomplete keeps all behind it here, so
+    /// reading stops at a bound.
+    var span: Int { records.count }
+
+    /// Notes that a record was read.
+    ///
+    /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made anew or
+    ///   lost its end. The tracker is of no more use then.
+    mutating func register(_ offset: Int64) -> UInt64? {
+        if let last, offset <= last { return nil }
+        last = offset
+        if incomplete == 0 { watermark = offset }
+        records.append(Record(offset: offset, isComplete: false))
+        incomplete += 1
+        return passed + UInt64(records.count - 1)
+    }
+
+    /// Notes that a record is complete; harmless for one that was before.
+    ///
+    /// - Returns: whether the watermark moved.
+    @discardableResult
+    mutating func complete(_ number: UInt64) -> Bool {
+        guard number >= passed, number - passed < UInt64(records.count) else { return false }
+        let place = Int(number - passed)
+        guard !records[place].isComplete else { return false }
+        records[place].isComplete = true
+        incomplete -= 1
+        guard place == 0 else { return false }
+        while let first = records.first, first.isComplete {
+            _ = records.popFirst()
+            passed += 1
+        }
+        watermark = records.first?.offset ?? last.map { $0 + 1 }
+        return true
+    }
+}
