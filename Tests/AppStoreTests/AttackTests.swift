@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStore
 
-/// What people have tried, or what has happened by itself, against servers that verify receipts.
+/// Attacks on servers that verify receipts, and accidents that look like attacks.
 @Suite("Attacks and breakage")
 struct AttackTests {
     /// Answers a question about a receipt in turn.

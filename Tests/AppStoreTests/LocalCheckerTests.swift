@@ -8,7 +8,7 @@ import Testing
 struct LocalCheckerTests {
     private static let receiptSigning = Result { try ReceiptSigning.p256() }
 
-    /// What the check says, with the calls that a question would make first.
+    /// The result of the check, with the first calls of a question.
     private struct Checked {
         var verdict: Verdict?
         var call: String?

@@ -25,7 +25,6 @@ enum Fixture {
             environment: environment, purchasedAt: Timestamp(milliseconds: 1_790_000_000_000))
     }
 
-    /// The value's members.
     static func members(of event: Event) throws -> [String: Any] {
         let value = try #require(event.value)
         return try #require(JSONSerialization.jsonObject(with: Data(value)) as? [String: Any])

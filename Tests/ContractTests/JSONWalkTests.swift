@@ -7,7 +7,7 @@ import Testing
 struct JSONWalkTests {
     private static let names = JSONNameList(["a", "list"])
 
-    /// What a walk takes of `{"a": ..., "list": [...]}` at any depth: the scalars named `a`, in order.
+    /// Walks `{"a": ..., "list": [...]}` at any depth and returns the scalars named `a`, in order.
     private func scalars(_ json: String) throws(JSONUnreadable) -> [JSONValue?] {
         var found: [JSONValue?] = []
         var walk = try JSONWalk(Array(json.utf8))

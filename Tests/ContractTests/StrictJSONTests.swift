@@ -106,7 +106,7 @@ struct StrictJSONTests {
             }
             let foundation = (try? JSONSerialization.jsonObject(with: Data(bytes))) is [String: Any]
             let ours = (try? StrictJSON(bytes)) != nil
-            // Whatever we accept, others accept; the reverse may differ where Foundation is lenient.
+            // Others accept everything that we accept. Foundation is more lenient in places.
             if ours { #expect(foundation, "\(String(decoding: bytes, as: UTF8.self))") }
         }
     }

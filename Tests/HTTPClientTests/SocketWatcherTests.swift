@@ -132,7 +132,6 @@ struct IdleSocketsTests {
             self.request = request
         }
 
-        /// Sockets that are idle.
         var idle: Int { watcher.idle.count }
 
         /// Whether the last event's connection is past its lifetime.

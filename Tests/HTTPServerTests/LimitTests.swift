@@ -2,7 +2,7 @@ import Glibc
 import HTTPServer
 import Testing
 
-/// What clients cannot do to the others, however slow, many or large they are.
+/// Slow, many or large clients cannot harm the others.
 @Suite(.timeLimit(.minutes(5)))
 struct LimitTests {
     private static func server(_ change: (inout ServerConfiguration) -> Void) throws -> Server {
@@ -142,7 +142,7 @@ struct LimitTests {
         #expect(greedy.last?.readToEnd().isEmpty == true)
         #expect(try greedy[0].get("/").status == 200)
         #expect(try Client(server.port).get("/").status == 200)
-        // What it gives back it may have again.
+        // It may open as many again as it has closed.
         greedy.removeAll()
         events.wait(for: .connectionClosed, count: 6)
         #expect(try Client(server.port, from: 9).get("/").status == 200)

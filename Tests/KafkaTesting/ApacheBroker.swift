@@ -7,8 +7,8 @@ import Synchronization
 final class ApacheBroker: TestBroker {
     /// Time for it to start; it takes three to six seconds on a machine that is not busy.
     private static let startLimit = Duration.seconds(90)
-    /// A shell starts Kafka, tells its process id, and kills it at the end of its own input; then it removes the
-    /// folder, unless a line said `keep`. Kafka's scripts replace themselves by Java, so the id is Java's.
+    /// A shell starts Kafka, prints its process id, and kills it when its own input ends. Then it removes the folder,
+    /// unless a line said `keep`. Kafka's scripts replace themselves by Java, so the id is Java's.
     private static let script = """
         "$@" </dev/null >>"$BROKER_LOG" 2>&1 & child=$!; echo "$child"
         keep=; while read -r line; do keep=$line; done

@@ -46,7 +46,6 @@ public final class TestKafka: Sendable {
 
     private static let names = Atomic(0)
 
-    /// Addresses for clients.
     public let bootstrapServers: String
     private let broker: any TestBroker
 

@@ -6,11 +6,8 @@ public typealias AnyLedger = any LedgerConnection & LedgerOperator
 
 /// A new, empty ledger that a rule checks.
 public struct ConformanceSubject {
-    /// One connection.
     public let ledger: AnyLedger
-    /// Another one.
     public let other: AnyLedger
-    /// Sets the ledger's clock.
     public let setClock: (Timestamp) -> Void
 
     public init(ledger: AnyLedger, other: AnyLedger, setClock: @escaping (Timestamp) -> Void) {
@@ -22,7 +19,6 @@ public struct ConformanceSubject {
 
 /// A rule that every ledger keeps, as a check against a new, empty one whose clock stands at ``Samples/noon``.
 public struct ConformanceRule: Sendable, CustomStringConvertible {
-    /// The rule in words.
     public let description: String
     /// Throws ``Violation`` if the ledger breaks the rule, or what the ledger throws.
     public let check: @Sendable (ConformanceSubject) throws -> Void
@@ -33,12 +29,10 @@ public struct ConformanceRule: Sendable, CustomStringConvertible {
     }
 }
 
-/// What a ledger did that a rule forbids.
 public struct Violation: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// All rules.
 public enum LedgerConformance {
     public static let rules =
         grantRules + repeatRules + severalRules + failureRules + callRules + retryRules + leaseRules + outboxRules
@@ -95,7 +89,6 @@ extension ConformanceSubject {
 }
 
 extension DecisionResult {
-    /// What is to be published.
     var events: [Event] {
         guard case .written(_, let publish) = self else { return [] }
         return publish.map(\.event)

@@ -16,8 +16,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     }
 }
 
-/// Random calls on a ledger, the same ones for the same seed as long as the ledger answers the same: few users, transactions and
-/// submissions, so that everything meets everything.
+/// Random calls on a ledger. The calls are the same for the same seed, as long as the ledger's answers are. Users,
+/// transactions and submissions are few, so that they conflict often.
 public struct RandomPlay {
     private var random: SeededGenerator
     private var clock: Int64 = 0

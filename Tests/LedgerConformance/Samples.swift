@@ -1,7 +1,6 @@
 public import Contract
 import Ledger
 
-/// What rules are about.
 public enum Samples {
     public static let noon = Timestamp(milliseconds: 1_795_953_600_000)
     public static let partition = TopicPartition(topic: "receipts.submitted", partition: 3)

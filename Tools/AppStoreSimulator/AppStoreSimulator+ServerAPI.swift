@@ -51,7 +51,6 @@ extension AppStoreSimulator {
         transactions.table.withLock { $0.revoke(transaction, in: environment, at: moment, reason: reason) }
     }
 
-    /// Forgets every registered transaction.
     public func clearTransactions() {
         transactions.table.withLock { $0.clear() }
     }

@@ -3,14 +3,13 @@ internal import HTTPServer
 public import Logging
 internal import Synchronization
 
-/// Apple's verifyReceipt and App Store Server API for production and sandbox, on loopback, over TLS with an authority
-/// of its own.
+/// Apple's verifyReceipt and App Store Server API for production and sandbox, on loopback, over TLS with its own
+/// authority.
 ///
-/// A receipt's answer follows from the receipt itself, so any number of simulators that share an authority answer
-/// alike, and a simulator may stop and start again in between. The App Store Server API is asked by id, so it knows
-/// only the transactions that were registered with this very simulator; they are kept in memory, over ``stop()`` and
-/// ``start()`` but not over the process's end, as are keys, scripts, statistics and the cache of good signatures. All
-/// of them are bounded.
+/// A receipt's answer follows from the receipt itself. So simulators that share an authority answer alike, and a
+/// simulator may stop and start again in between. The App Store Server API is asked by id, so it knows only the
+/// transactions that were registered with this simulator. Transactions, keys, scripts, statistics and the cache of good
+/// signatures are bounded and kept in memory. They survive ``stop()`` and ``start()``, but not the process's end.
 public final class AppStoreSimulator: Sendable {
     /// Where a running simulator is reached.
     public struct Endpoints: Hashable, Sendable {

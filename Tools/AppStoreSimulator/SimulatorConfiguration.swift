@@ -8,8 +8,8 @@ public struct SimulatorConfiguration: Sendable {
     public var sandboxPort = 0
     /// The remote control's port, likewise.
     public var controlPort = 0
-    /// Where the TLS authority's certificate is written, and stays when the simulator stops; nil for a file in the
-    /// temporary folder that is there while the simulator runs.
+    /// The file for the TLS authority's certificate; it stays when the simulator stops. Nil for a file in the temporary
+    /// folder that exists while the simulator runs.
     public var caFile: String?
     /// Where both roots that evidence is verified against are written, likewise.
     public var rootsFile: String?

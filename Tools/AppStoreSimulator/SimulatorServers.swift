@@ -60,8 +60,8 @@ struct SimulatorServers: Sendable {
         return server
     }
 
-    /// Below the range that Linux takes the ports of outgoing connections from (`ip_local_port_range`): no connection
-    /// gets such a port by chance while a simulator that is to come back to it is away.
+    /// Ports below the range of outgoing connections (`ip_local_port_range`). No connection gets such a port by chance
+    /// while the simulator is away.
     private static let quietPorts = 10_240..<32_768
     private static let tries = 32
 

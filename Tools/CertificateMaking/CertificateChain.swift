@@ -1,7 +1,7 @@
 public import Cryptography
 private import FoundationEssentials
 
-/// A chain like the one that Apple signs App Store data with, or one that differs from it in whatever is changed.
+/// A chain like the one that signs Apple's App Store data. Tests change parts of it.
 ///
 ///     var chain = try CertificateChain(validity: start...end)
 ///     chain.leaf.template.extensions = []
@@ -81,7 +81,6 @@ public struct CertificateChain: Sendable {
         }
     }
 
-    /// The root in PEM.
     public var rootPEM: String {
         get throws(MakingFailed) {
             do {

@@ -7,7 +7,6 @@ public struct CertificateTemplate: Sendable {
         /// In dots and digits.
         public var identifier: String
         public var isCritical: Bool
-        /// Encoded.
         public var value: [UInt8]
 
         public init(_ identifier: String, isCritical: Bool = false, value: [UInt8]) {

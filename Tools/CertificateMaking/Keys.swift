@@ -109,7 +109,6 @@ extension PublicKey {
 }
 
 extension Certificate {
-    /// The certificate in PEM.
     public var pem: String {
         get throws(MakingFailed) {
             guard let text = textWritten({ PEM_write_bio_X509($0, handle) }) else { throw MakingFailed("PEM") }

@@ -95,7 +95,7 @@ struct ForgottenRun {
         try putBack(world, copied)
         try send(traffic, name)
         try wait(world, traffic, name)
-        // What the copy lacks is read again, and told again under ids that stay.
+        // Records whose grants the copy lacks are read again, and told again under the same ids.
         waitForRows(world, traffic)
         report.stop([worker])
         judgeRows(world, traffic, name, &report)

@@ -15,7 +15,7 @@ struct IsolationRun {
 
     init(_ options: Options) { self.options = options }
 
-    /// What happens in a tick, and what it has to remember.
+    /// The state of a run between ticks.
     private struct Course {
         var worker: ChildWorker
         var isStopping = false
@@ -62,7 +62,7 @@ struct IsolationRun {
         let back = clock()
         try world.bringAppleBack(milliseconds: 100)
         var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
-        // What is forged is still being asked about when the genuine ones are granted, and the run ends.
+        // The run ends when the genuine receipts are granted. Forged ones are still being asked about.
         judge.mayOweFailures = true
         let count = try judge.wait(.seconds(300))
         course.peak = max(course.peak, course.worker.peakMemory)

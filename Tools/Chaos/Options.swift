@@ -1,4 +1,3 @@
-/// What a run is told on the command line.
 struct Options {
     var program = ".build/release/grantor"
     var submissions = 5000

@@ -4,8 +4,8 @@ import Kafka
 import KafkaTesting
 import Scheduling
 
-/// Records that nobody can read and that the quarantine topic refuses, by their size or since the worker may not write
-/// there; after the last stub or refusal, purchases under the same keys.
+/// Unreadable records that the quarantine topic refuses, for their size or because the worker may not write there.
+/// After the last stub or refusal come purchases under the same keys.
 struct OversizedRun {
     static let toldLimit: Int64 = 5000
     private static let bytes = 1_900_000

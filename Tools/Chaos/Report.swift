@@ -35,7 +35,6 @@ struct Report {
         say("\(verdict.events) granted events, \(verdict.copies) of them copies; \(verdict.failures) failed ones")
     }
 
-    /// The last line.
     func end(_ world: World) -> Bool {
         world.kafka.stop()
         say("\(faults) faults")

@@ -4,8 +4,8 @@ import Glibc
 import Kafka
 import Scheduling
 
-/// Every cell of the table of account tokens in docs/configuration.md, as somebody outside of the worker sees it: one
-/// submission for each way of evidence, attested token, claimed token and policy.
+/// Checks every cell of the table of account tokens in docs/configuration.md from outside the worker. Each kind of
+/// evidence, attested token, claimed token and policy has one submission.
 struct TokensRun {
     private static let limit = Duration.seconds(60)
     private let options: Options

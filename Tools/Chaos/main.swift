@@ -1,11 +1,11 @@
 import Glibc
 
-/// Breaks what is around the worker, or the worker itself, and judges what stands on the topics and in the ledger.
+/// Breaks the worker or its surroundings, and judges the topics and the ledger.
 ///
 ///     grantor-chaos RUN [--program PATH] [--OPTION VALUE]...
 ///
-/// It runs on Apache Kafka where `KAFKA_HOME` names one, else on librdkafka's mock. Exit code 1 if a promise is broken,
-/// 2 if the run itself cannot go on. docs/chaos.md says what each run does.
+/// It runs on Apache Kafka if `KAFKA_HOME` names one, else on librdkafka's mock. Exit code 1 if a promise is broken,
+/// 2 if the run itself cannot go on. docs/chaos.md describes each run.
 let runs: [String: (Options) throws -> Bool] = [
     "kills": { try KillRun($0).run() },
     "isolation": { try IsolationRun($0).run() },

@@ -36,7 +36,6 @@ struct SubmissionMessage {
     var orderID: String?
     var submittedAt: Timestamp
 
-    /// The message in JSON.
     var bytes: [UInt8] {
         var writer = JSONObjectWriter(expecting: 1024 + (receipt?.utf8.count ?? 0))
         writer.member("bundleId", bundleID.rawValue)

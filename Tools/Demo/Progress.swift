@@ -12,7 +12,6 @@ final class Progress {
 
     var elapsed: Duration { ContinuousClock.now - started }
 
-    /// A line that stays.
     func say(_ line: String) {
         if isTerminal, lastShown != nil { write("\n") }
         lastShown = nil

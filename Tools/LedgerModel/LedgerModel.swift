@@ -1,7 +1,8 @@
 public import Contract
 public import Ledger
 
-/// A ledger in memory that decides as the real ones do: what they are compared with, and what the simulator gives its workers.
+/// A ledger in memory that decides as the real ones do: what they are compared with, and what the simulator gives its
+/// workers.
 ///
 /// It has no clock of its own and fails only when it is told to. For one thread.
 public final class LedgerModel {
@@ -11,7 +12,6 @@ public final class LedgerModel {
         case report, measure
     }
 
-    /// What goes wrong with a call.
     public enum Fault: Hashable, Sendable {
         /// Nothing was done, and the caller does not know it.
         case away
@@ -25,12 +25,12 @@ public final class LedgerModel {
     public internal(set) var tables: ModelTables
     /// The ledger's clock, by which rows are due and leases end.
     public var now: Timestamp
-    /// Asked at each call.
+    /// Chooses the fault of each call.
     public var fault: ((Call) -> Fault?)?
-    /// Run once, by the next write in full form, between its reading of the answers and its insertion of the grants: another
-    /// connection's write there is what two sessions do to each other whose statements have snapshots of their own.
+    /// The next write in full form runs it once, between reading the answers and inserting the grants. It can write
+    /// there by another connection, as two sessions whose statements have separate snapshots do.
     public var beforeInsertion: (() -> Void)?
-    /// The next write in full form does not see who holds the keys that it was refused: the holder's transaction is not
+    /// The next write in full form does not see the holders of the keys that it was refused. Their transactions are not
     /// visible to its statement yet.
     public var hidesHolders = false
     /// Decisions whose data the database refuses.
@@ -38,13 +38,13 @@ public final class LedgerModel {
     /// Rises when every connection is lost.
     private(set) var epoch = 0
 
-    /// An empty ledger.
     public init(id: String = "model", now: Timestamp) {
         tables = ModelTables(id: id)
         self.now = now
     }
 
-    /// Puts an earlier state in place of the present one, as a failover or a restored backup does. Every connection is lost.
+    /// Puts an earlier state in place of the present one, as a failover or a restored backup does. Every connection is
+    /// lost.
     public func setBack(to tables: ModelTables) {
         self.tables = tables
         epoch += 1

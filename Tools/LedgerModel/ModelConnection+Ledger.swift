@@ -18,7 +18,7 @@ extension ModelConnection: LedgerConnection {
         guard known != nil || request.committed == nil || model.tables.isAccepted else {
             return .forgotten(ledger: model.tables.id)
         }
-        // What an operator accepted begins at the group's offset.
+        // A partition that an operator accepted begins at the group's offset.
         var row = known ?? ModelTables.Partition(next: request.committed)
         if row.generation != request.ownership.generation {
             row.starts += 1

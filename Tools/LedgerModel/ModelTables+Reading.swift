@@ -50,7 +50,7 @@ extension ModelTables {
         return first
     }
 
-    /// What waits in `retries`, by app and by endpoint.
+    /// Rows and bytes of `retries`, by app and by endpoint.
     var sizes: (apps: [LedgerMeasure.App], waiting: [LedgerMeasure.Waiting]) {
         var apps: [BundleID: (rows: Int, bytes: Int64)] = [:]
         var waiting: [Endpoint?: Int] = [:]

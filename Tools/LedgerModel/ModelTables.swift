@@ -50,7 +50,6 @@ public struct ModelTables: Sendable {
     var actions: [OperatorAction] = []
     private var lastSequence: Int64 = 0
 
-    /// An empty ledger.
     public init(id: String) { self.id = id }
 
     /// Some rows of `retries`: those that Apple has signed first, and of these the longest due.

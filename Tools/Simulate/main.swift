@@ -1,11 +1,11 @@
 import Glibc
 import Simulation
 
-/// Runs many seeds on all cores, and shows one of them in full.
+/// Runs many seeds on all cores, or shows one in full.
 ///
-///     grantor-simulate [FIRST] [COUNT]     seeds from FIRST on; exit code 1 if a promise is broken
-///     grantor-simulate until-broken [FIRST] [COUNT]     the same, and ends with the first seed that breaks one
-///     grantor-simulate trace SEED          every input, action and fault of one seed
+///     grantor-simulate [FIRST] [COUNT]                Runs seeds from FIRST on; exit code 1 if a promise is broken.
+///     grantor-simulate until-broken [FIRST] [COUNT]   Does the same, and ends with the first seed that breaks one.
+///     grantor-simulate trace SEED                     Shows every input, action and fault of one seed.
 var arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "trace", arguments.count == 2, let seed = UInt64(arguments[1]) {
     let violations = Simulation.run(seed: seed, trace: Trace { print($0) })

@@ -84,7 +84,6 @@ extension Timestamp {
     static var present: Timestamp { Timestamp(milliseconds: Int64(time(nil)) * 1000) }
 }
 
-/// A JSON object's members.
 func members(_ body: [UInt8]) throws -> [String: Any] {
     try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] ?? [:]
 }

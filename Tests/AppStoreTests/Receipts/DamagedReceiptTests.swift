@@ -3,8 +3,8 @@ import Testing
 
 @testable import AppStore
 
-/// Nothing but a typed error can come out (the compiler sees to that), so what is left is that it never crashes and never
-/// believes what was not signed.
+/// The compiler ensures that only typed errors are thrown. The tests show that reading never crashes and never believes
+/// unsigned content.
 @Suite("Damaged receipts")
 struct DamagedReceiptTests {
     @Test("one bit anywhere: what still verifies has every signed byte", arguments: 0..<8)
@@ -78,7 +78,7 @@ struct ReceiptByTreeTests {
                 let bytes = variation.vary(whole)
                 let read = try ReceiptByTree(read: bytes)
                 #expect(read == (try ReceiptByTree(tree: bytes)))
-                // Whatever the form, it holds the same.
+                // Every form has the same content.
                 #expect(read.payload == expected.payload && read.attributes == expected.attributes)
             }
         }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import AppStore
 
-/// Nothing but a ``SignedTransactionError`` can come out (the compiler sees to that), so what is left is that it never
-/// crashes and never believes what was not signed.
+/// The compiler ensures that only a ``SignedTransactionError`` is thrown. The tests show that the verifier never
+/// crashes and never believes unsigned content.
 @Suite("Damaged signed transactions")
 struct DamagedTransactionTests {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

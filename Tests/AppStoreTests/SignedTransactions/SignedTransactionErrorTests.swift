@@ -46,7 +46,6 @@ struct SignedTransactionReportTests {
         try SignedTransactionVerifier(roots: token.chain.roots()).explain(EvidenceText(token.text()), now: now)
     }
 
-    /// The step that failed.
     private func failed(_ report: EvidenceReport<SignedTransactionStep>) -> SignedTransactionStep? {
         report.checks.first { $0.outcome == .failed }?.step
     }

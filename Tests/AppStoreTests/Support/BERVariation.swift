@@ -1,7 +1,7 @@
 @testable import AppStore
 
-/// Writes values anew in one of the many forms that BER has for them: lengths with bytes too many or indefinite, and
-/// OCTET STRINGs in pieces, pieces of pieces, or none.
+/// Encodes values again in one of the many forms of BER. Lengths have superfluous bytes or are indefinite. OCTET
+/// STRINGs are in pieces, in pieces of pieces, or whole.
 struct BERVariation {
     private var generator: SeededGenerator
 

@@ -52,7 +52,6 @@ struct ChainBuilder: Sendable {
             marker: Self.leafMarker)
     }
 
-    /// A builder with changes.
     init(_ change: (inout ChainBuilder) -> Void) {
         self.init()
         change(&self)

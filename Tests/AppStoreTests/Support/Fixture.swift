@@ -56,7 +56,7 @@ extension Verdict {
         return rejection.reason
     }
 
-    /// What the submission waits for on our side, if it does.
+    /// The cause on our side for which the submission waits, if any.
     var hold: HoldCause? {
         guard case .hold(let cause, _) = self else { return nil }
         return cause

@@ -62,6 +62,5 @@ extension Environment {
 }
 
 extension SignedToken {
-    /// Standard base64.
     static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }

@@ -12,7 +12,7 @@ struct ReceiptByTree: Equatable {
     let certificates: ArraySlice<UInt8>?
     let signerInfos: ArraySlice<UInt8>?
     let attributes: [Attribute]
-    /// Those of each attribute 17; nil for one that is no set.
+    /// The attributes of each attribute 17; nil for one that is no set.
     let purchases: [[Attribute]?]
 
     init(tree bytes: [UInt8]) throws(AppReceiptError) {

@@ -66,7 +66,6 @@ struct ReceiptSigning: Sendable {
         try ReceiptSigning(ReceiptChain(ChainBuilder(change)))
     }
 
-    /// Signs the usual attributes.
     static func usual(_ digest: [UInt8]) -> [[UInt8]] { [typed(), digested(digest)] }
 
     static func typed(_ type: [UInt8] = ReceiptBuilder.data) -> [UInt8] { attribute(3, type) }

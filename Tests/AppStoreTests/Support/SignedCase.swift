@@ -55,7 +55,6 @@ extension SignedCase {
         return SignedToken.list(texts)
     }
 
-    /// Changes of the header.
     static let headers: [SignedCase] = [
         SignedCase("as Apple signs it", nil) { _ in },
         SignedCase("alg none", .wrongAlgorithm) { $0.header.set("alg", "\"none\"") },
@@ -171,7 +170,6 @@ extension SignedCase {
         },
     ]
 
-    /// Changes of the text.
     static let texts: [SignedCase] = [
         SignedCase("nothing", .notThreeParts, text: { "" }),
         SignedCase(

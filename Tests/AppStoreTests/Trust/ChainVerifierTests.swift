@@ -368,7 +368,7 @@ struct ChainCacheTests {
         }
         #expect(cache.counts == (1, ChainCache.maxBad))
         #expect(cache.statistics.hits + cache.statistics.misses == 8_000)
-        // Those that came while the first verification ran did their own.
+        // Callers that came during the first verification did their own.
         #expect((4_001...4_008).contains(cache.statistics.misses))
     }
 }

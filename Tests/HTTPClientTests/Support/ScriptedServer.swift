@@ -28,7 +28,6 @@ final class ScriptedServer: Sendable {
         case startTLS
     }
 
-    /// How a connection begins.
     enum Opening: Sendable {
         case tls(ServerTLS)
         /// For a proxy, which is spoken to in the open; `startTLS` begins TLS with this.

@@ -2,9 +2,9 @@ import CLibcrypto
 import Glibc
 import Testing
 
-/// A client that sends and reads bytes as a test says: no HTTP library would send most of them. It blocks, within a limit.
+/// A client that sends and reads bytes as a test says: no HTTP library would send most of them. It blocks, within a
+/// limit.
 final class Client {
-    /// What came back for a request.
     struct Response {
         var status = 0
         /// Status line and fields, in lower case.

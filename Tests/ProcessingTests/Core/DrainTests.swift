@@ -27,7 +27,6 @@ private final class Drain {
         try bench.own()
     }
 
-    /// Lets time pass.
     func run(_ time: Duration) {
         let end = bench.now + time
         while bench.now < end {

@@ -17,7 +17,7 @@ private struct BreakerModel {
     /// No call may be made before.
     var closedUntil = Duration.zero
     var healthy = 1.0
-    /// What ended while it was closed.
+    /// Calls that ended while it was closed.
     var recent: [(second: Int64, isFailure: Bool, isRetry: Bool)] = []
     var failuresInARow: Int { recent.reversed().prefix { $0.isFailure }.count { !$0.isRetry } }
     /// When a first try was last answered, and how many failed since.
@@ -131,8 +131,8 @@ private struct BreakerModel {
         calls.count >= policy.leastCalls && calls.count { $0.isFailure } * 2 >= calls.count
     }
 
-    /// From now on what is new is answered, every ten seconds, and what is tried again fails as often as it may be: calls must
-    /// all be made again soon, and go on.
+    /// From now on a first attempt is answered every ten seconds, and retries fail as often as they may. All calls must
+    /// soon be allowed again, and stay so.
     mutating func recoverBesidePoison() throws {
         let began = elapsed
         var newAt = elapsed

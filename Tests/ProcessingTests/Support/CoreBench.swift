@@ -12,7 +12,7 @@ final class CoreBench {
     private(set) var wall = Timestamp(milliseconds: 1_700_000_000_000)
     private var actions = Actions()
 
-    // What is to be done and was not taken yet.
+    // Actions that were not taken yet.
     private(set) var fetches: [TopicPartition] = []
     private(set) var assigned: [Assignment] = []
     private(set) var unassigned: [TopicPartition] = []

@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Processing
 
-/// What the tests of the core are about: one app, one input topic, gems.
+/// One app, one input topic, and gems.
 enum Fixture {
     static let topic = "receipts.submitted"
     static let partition = TopicPartition(topic: topic, partition: 0)

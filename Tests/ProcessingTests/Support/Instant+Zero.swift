@@ -4,6 +4,5 @@ extension Instant {
     /// When virtual time begins.
     static let zero = Instant(nanoseconds: 0)
 
-    /// Since virtual time began.
     var elapsed: Duration { self - .zero }
 }

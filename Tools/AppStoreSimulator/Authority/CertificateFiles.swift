@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 
-/// The files that tell clients whom to trust. Those for which no place was chosen are removed at the latest with this
-/// object.
+/// The certificate files that clients trust. A file without a chosen place is removed at the latest with this object.
 final class CertificateFiles: Sendable {
     let caFile: String
     let rootsFile: String

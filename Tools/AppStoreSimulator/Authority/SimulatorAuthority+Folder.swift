@@ -28,8 +28,8 @@ extension SimulatorAuthority {
 
     /// The authority kept in a folder; if there is none yet, a new one that is kept there from now on.
     ///
-    /// Processes that start together on one folder end up with the same authority: the folder appears whole or not at
-    /// all, and the second process reads the first one's.
+    /// Processes that start together on one folder get the same authority. The folder appears whole or not at all, and
+    /// the second process reads the first one's.
     /// - Throws: ``AuthorityError``.
     public static func kept(
         in folder: String, receipts: ReceiptAlgorithm = .ecdsa, now: Timestamp

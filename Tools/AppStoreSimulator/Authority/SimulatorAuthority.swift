@@ -2,12 +2,11 @@ internal import CertificateMaking
 public import Contract
 public import Cryptography
 
-/// Everything the simulator proves itself with: a TLS server certificate under a certificate authority of its own, and
-/// two chains that sign as Apple's do, one for receipts and one for signed data (StoreKit 2's transactions and the
-/// answers of the App Store Server API).
+/// The simulator's certificates: a TLS server certificate under its own authority, and two signing chains like Apple's.
+/// One chain signs receipts. The other signs StoreKit 2's transactions and the App Store Server API's answers.
 ///
-/// The private keys of the authorities are thrown away once the certificates are made; only the server's and the two
-/// signers' remain. Nothing here chains to a real root, so its signatures are worth nothing elsewhere.
+/// The authorities' private keys are deleted once the certificates are made. Only the server's and the two signers'
+/// keys remain. Nothing chains to a real root, so its signatures are worthless elsewhere.
 public struct SimulatorAuthority: Sendable {
     /// How receipts are signed. Signed data is always ES256, as Apple's is.
     public enum ReceiptAlgorithm: String, Sendable, CaseIterable {

@@ -2,7 +2,6 @@ internal import Contract
 
 /// The body of `POST /simulator/scripts`; every member may be left out.
 public struct ScriptOrder: Hashable, Sendable, Codable {
-    /// One transaction's script.
     public struct Transaction: Hashable, Sendable, Codable {
         /// The transaction whose receipts the faults strike.
         public var transactionId: String
@@ -18,9 +17,7 @@ public struct ScriptOrder: Hashable, Sendable, Codable {
 
     /// One of the two endpoints, by its name in JSON.
     public enum Endpoint: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Production.
         case production
-        /// Sandbox.
         case sandbox
     }
 

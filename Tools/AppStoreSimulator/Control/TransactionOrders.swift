@@ -5,7 +5,6 @@ public struct RegistrationOrder: Hashable, Sendable, Codable {
     /// Taken in order, up to the first for which there is no room.
     public var transactions: [Registration]
 
-    /// Transactions to know.
     public init(_ transactions: [Registration]) {
         self.transactions = transactions
     }
@@ -13,7 +12,6 @@ public struct RegistrationOrder: Hashable, Sendable, Codable {
 
 /// The body of `POST /simulator/signed-transactions`: a transaction to be signed.
 public struct SigningOrder: Hashable, Sendable, Codable {
-    /// Its contents.
     public var transaction: TransactionSpecification
     /// `signedDate`, in milliseconds since 1970; nil for now.
     public var signedDate: Int64?
@@ -32,16 +30,13 @@ public struct SigningOrder: Hashable, Sendable, Codable {
 
 /// The body of `POST /simulator/revocations`: a refund of a transaction that is known.
 public struct RevocationOrder: Hashable, Sendable, Codable {
-    /// The transaction.
     public var transactionId: String
-    /// Where it is known.
     public var environment: ScriptOrder.Endpoint
     /// `revocationDate`, in milliseconds since 1970; nil for now.
     public var revocationDate: Int64?
     /// "1" for an issue within the app, "0" for another; nil for "0".
     public var reason: String?
 
-    /// A refund.
     public init(
         transactionId: String, environment: ScriptOrder.Endpoint, revocationDate: Int64? = nil, reason: String? = nil
     ) {
@@ -54,14 +49,11 @@ public struct RevocationOrder: Hashable, Sendable, Codable {
 
 /// The body of `POST /simulator/keys`: a key whose tokens are accepted from now on.
 public struct KeyOrder: Hashable, Sendable, Codable {
-    /// Names the team.
     public var issuerId: String
-    /// Names the key.
     public var keyId: String
     /// P-256, PEM.
     public var publicKey: String
 
-    /// A key to accept.
     public init(_ key: ServerAPIKey) {
         issuerId = key.issuerID
         keyId = key.keyID

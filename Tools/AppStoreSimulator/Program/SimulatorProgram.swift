@@ -4,9 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Logging
 
-/// The program `grantor-simulator`.
 public enum SimulatorProgram {
-    /// The program's surroundings.
     public struct Context: Sendable {
         /// Takes the line with the addresses.
         let write: @Sendable (String) -> Void
@@ -22,7 +20,6 @@ public enum SimulatorProgram {
         }
     }
 
-    /// The command line.
     public static var program: Program<Context> {
         Program(
             Command<Context>(

@@ -31,8 +31,8 @@ struct AppleDates {
         return "\(Substring(text.prefix(10)))\(separator)\(Substring(text[time...].prefix(8)))\(zone)"
     }
 
-    /// Daylight saving time of the United States since 2007: from the second Sunday in March, 10:00 GMT, to the first
-    /// one in November, 9:00 GMT (Energy Policy Act of 2005, section 110). The App Store is younger.
+    /// Daylight saving time of the United States since 2007 (Energy Policy Act of 2005, section 110). It lasts from the
+    /// second Sunday in March, 10:00 GMT, to the first one in November, 9:00 GMT. The App Store is younger.
     private static func pacificOffset(at moment: Timestamp) -> Duration {
         let year = moment.rfc3339.prefix(4)
         func sunday(_ number: Int64, ofMonth month: String, hour: Int64) -> Timestamp {

@@ -24,7 +24,6 @@ public enum ReceiptEnvironment: String, Hashable, Sendable, CaseIterable {
 
 /// The contents of a receipt.
 public struct ReceiptSpecification: Hashable, Sendable {
-    /// The receipt's app.
     public var bundleID: BundleID
     /// Which endpoint takes it, if any.
     public var environment: ReceiptEnvironment

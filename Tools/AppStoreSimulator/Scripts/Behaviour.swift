@@ -26,7 +26,7 @@ public struct Behaviour: Hashable, Sendable, Codable {
     public var latency: Latency
     /// Looked at in order: a call draws one number, and the first whose range it falls into strikes.
     public var faults: [Share]
-    /// Comes before everything else.
+    /// Takes precedence over everything else.
     public var outage: Outage?
 
     /// No latency, no faults and no outage unless said otherwise.

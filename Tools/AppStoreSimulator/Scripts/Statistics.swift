@@ -2,14 +2,13 @@ internal import Contract
 
 /// Counts of the calls to an ``AppStoreSimulator`` and of its answers, since it was made.
 public struct Statistics: Hashable, Sendable, Codable {
-    /// One endpoint's calls.
     public struct Endpoint: Hashable, Sendable, Codable {
         /// Requests read to their end, whatever became of them.
         public var calls = 0
         /// Real answers that reached the client whole or in part, by their `status`; scripted ones are not among them.
         public var statuses: [Int: Int] = [:]
-        /// Real answers of the App Store Server API that reached the client whole or in part, by their `errorCode`, 0
-        /// for a success; scripted ones are not among them.
+        /// Unscripted answers of the App Store Server API that reached the client whole or in part. The key is the
+        /// `errorCode`, 0 for a success.
         public var errorCodes: [Int: Int] = [:]
         /// Calls that a fault struck, by its ``Fault/name``; an outage counts under its own name.
         public var faults: [String: Int] = [:]

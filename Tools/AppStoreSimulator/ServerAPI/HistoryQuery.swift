@@ -3,7 +3,6 @@ internal import FoundationEssentials
 
 /// Which page of a history is asked for (Apple, "Get Transaction History", version 2).
 struct HistoryQuery: Sendable {
-    /// Transactions on a page.
     static let pageSize = 20
 
     /// Where a page ends: the next one goes on behind it, in the same direction.

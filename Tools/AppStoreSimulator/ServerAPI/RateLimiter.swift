@@ -1,6 +1,5 @@
 internal import Contract
 
-/// Counts calls against limits.
 struct RateLimiter: Sendable {
     /// Counters at once; beyond them calls are refused.
     static let counterLimit = 10_000

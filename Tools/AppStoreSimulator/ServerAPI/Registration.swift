@@ -22,7 +22,6 @@ public struct Registration: Hashable, Sendable {
 
     /// Signed anew for each answer.
     public var transaction: TransactionSpecification
-    /// When it is found.
     public var appearance: Appearance
     /// Nil for what its dates say: revoked, expired or active.
     public var status: SubscriptionStatus?

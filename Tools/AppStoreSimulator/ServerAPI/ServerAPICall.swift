@@ -2,11 +2,9 @@
 struct ServerAPICall: Equatable, Sendable {
     /// The endpoints that are simulated; each has a rate limit of its own.
     enum Endpoint: String, Hashable, Sendable, CaseIterable {
-        /// Get Transaction Info.
         case transaction = "/inApps/v1/transactions/"
         /// Get Transaction History, version 2.
         case history = "/inApps/v2/history/"
-        /// Get All Subscription Statuses.
         case subscriptions = "/inApps/v1/subscriptions/"
     }
 

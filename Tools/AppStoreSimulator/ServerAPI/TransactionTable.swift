@@ -79,7 +79,6 @@ struct TransactionTable: Sendable {
         return true
     }
 
-    /// Forgets every transaction.
     mutating func clear() {
         entries = [:]
         customers = [:]

@@ -1,7 +1,6 @@
 internal import Contract
 
-/// A JSON object as it is written: its members in order, each value a piece of JSON text, so that a forged object can
-/// hold anything.
+/// A JSON object's members in order. Each value is a piece of JSON text, so that a forged object can hold anything.
 struct JSONText: Sendable {
     private var members: [(name: String, json: String)] = []
 

@@ -2,7 +2,6 @@ public import Contract
 
 /// The contents of a signed transaction: Apple's JWSTransactionDecodedPayload.
 public struct TransactionSpecification: Hashable, Sendable {
-    /// The transaction's app.
     public var bundleID: BundleID
     /// Which of Apple's worlds knows it. For `Xcode` and others, change the member `environment`.
     public var environment: Environment

@@ -1,4 +1,4 @@
-// The client's processor time for a call, over TLS on loopback.
+// Measures the client's processor time for a call, over TLS on loopback.
 //
 //     http-bench serve [MILLISECONDS AN ANSWER TAKES]
 //     http-bench call PORT CA-FILE [CALLS IN FLIGHT] [CALLS] [BYTES OF A BODY]

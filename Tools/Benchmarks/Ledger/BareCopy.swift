@@ -1,8 +1,8 @@
 import CSQLite
 import LedgerSQLite
 
-/// SQLite's own part of the cost: a ledger's grants inserted into a second one by the same statements and commits, with values
-/// that lie in memory.
+/// SQLite's own part of the cost. The same statements and commits insert a ledger's grants into a second one, with the
+/// values in memory.
 struct BareCopy {
     private let rows: [[OpaquePointer?]]
     private let target: OpaquePointer

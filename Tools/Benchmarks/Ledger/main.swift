@@ -1,10 +1,10 @@
-// What a grant costs in the embedded ledger, with all indexes: time and bytes, beside SQLite's own part of it.
+// Measures time and bytes of a grant in the SQLite ledger, with all indexes, and SQLite's own part of the time.
 //
 //     ledger-bench FILE [ROWS] [ROWS A COMMIT]
 //
-// The files FILE and FILE.bare must not be there yet. Transactions ascend as Apple's do, submissions have UUIDs of version 7 as
-// producers are recommended, and users have random ones: each row changes a page of its own in their index, which is half of
-// SQLite's part. With random submissions it is two pages.
+// The files FILE and FILE.bare must not exist yet. Transaction ids ascend as Apple's do. Submissions have UUIDs of
+// version 7, as producers should use. Users have random UUIDs, so each row changes a different page of their index,
+// which is half of SQLite's part. With random submissions it is two pages.
 import Contract
 import Glibc
 import Ledger

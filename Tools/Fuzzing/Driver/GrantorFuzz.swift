@@ -2,10 +2,10 @@ import CFuzzer
 import FuzzTargets
 import Glibc
 
-/// `grantor-fuzz TARGET [libFuzzer's arguments]`: feeds a target with bytes that grow out of what reached new code.
+/// `grantor-fuzz TARGET [libFuzzer's arguments]` feeds a target with bytes, derived from inputs that reached new code.
 ///
-/// Ends the process on the first input that breaks a rule, and leaves it in a file named `crash-...`: put that into
-/// `Tools/Fuzzing/cases/TARGET`, where the tests run it again, and mend the fault.
+/// The first input that breaks a rule ends the process and is written to a file named `crash-...`. Mend the fault, and
+/// put the file into `Tools/Fuzzing/cases/TARGET`, where the tests run it again.
 @main
 enum GrantorFuzz {
     static func main() {

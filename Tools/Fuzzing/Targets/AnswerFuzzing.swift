@@ -1,8 +1,8 @@
 internal import AppStore
 internal import Contract
 
-/// Whatever Apple's servers answer, a question ends within a few calls; and of the App Store Server API nothing counts
-/// that nobody signed.
+/// A question ends within a few calls, whatever Apple's servers answer. Unsigned answers of the App Store Server API
+/// grant nothing.
 enum AnswerFuzzing {
     /// Most calls that a question with one and the same answer to each takes: environments, secrets and fresh
     /// connections, and pages of a history.

@@ -1,7 +1,7 @@
-/// Code that takes bytes from outside. Whatever they are, it has to end, without a crash, and by its rules.
+/// Code that takes bytes from outside. It must end without a crash and keep its rules for all bytes.
 ///
-/// Each target is a pure function of the bytes. A new one is a case here, a function in a file beside this one, and a
-/// folder of cases to begin with under `Tools/Fuzzing/cases`, of the same name.
+/// Each target is a pure function of the bytes. A new target needs a case here and a function in a file beside this one.
+/// Its folder of the same name under `Tools/Fuzzing/cases` has the first cases.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// Requests to an HTTP server.
     case httpRequest
@@ -19,9 +19,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case verifyReceiptAnswer
     /// The body of an answer of the App Store Server API.
     case serverAPIAnswer
-    /// The apps file.
     case apps
-    /// The configuration file.
     case settings
     /// Durations and sizes in settings.
     case durations

@@ -99,8 +99,8 @@ struct Judge {
         case .genuine, .late, .held, .growing: break
         case .forged, .changing, .never: return false
         }
-        // A claim that failed under the same id and content stays failed; nothing here fails one that is genuine but another
-        // order's or another user's grant, and then the purchase has its grant.
+        // A claim that failed under the same id and content stays failed. Here a genuine claim fails only because
+        // another order's or another user's claim got the grant. Then the purchase has its grant.
         return true
     }
 

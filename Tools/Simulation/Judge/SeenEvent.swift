@@ -1,7 +1,7 @@
 import Contract
 import Ledger
 
-/// What an event says, as a consumer of the topics reads it: from its bytes alone.
+/// An event as a consumer of the topics reads it, from its bytes alone.
 final class SeenEvent {
     let topic: Topic
     let id: EventID

@@ -13,7 +13,6 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case rows = "every event tells of a row"
         /// A submission is told granted or failed, not both.
         case oneAnswer = "a submission has one answer"
-        /// Every outcome is told.
         case told = "every outcome is told"
         /// A fulfilment service hears of a grant before anybody else.
         case calledFirst = "the fulfilment service hears first"

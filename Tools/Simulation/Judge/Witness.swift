@@ -2,8 +2,8 @@ import Contract
 import Ledger
 import LedgerModel
 
-/// Sees what anybody outside could see, as it happens: records, events, calls, offsets and rows. It knows nothing of the cores'
-/// inner life, and judges at once what can be judged at once.
+/// Sees what anybody outside could see, as it happens: records, events, calls, offsets and rows. It knows nothing of
+/// the cores' inner life, and judges at once what can be judged at once.
 final class Witness {
     let script: Script
     var violations: [Violation] = []
@@ -143,7 +143,8 @@ final class Witness {
 
     // MARK: Batches
 
-    /// A batch holds each submission and transaction once; what the ledger refuses one of them for would hide the other.
+    /// A batch holds each submission and transaction once; what the ledger refuses one of them for would hide the
+    /// other.
     func writes(_ batch: [Decision]) {
         var transactions: Set<GrantReference> = []
         var submissions: Set<SubmissionKey> = []
@@ -210,7 +211,7 @@ final class Witness {
 
     /// A worker begins to read a partition.
     func starts(_ partition: Int, at position: Int64, _ world: World) {
-        // What was complete stays so, but for a ledger that was set back.
+        // A complete record stays complete unless the ledger was set back.
         let from = !world.options.forgets ? completeBefore[partition] ?? 0 : 0
         demandComplete(partition, min(from, position)..<position, world, "starts at \(position)")
     }
@@ -284,7 +285,7 @@ final class Witness {
         return "\(grant.reference) is granted, and not told"
     }
 
-    /// Whether a grant was told, or its record went with the topic before it could be. What its producer sends again is a repeat.
+    /// Whether a grant was told, or its record was deleted with the topic before. The producer sends a repeat then.
     func isTold(_ grant: Grant, _ world: World) -> Bool {
         if toldGrants.contains(grant.reference) { return true }
         guard world.options.topicsMadeAnew > 0 else { return false }

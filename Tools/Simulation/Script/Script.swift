@@ -13,7 +13,6 @@ struct Script: Sendable {
     /// Its fulfilment service hears of each grant first.
     static let calling: BundleID = "app.calling"
 
-    /// Draws a script.
     init(_ options: SwarmOptions, _ random: inout SplitMix64) {
         var author = Author(options)
         author.write(&random)
@@ -23,7 +22,6 @@ struct Script: Sendable {
     }
 }
 
-/// Writes a script.
 private struct Author {
     let options: SwarmOptions
     var records: [ScriptedRecord] = []

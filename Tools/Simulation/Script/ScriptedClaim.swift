@@ -1,6 +1,7 @@
 import Contract
 
-/// A record of the input topic with the truth about it, which the simulated world tells piece by piece and the judge knows whole.
+/// A record of the input topic with the truth about it, which the simulated world tells piece by piece and the judge
+/// knows whole.
 struct ScriptedRecord: Sendable {
     enum Content: Sendable {
         /// No submission can be read from it.
@@ -24,9 +25,8 @@ struct ScriptedRecord: Sendable {
 
 /// Somebody's claim, and what is true of its evidence.
 final class ScriptedClaim: Sendable {
-    /// What Apple, or its signature, says in the end.
+    /// The final word of Apple or of its signature.
     enum Truth: Sendable {
-        /// These purchases are genuine.
         case genuine
         /// It is forged: whoever looks rejects it.
         case forged(Rejection)
@@ -46,7 +46,7 @@ final class ScriptedClaim: Sendable {
     let claimant: Claimant
     let claim: Claim
     let evidence: Evidence
-    /// What the evidence proves once it is genuine, in the order of the receipt; the newest last.
+    /// The purchases that the evidence proves once it is genuine, in the order of the receipt; the newest last.
     let purchases: [GrantablePurchase]
     let truth: Truth
     /// Whom to ask, in order; empty where the signature is enough. A second one is a hop to the other environment.

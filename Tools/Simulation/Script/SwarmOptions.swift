@@ -69,7 +69,7 @@ public struct SwarmOptions: Sendable {
     /// An answer of Apple's may be lost with the worker that has it.
     var losesAnswers: Bool { kills + stops + freezes + crashes + ledgerOutages + lostReplies > 0 || endsWorkers }
 
-    /// What was written may be gone again.
+    /// Whether written rows may disappear.
     var forgets: Bool { setBacks + ledgersEmptied > 0 }
 
     /// The options of a seed.

@@ -1,6 +1,7 @@
 import Scheduling
 
-/// What will happen, by its moment. Events stay where they are put: moving them through a heap would cost more than they do.
+/// Future events by their moment. Events are not moved, because moving them through a heap would cost more than
+/// handling them.
 struct Agenda<Event> {
     private var moments = DelayQueue<Int32>()
     private var events: [Event?] = []

@@ -21,7 +21,6 @@ final class Life {
     /// Nothing of the process moves before this.
     var frozenUntil: Instant?
 
-    // The consumer.
     struct Reading {
         let id: AssignmentID
         let partition: Int32
@@ -36,11 +35,11 @@ final class Life {
     var isDelivering = false
     /// Batches that the ledger has, for the judge.
     var batches: [BatchID: [Decision]] = [:]
-    /// What its configuration says differently.
+    /// The differences of its configuration from the fleet's.
     var configuration: Configuration
 
     struct Configuration {
-        /// What it says to claims on which checks differ; nil if it says this and that.
+        /// The verdict on claims on which checks differ; nil if it varies.
         var verifies: Bool?
         /// Whether it knows the fulfilment service.
         var hasService = true

@@ -4,7 +4,7 @@ import LedgerModel
 import Processing
 import Scheduling
 
-/// What the drivers of a worker do with the core's actions, and what comes of it.
+/// The drivers of a worker: they carry out the core's actions and return the results.
 extension World {
     func carryOut(_ actions: inout Actions, _ life: Life) {
         trace?.note(self, life, actions)
@@ -116,7 +116,7 @@ extension World {
     // MARK: The broker
 
     func publish(_ task: PublishTask, _ life: Life) {
-        // What librdkafka had not sent dies with the process.
+        // Records that librdkafka had not sent are lost with the process.
         guard life.isAlive || chance(500) else { return }
         let topic = task.event.topic
         let isAway = topicOutages.contains { $0.topic == topic && $0.begin <= milliseconds && milliseconds < $0.end }

@@ -6,8 +6,9 @@ import Scheduling
 
 /// Kafka, Apple, the ledger and a fleet of workers in virtual time. One seed is one run, down to the last byte.
 ///
-/// All that happens is an event with its moment; the fleet's cores are real, and so are the planner and the rendering in the
-/// ledger's model. Checkers, Apple, brokers and operators follow the script. The world tells the judge what is seen from outside.
+/// Everything that happens is an event with its moment. The fleet's cores are real, and so are the planner and the
+/// rendering in the ledger's model. Checkers, Apple, brokers and operators follow the script. The world tells the judge
+/// everything that can be seen from outside.
 final class World {
     enum Event {
         case produce(Int)
@@ -84,7 +85,6 @@ final class World {
         self.trace = trace
     }
 
-    /// Milliseconds of virtual time.
     var milliseconds: Int64 { now.nanoseconds / 1_000_000 }
 
     // MARK: The run
@@ -151,7 +151,7 @@ final class World {
         isHealthy && milliseconds > script.lastProducedAt && ledger.tables.nextDue == nil && unfinished().isEmpty
     }
 
-    /// What is not done yet, in words.
+    /// Describes the work that is not done yet.
     private func unfinished() -> String {
         var rest: [String] = []
         for (number, partition) in kafka.partitions.enumerated() {
@@ -332,9 +332,9 @@ final class World {
         }
     }
 
-    /// Samples of a ledger in which nothing is due find nothing. Once nothing goes wrong any more, an idle process stands still
-    /// until something is due, and a while longer, as one on a suspended machine does: a doubt lasts six hours, and a seed
-    /// two milliseconds.
+    /// Samples of a ledger in which nothing is due find nothing. Once the faults are over, an idle process stands still
+    /// until something is due and a while longer, as on a suspended machine. A doubt lasts six hours, and a seed two
+    /// milliseconds.
     private func nap(of life: Life) -> Instant? {
         guard life.isIdle, isHealthy, life.inbox.isEmpty else { return nil }
         guard let dueAt = ledger.tables.nextDue else {
