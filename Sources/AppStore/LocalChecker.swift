@@ -26,8 +26,8 @@ public struct LocalChecker: Sendable {
     /// decided, at no cost to Apple.
     ///
     /// - Parameters:
-    ///   - isRetry: The submission was accepted before and waits in `retries`: if its app is not configured any more, it
-    ///     is held.
+    ///   - isRetry: The submission was accepted before and waits in `retries`: if its app is not configured any more,
+    ///     it is held.
     ///   - now: Wall-clock time: bounds how far ahead evidence may be signed, and how old it may be unconfirmed.
     public func check(_ submission: Submission, isRetry: Bool = false, at now: Timestamp) -> Outcome {
         guard let rules = apps[submission.bundleID] else {
@@ -105,9 +105,8 @@ public struct LocalChecker: Sendable {
         return decideLocally(receipt, subject)
     }
 
-    /// A receipt tells of the past until it was made. Refunds since are not in it, nor purchases since, nor account
-    /// tokens, nor whether a purchase is shared within a family; the App Store Server API tells, where the app has a
-    /// key.
+    /// A receipt lacks later refunds and purchases, account tokens, and whether a purchase is shared within a family.
+    /// The App Store Server API has them, if the app has a key.
     private func decideLocally(_ receipt: AppReceipt, _ subject: QuestionSubject) -> Outcome {
         let verdict: Verdict
         switch Self.conclusion(on: receipt, of: subject.submission, app: subject.rules.app) {

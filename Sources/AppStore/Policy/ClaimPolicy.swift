@@ -25,12 +25,12 @@ struct ClaimPolicy: Sendable {
         }
     }
 
-    /// The verdict on all purchases that the evidence attests, or what is missing for it.
+    /// The verdict on all purchases that the evidence attests, or the missing input for it.
     ///
-    /// A purchase that cannot be judged holds the submission, whatever else passes: an answer that left it out would be
-    /// the last one, and a paid purchase never granted. Else those that pass are verified, oldest first. If none
-    /// passes, the newest one's rejection stands. A claimed purchase that is not there may not have reached Apple's
-    /// records yet: that is a doubt.
+    /// A purchase that cannot be judged holds the submission, whatever else passes. An answer without it would be
+    /// final, and a paid purchase would never be granted. Otherwise the purchases that pass are verified, oldest first.
+    /// If none passes, the newest one's rejection stands. A claimed purchase that is absent may not have reached
+    /// Apple's records yet, so that is a doubt.
     ///
     /// - Parameters:
     ///   - unreadable: Purchases that the evidence attests in a form that is not known.
@@ -181,9 +181,8 @@ struct PurchaseCheck: Sendable {
     /// Whether the evidence names a purchase's account token where there is one, so that none means none.
     let attestsTokens: Bool
 
-    /// Checks in a fixed order, from whose purchase it is to whether it still stands: environment, product, type,
-    /// owner, account token, quantity, revocation, end of period. A refund is the better answer to somebody whose
-    /// period is over, too.
+    /// Checks in a fixed order: environment, product, type, owner, account token, quantity, revocation, end of period.
+    /// Revocation comes before the end, because a refund is the better answer if both apply.
     func finding(on purchase: Purchase) -> Finding {
         guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
             return fails(.environmentNotAllowed, "This app does not grant this user's sandbox purchases.", purchase)
@@ -216,7 +215,7 @@ struct PurchaseCheck: Sendable {
         return .passes(granted)
     }
 
-    /// Account tokens; nil where they go together.
+    /// Compares account tokens; nil if the claim passes.
     ///
     /// | Apple attests | claimed | `match` | `required` |
     /// |---|---|---|---|
@@ -226,7 +225,7 @@ struct PurchaseCheck: Sendable {
     /// | none | any or none | passes | missing |
     /// | cannot say | any or none | passes | looked up, or missing |
     ///
-    /// `ignore` passes everything. An attested token binds a claim that leaves it out, too: a thief would leave it out.
+    /// `ignore` passes everything. An attested token also binds a claim without one, because a thief would omit it.
     private func tokenFinding(on purchase: Purchase) -> Finding? {
         guard app.accountToken != .ignore else { return nil }
         let claimed = submission.claim.appAccountToken
@@ -272,10 +271,10 @@ struct PurchaseCheck: Sendable {
         }
     }
 
-    /// The type where nobody says it. Only subscriptions have an end, and of the others only consumables are sold by
-    /// the dozen. The rest counts as non-consumable, so that its grant key is the original transaction's: a restore
-    /// then cannot grant it again, and a consumable, which is its own original, is granted once per purchase all the
-    /// same.
+    /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
+    /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
+    /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per
+    /// purchase.
     private func presumedType(of purchase: Purchase) -> ProductType {
         if purchase.expiresAt != nil { return .autoRenewable }
         return purchase.quantity > 1 ? .consumable : .nonConsumable

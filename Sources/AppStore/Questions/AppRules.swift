@@ -46,8 +46,8 @@ public final class AppRules: Sendable {
         }
     }
 
-    /// Whether Apple's answer about a submission may lag behind a purchase: it claims all that is new in a receipt, and
-    /// Apple was asked for it.
+    /// Whether Apple's answer may lag behind a purchase. It may if the submission claims everything new in a receipt,
+    /// and Apple was asked about the receipt.
     public func answersMayLag(for submission: Submission) -> Bool {
         guard case .receipt = submission.evidence else { return false }
         return submission.claim.transactionID == nil && receipts != .local
@@ -92,7 +92,6 @@ public struct ServerAPICredentials: Sendable {
 
     /// Names the team that the key belongs to.
     public let issuerID: String
-    /// Names the key.
     public let keyID: String
     let privateKey: PrivateKey
 
@@ -185,14 +184,14 @@ public struct BearerToken: Hashable, Sendable, CustomStringConvertible, CustomDe
 public final class TokenMint: Sendable {
     /// From `iat` to `exp`; Apple takes at most an hour.
     public static let lifetime: Duration = .seconds(20 * 60)
-    /// Age at which a token is replaced: before half of its life, so that one that is in use has minutes left whatever
-    /// Apple's clock says.
+    /// Age at which a token is replaced. It is below half of a token's life, so that a token in use has minutes left
+    /// even if Apple's clock differs.
     public static let renewalAge: Duration = .seconds(9 * 60)
     /// How far back `iat` is set, so that a clock that is a little fast makes no token of the future.
     public static let backdating: Duration = .seconds(30)
-    /// A token this young is not replaced when it is refused: another by the same key and clock would fare no better,
-    /// and every caller with a wrong key would have one signed. It is also how far callers' clock readings may be out
-    /// of order, for they are taken before the lock is.
+    /// A token younger than this is not replaced when refused. A new token by the same key and clock would be refused,
+    /// too, and every caller with a wrong key would cause a signature. The value also bounds how far callers' clock
+    /// readings may be out of order, because they are taken before the lock.
     public static let youth: Duration = .seconds(10)
     static let audience = "appstoreconnect-v1"
 

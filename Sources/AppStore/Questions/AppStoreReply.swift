@@ -2,8 +2,8 @@ public import Contract
 
 /// The end of one HTTP call to Apple.
 public enum AppStoreReply: Hashable, Sendable {
-    /// Largest body that is taken, in bytes. An answer repeats every renewal: a subscriber of many years has about a
-    /// megabyte, and a receipt of 1.5 MB of DER comes back as some 6 MB.
+    /// Largest body that is read, in bytes. An answer repeats every renewal: a subscriber of many years has about a
+    /// megabyte. The answer for a receipt with 1.5 MB of DER has about 6 MB.
     public static let maxBytes = 8 << 20
 
     /// A whole HTTP response, whatever it says.
@@ -64,8 +64,8 @@ public enum EndpointSignal: Hashable, Sendable {
         }
     }
 
-    /// verifyReceipt sends 200 with every answer, so any other status comes from something in between, and only those
-    /// that find fault with this one request say nothing about the next. The App Store Server API answers with 4xx.
+    /// verifyReceipt sends 200 with every answer, so an intermediary sends any other status. It is a failure unless it
+    /// concerns this request alone. The App Store Server API answers with 4xx.
     private static func signal(ofHTTPStatus status: Int, from service: Endpoint.Service) -> EndpointSignal {
         switch status {
         case 400, 413...414, 431: .answered
@@ -87,8 +87,8 @@ package enum RetryAfter {
     /// Numbers above are UNIX times in milliseconds: in seconds, such a time would be in the year 5138.
     private static let leastUnixMilliseconds: Int64 = 100_000_000_000
 
-    /// The moment that a header names, no earlier than now and no later than ``maxWait`` from now; nil for a header
-    /// that is absent or none of the three forms.
+    /// The moment that a header names, no earlier than now and no later than ``maxWait`` from now. Nil if the header is
+    /// absent or has none of the three forms.
     package static func moment(_ header: String?, now: Timestamp) -> Timestamp? {
         guard let text = header?.drop(while: { $0 == " " }), !text.isEmpty else { return nil }
         guard let named = number(text, now: now) ?? date(text) else { return nil }

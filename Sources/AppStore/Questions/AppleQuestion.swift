@@ -1,9 +1,8 @@
 public import Contract
 
-/// A question to Apple as far as it has come: an immutable value that knows its next call and the meaning of the
-/// answer.
+/// The state of a question to Apple: an immutable value that knows its next call and the meaning of the answer.
 ///
-/// It makes no calls itself. Each call is an attempt of its own, which the gate of its ``endpoint`` admits:
+/// It makes no calls itself. The gate of its ``endpoint`` admits each call as a separate attempt:
 ///
 ///     switch question.call(at: now) {
 ///     case .send(let call):                                       // over HTTPS
@@ -11,8 +10,8 @@ public import Contract
 ///     case .concluded(let verdict):                               // there is nothing to send
 ///     }
 ///
-/// A step concludes with a verdict, names the next question, or asks for signatures to be checked on a thread that may
-/// take its time (``checked(with:at:)``).
+/// A step concludes with a verdict, names the next question, or asks for a check of signatures on a checker's thread
+/// (``checked(with:at:)``).
 public struct AppleQuestion: Sendable {
     /// Where the next call goes.
     public let endpoint: Endpoint
@@ -23,8 +22,8 @@ public struct AppleQuestion: Sendable {
         endpoint = state.endpoint
     }
 
-    /// The purchase that the question is about, where it goes to the App Store Server API and one is named: a grant of
-    /// it answers the submission without a call.
+    /// The purchase that the question is about; nil if none is named or the App Store Server API is not asked. A grant
+    /// of this purchase answers the submission without a call.
     public var lookedUpTransaction: TransactionID? { state.lookedUpTransaction }
 
     /// The next call, or the verdict where none can be made.
@@ -54,7 +53,7 @@ public struct AppleQuestion: Sendable {
     }
 }
 
-/// What ``AppleQuestion`` asks of its two kinds, ``ReceiptQuestion`` and ``LookupQuestion``.
+/// The interface of the two kinds of ``AppleQuestion``, ``ReceiptQuestion`` and ``LookupQuestion``.
 protocol QuestionState: Sendable {
     var endpoint: Endpoint { get }
     var lookedUpTransaction: TransactionID? { get }
@@ -85,8 +84,8 @@ public enum AppleCallStep: Sendable {
     case concluded(Verdict)
 }
 
-/// One HTTPS call to Apple. Its host is the configured one of ``endpoint``; nothing that a submission or an answer says
-/// changes where a call goes.
+/// One HTTPS call to Apple. Its host is the configured one of ``endpoint``. No content of a submission or an answer can
+/// change the host.
 ///
 /// [verifyReceipt](https://developer.apple.com/documentation/appstorereceipts/verifyreceipt),
 /// [App Store Server API](https://developer.apple.com/documentation/appstoreserverapi)
@@ -113,8 +112,8 @@ public struct AppleCall: Sendable {
         }
     }
 
-    /// Path and query, to be appended to the base URL of the App Store Server API; empty for verifyReceipt, whose URL
-    /// is configured as a whole.
+    /// Path and query, to be appended to the base URL of the App Store Server API. Empty for verifyReceipt, because its
+    /// whole URL is configured.
     public var path: String {
         switch content {
         case .verifyReceipt: ""

@@ -1,24 +1,21 @@
 import Contract
 
-/// The question for a transaction or a history, as far as it has come: the next call to the App Store Server API, and
-/// the meaning of its answer.
+/// The question for a transaction or a history: the next call to the App Store Server API, and the meaning of its
+/// answer.
 ///
-/// - Where the environment is not known, production is asked first, as Apple advises, and the sandbox once production
-///   does not have the transaction. The submission's own word on the environment does not change the order: it is the
-///   client's, and a sandbox that anybody could have asked first would be out of requests ten times sooner than
-///   production.
-/// - The sandbox is asked only if the app grants this user's sandbox purchases. If it does not, nothing that the
-///   sandbox knows could be granted; a purchase that production does not have may still reach its records, so that is a
-///   doubt.
-/// - An id that Apple never gave out ends the submission, and nobody signs that answer: it may be somebody else's, on a
-///   connection where a server or something in between answered twice. So it is asked for once more, over a fresh one.
-///   Where Apple signed the id before, a person must look.
-/// - Nothing in a history's page tells whose it is where it holds none of the ids that the receipt proves. The first
-///   page leads to the others, and each of those is asked for over a fresh connection, so that none can be another
-///   customer's.
-/// - 401 is answered once with a fresh token. Production answers 401 to apps that were never released, too, so after
-///   that the sandbox is asked; if that knows the transaction, the key is good. Else production's word is missing, and
-///   nothing is decided against the player.
+/// - If the environment is not known, production is asked first, as Apple advises. The sandbox is asked if production
+///   does not have the transaction. The environment in the submission does not change the order, because the client
+///   chooses it. The sandbox's rate limit is a tenth of production's, so forged claims would use it up soon.
+/// - The sandbox is asked only if the app grants this user's sandbox purchases. Otherwise nothing that the sandbox
+///   knows could be granted. Production may receive the purchase later, so its absence is a doubt.
+/// - An id that Apple never issued ends the submission. That answer is unsigned. It may belong to another request if a
+///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
+///   If Apple signed the id before, a person must decide.
+/// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
+///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
+/// - After a 401 the call is repeated once with a fresh token. Production also answers 401 to apps that were never
+///   released, so the sandbox is asked next. If the sandbox knows the transaction, the key is good. Otherwise
+///   production's answer is missing, and nothing is decided against the player.
 struct LookupQuestion: QuestionState {
     enum Target: Hashable, Sendable {
         /// A transaction that somebody claims.
@@ -67,12 +64,12 @@ struct LookupQuestion: QuestionState {
         isEnvironmentOpen = environment == nil
     }
 
-    /// Looks up the claim of a submission by its receipt, which Apple must have authenticated or signed: otherwise
-    /// anybody could have other people's transactions looked up. Nil if it holds no id to begin with.
+    /// Looks up the claim of a submission by its receipt. Apple must have authenticated or signed the receipt.
+    /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id.
     ///
-    /// The claimed transaction, if the receipt holds it; else the history of the customer whom the receipt proves,
-    /// which also has the purchases made since. Any of the customer's ids leads there; one of the claimed product is
-    /// taken first.
+    /// The question is for the claimed transaction if the receipt holds it. Otherwise it is for the history of the
+    /// receipt's customer, which also has later purchases. Any of the customer's ids leads there; an id of the claimed
+    /// product is preferred.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim

@@ -50,8 +50,8 @@ struct ReceiptQuestion: QuestionState {
         return .send(AppleCall(endpoint: endpoint, isFresh: isFresh, content: .verifyReceipt(request.bodyParts)))
     }
 
-    /// Reads the end of a call. Any HTTP status but 200 comes from something in between; a redirect is never followed,
-    /// because the receipt and the secret go to configured hosts alone.
+    /// Reads the end of a call. An intermediary sends any HTTP status but 200. A redirect is never followed, because
+    /// the receipt and the secret go to configured hosts alone.
     func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
         switch reply {
         case .failed(.tooLarge): return .verdict(.retry(.noAnswer, notBefore: nil))
@@ -140,9 +140,9 @@ struct ReceiptQuestion: QuestionState {
 
     // MARK: Further calls
 
-    /// The only hop leads from production to the sandbox. Any other would lead back to an endpoint that has already
-    /// denied the receipt, or to the same one, as Apple's sandbox has been seen to answer: a fault of Apple's, which
-    /// passes.
+    /// The only hop leads from production to the sandbox. Any other hop would lead to an endpoint that has already
+    /// denied the receipt, or to the same endpoint. Apple's sandbox has been seen to answer so; it is a transient
+    /// fault.
     private func hop(to other: Environment, status: Int) -> QuestionStep {
         guard environment == .production, other == .sandbox else {
             return .verdict(.retry(.temporarilyUnable, notBefore: nil))
@@ -228,11 +228,11 @@ extension Verdict {
     }
 }
 
-/// The marks by which an answer of verifyReceipt is known to be about the receipt that was sent.
+/// The values by which an answer of verifyReceipt is matched with the receipt that was sent.
 ///
-/// A server, or something in between, that once answers twice gives every later request on that connection the answer
-/// of the one before it. A receipt comes back with all purchases in it, so some of its ids are enough to look for; a
-/// later receipt of the same player may hold them too, and differs in its moment.
+/// If a server or intermediary once answers twice, every later request on that connection gets the previous answer. An
+/// answer repeats all purchases of the receipt, so some of the ids are enough. A later receipt of the same player may
+/// hold the same ids, but its creation time differs.
 struct ReceiptFingerprint: Hashable, Sendable {
     /// Most purchases whose ids are kept. Thousands of receipts wait at a time.
     static let maxTransactions = 8
@@ -252,11 +252,11 @@ struct ReceiptFingerprint: Hashable, Sendable {
         self.saysSandbox = saysSandbox
     }
 
-    /// Whether an answer is about the receipt: it names one of its purchases, and the second at which it was made, as
-    /// far as both say it.
+    /// Whether an answer is about the receipt. It must name one of the receipt's purchases and its creation second, if
+    /// both have them.
     ///
-    /// - Parameter isFresh: The answer came over a connection that nothing else was asked on, so it can be nobody
-    ///   else's, even if Apple should word the moment in another way.
+    /// - Parameter isFresh: Whether the answer came over a connection without other requests. It then cannot belong to
+    ///   another request, even if Apple formats the creation time differently.
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {
         guard isFresh || isOfMoment(response) else { return false }
         return transactions.isEmpty || response.records.contains { $0.isAny(of: transactions) }
@@ -277,8 +277,8 @@ struct VerifyReceiptRequest: Hashable, Sendable {
     /// Left out where there is none.
     let secret: SharedSecret?
 
-    /// The JSON, in parts that follow each other; the receipt's text, which may have hundreds of kilobytes, is one of them
-    /// and no copy.
+    /// The JSON, in parts that follow each other; the receipt's text, which may have hundreds of kilobytes, is one of
+    /// them and no copy.
     var bodyParts: [ArraySlice<UInt8>] {
         var others = JSONObjectWriter(expecting: 128)
         others.member("password", secret?.text)

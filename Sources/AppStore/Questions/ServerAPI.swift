@@ -11,8 +11,8 @@ public enum ServerAPIRequest: Hashable, Sendable {
     ///   counts as our fault; so it must come from our catalogue and never from a message.
     case history(TransactionID, product: ProductID?, revision: String?)
 
-    /// The path and query, to be appended to the host. Nothing in them can lead elsewhere: an id that is not 1 to 20
-    /// digits is replaced by `0`, which names no transaction, and everything else is percent-encoded.
+    /// The path and query, to be appended to the host. They cannot lead to another path: an id that is not 1 to 20
+    /// digits is replaced by `0`, which names no transaction. Everything else is percent-encoded.
     public var path: String {
         switch self {
         case .transaction(let id): "/inApps/v1/transactions/\(Self.digits(id))"
@@ -180,8 +180,8 @@ private func readMembers(
 
 /// Whether Apple accepts an app's key for the App Store Server API, by its answer about a transaction that nobody has.
 ///
-/// Only an answer that Apple gives after it has looked at the key counts as acceptance: a proxy's error, and Apple's
-/// word on an app that it does not know, come with the same HTTP statuses.
+/// Only an answer that Apple gives after checking the key counts as acceptance. A proxy's error and Apple's answer for
+/// an unknown app have the same HTTP statuses.
 public enum ServerAPIKeyCheck: Hashable, Sendable {
     /// Apple knows no such transaction, and says so to owners of the right key.
     case accepted

@@ -185,7 +185,6 @@ struct AttestedRecord: Sendable {
     /// Longest line item that is one. Apple's have up to 20 digits.
     private static let maxLineItemBytes = 64
 
-    /// A record without members.
     init() {}
 
     /// Takes what it can; a value that is no object gives an empty record.

@@ -65,7 +65,6 @@ enum AppleCodes {
         case temporarilyUnable
         /// No answer about the transaction: of Apple's servers in general, or of something between them and us.
         case noAnswer
-        /// We ask too often.
         case rateLimited
         /// The pages changed while they were read: begin again.
         case restartPaging
@@ -101,9 +100,10 @@ enum AppleCodes {
     ]
 
     /// The other error codes that Apple documents. Codes of calls that are not made here count as a fault of our
-    /// request: whatever made Apple answer so, the player did not, and the purchase may stand.
+    /// request. The player did not cause them, and the purchase may be valid.
     ///
-    /// GeneralBadRequest; those of extensions, notifications, filters, consumption information and account tokens.
+    /// GeneralBadRequest, and the codes of extensions, notifications, filters, consumption information and account
+    /// tokens.
     static let requestErrors: [ClosedRange<Int>] = [
         4_000_000...4_000_000, 4_000_009...4_000_013, 4_000_015...4_000_016, 4_000_018...4_000_028,
         4_000_030...4_000_043, 4_000_047...4_000_047, 4_000_183...4_000_183, 4_000_185...4_000_185,
@@ -113,8 +113,8 @@ enum AppleCodes {
 
     /// The consequence of an answer of the App Store Server API other than HTTP 200.
     ///
-    /// The first three digits of a code are its HTTP status. Where they are not, somebody else than Apple put the
-    /// answer together, and its code counts no more than one that is absent or not in the tables: the status decides.
+    /// The first three digits of a code are its HTTP status. If they differ, the answer is not Apple's, and the status
+    /// decides. The status also decides if the code is absent or not in the tables.
     static func meaning(ofError code: Int?, httpStatus: Int) -> ErrorMeaning {
         if let code, code / 10_000 == httpStatus {
             if let known = errors.first(where: { $0.code == code }) { return known.meaning }

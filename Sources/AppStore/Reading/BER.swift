@@ -1,7 +1,7 @@
-/// One value in BER or DER: what it is, and which of the bytes it stands in are its own.
+/// One value in BER or DER: its tag and its range in the bytes.
 ///
-/// It holds no bytes, so that a receipt is read without allocating for every one of its values; its functions take the
-/// bytes that it was read from.
+/// It holds no bytes, so that a receipt is read without an allocation for each value. Its functions take the bytes that
+/// it was read from.
 struct BERValue {
     /// Its tag, which says also whether it is constructed. Tags of more than a byte equal none of those below.
     let identifier: UInt8
@@ -10,10 +10,10 @@ struct BERValue {
     /// Its contents, without the end-of-contents octets of an indefinite length.
     let contents: Range<Int>
 
-    /// Reads bytes that are exactly one value. All that is in it is gone over once, so that what nobody looks at is
-    /// well-formed too, and what is read from it later cannot fail.
+    /// Reads bytes that are exactly one value. Everything in it is walked once. So ignored parts are well-formed, too,
+    /// and later reads cannot fail.
     ///
-    /// Nil if the bytes are anything else, or nest deeper or hold more values than ``BERWalk`` goes over.
+    /// Nil if the bytes are anything else, or exceed the limits of ``BERWalk`` for depth or number of values.
     init?(_ bytes: Span<UInt8>) {
         var walk = BERWalk(from: 0)
         guard walk.skip(bytes, before: bytes.count), walk.position == bytes.count else { return nil }
@@ -179,8 +179,8 @@ struct BERWalk {
         self.position = position
     }
 
-    /// Goes over one value and all in it; false if one of them is malformed, does not end before the limit, is nested too
-    /// deep, or is one too many.
+    /// Skips one value and everything in it. False if a value is malformed, does not end before the limit, is nested
+    /// too deep, or is one too many.
     mutating func skip(_ bytes: Span<UInt8>, before limit: Int) -> Bool {
         skip(bytes, before: limit, depth: 1)
     }
@@ -220,7 +220,6 @@ struct BERWalk {
 struct BERHeader {
     /// The tag's first byte. Tags of more bytes have numbers that nothing in a receipt has.
     let identifier: UInt8
-    /// Where the contents begin.
     let contents: Int
     /// Where they end; nil if the length is indefinite, so that end-of-contents octets tell.
     let end: Int?

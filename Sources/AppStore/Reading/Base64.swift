@@ -1,20 +1,19 @@
-/// Base64 (RFC 4648, sections 4 and 5), sixteen characters at a time: a receipt has ten thousand of them, and looking each
-/// one up costs twice as much.
+/// Base64 (RFC 4648, sections 4 and 5), sixteen characters at a time. A receipt has ten thousand of them, and looking
+/// up each one costs twice as much.
 enum Base64Blocks {
     /// The alphabets differ in the characters for 62 and 63.
     enum Alphabet {
         case standard, urlSafe
     }
 
-    /// Characters of a block.
     static let characters = 16
     /// Bytes that they stand for.
     static let bytes = 12
 
-    /// Decodes the first blocks of a text, which must have as many; nil if one of their characters is not of the alphabet, as
-    /// padding and white space are not.
+    /// Decodes the first blocks of a text, which must have as many. Nil if one of their characters is not in the
+    /// alphabet; padding and white space are not.
     ///
-    /// - Returns: their bytes, and as many bytes after them as the rest of the text may stand for, and two more.
+    /// - Returns: Their bytes, then room for the bytes of the rest of the text, and two more.
     static func decode(_ text: ArraySlice<UInt8>, blocks: Int, _ alphabet: Alphabet) -> [UInt8]? {
         let (last, lastButOne) = alphabet == .standard ? (all("/"), all("+")) : (all("_"), all("-"))
         var decoded = [UInt8](repeating: 0, count: text.count / 4 * 3 + 2)
@@ -23,7 +22,8 @@ enum Base64Blocks {
         let input = text.span.bytes
         var seen = Block()
         for block in 0..<blocks {
-            // The load is checked against the bounds, and every pattern of bits is a number; so it is in the halves below.
+            // The load is checked against the bounds, and every pattern of bits is a number; so it is in the halves
+            // below.
             let characters = input.unsafeLoadUnaligned(fromByteOffset: block * Self.characters, as: Block.self)
             let values = values(of: characters, lastButOne, last)
             seen = seen | values
@@ -78,8 +78,8 @@ enum Base64URL {
         return values
     }()
 
-    /// The bytes that a text stands for; nil for any other character, padding included, and for a length or last bits
-    /// that no encoder writes: a text has one spelling, so that nothing is accepted in two.
+    /// Decodes a text. Nil for any other character, padding included, and for a length or last bits that no encoder
+    /// writes. So each value has exactly one accepted spelling.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let rest = text.count % 4
         guard rest != 1 else { return nil }

@@ -19,7 +19,6 @@ public struct EvidenceReport<Step: CaseIterable & Hashable & RawRepresentable<St
     /// All steps, in their order.
     public let checks: [Check]
 
-    /// Whether every check passed.
     public var isPassed: Bool { checks.allSatisfy { $0.outcome == .passed } }
 
     /// A report of one failed step, or of none.

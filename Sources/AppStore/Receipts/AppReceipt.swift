@@ -2,11 +2,11 @@ public import Contract
 
 /// An App Store receipt as its sender presents it: read, **not** authenticated.
 ///
-/// Nothing in it may be granted on its own. It is good for refusing early what the sender's own evidence speaks against,
-/// and for telling a damaged receipt from one that Apple cannot read at the moment.
+/// Nothing in it may be granted on its own. It allows to refuse claims early that the sender's own evidence contradicts.
+/// It also tells a damaged receipt from one that Apple cannot read at the moment.
 ///
-/// Attributes are read leniently: one that is missing, empty or of another form is nil. Meaning and types of the
-/// attributes: [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device).
+/// Attributes are read leniently: one that is missing, empty or of another form is nil. Their meaning and types:
+/// [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0: who made the receipt.
     public let origin: ReceiptOrigin?
@@ -86,8 +86,8 @@ struct ReceiptAttributes {
     /// Room for what most sets have: some 25 of a receipt and 20 of a purchase.
     private static let usualCount = 32
 
-    /// One that has the form of an attribute. Its value is a place in the set's bytes, so that nothing is counted for the
-    /// many that nobody asks for.
+    /// One that has the form of an attribute. Its value is a place in the set's bytes, so that nothing is counted for
+    /// the many that nobody asks for.
     struct Attribute {
         let type: Int
         let value: BERValue.Octets
@@ -96,7 +96,6 @@ struct ReceiptAttributes {
     let bytes: ArraySlice<UInt8>
     let list: [Attribute]
 
-    /// Reads a receipt's payload.
     init(receiptPayload payload: ArraySlice<UInt8>) throws(AppReceiptError) {
         guard let value = BERValue(payload.span) else { throw .notReceiptAttributes }
         // Xcode wraps the set into one more OCTET STRING.
@@ -211,7 +210,8 @@ public struct ReceiptPurchase: Hashable, Sendable {
     /// Attributes 1713 and 1719: a free trial, or another introductory offer; auto-renewable subscriptions only.
     public let offer: Offer?
 
-    /// Whether a quantity, an end, an order line or a cancellation is there that cannot be read: a grant depends on each.
+    /// Whether a quantity, an end, an order line or a cancellation is there that cannot be read: a grant depends on
+    /// each.
     let hasUnreadablePart: Bool
 
     static let transactionIDType = 1703

@@ -108,8 +108,8 @@ public struct ReceiptText: Hashable, Sendable {
     }()
 }
 
-/// Why evidence is not an App Store receipt. The same bytes give the same error for ever, so the submission that
-/// carries them is to be rejected; asking Apple or trying again cannot help.
+/// Why evidence is not an App Store receipt. The same bytes always give the same error, so the submission is rejected.
+/// Asking Apple or trying again cannot help.
 public enum AppReceiptError: Error, Hashable, Sendable, CaseIterable {
     /// More than ``ReceiptText/maxBytes``; not looked into.
     case tooLarge
@@ -125,7 +125,6 @@ public enum AppReceiptError: Error, Hashable, Sendable, CaseIterable {
     /// A PKCS#7 envelope around something that is not a receipt's set of attributes.
     case notReceiptAttributes
 
-    /// One sentence for people.
     public var detail: String {
         switch self {
         case .tooLarge: "The receipt is larger than a receipt can be."

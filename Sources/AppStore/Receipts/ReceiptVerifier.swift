@@ -1,19 +1,20 @@
 public import Contract
 import Cryptography
 
-/// Verifies the signature of App Store receipts without asking anybody.
+/// Verifies the signature of App Store receipts without a call.
 ///
-/// The signer's certificate must chain to a pinned root and carry Apple's markers, and must have been valid when the
-/// receipt was made, which the receipt says inside of what is signed. The root that a receipt carries is not looked at.
-/// One verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
+/// The signer's certificate must chain to a pinned root, carry Apple's markers, and have been valid when the receipt
+/// was made. The signed content names that moment. The root in a receipt is ignored. All threads share one verifier. It
+/// is synchronous and has a bounded cache of certificate chains.
 ///
-/// SHA-1 is broken against somebody who can choose what is signed, and nobody but Apple chooses what is in a receipt, so
-/// the receipts that Apple signed that way are still worth what they were. But Apple signs with SHA-256 since 2023, and
-/// its last certificate for SHA-1 ran out on 2025-01-24
-/// ([TN3138](https://developer.apple.com/documentation/technotes/tn3138-handling-app-store-receipt-signing-certificate-changes)),
-/// so SHA-1, in the receipt's signature or in those of its certificates, does not count for a receipt that was made later.
+/// SHA-1 is broken against an attacker who can choose the signed content. Only Apple chooses a receipt's content, so
+/// older receipts with SHA-1 remain valid. Apple signs with SHA-256 since 2023, and its last certificate for SHA-1
+/// expired on 2025-01-24
+/// ([TN3138](https://developer.apple.com/documentation/technotes/tn3138-handling-app-store-receipt-signing-certificate-changes)).
+/// For later receipts SHA-1 does not count, neither in the receipt's signature nor in those of its certificates.
 ///
-/// [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
+/// [Validating receipts on the
+/// device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
 public final class ReceiptVerifier: Sendable {
     /// From when on SHA-1 does not count: the day after, 2025-01-25T00:00:00Z.
     static let endOfSHA1 = Timestamp(milliseconds: 1_737_763_200_000)
@@ -30,8 +31,8 @@ public final class ReceiptVerifier: Sendable {
 
     /// Returns if Apple signed the receipt.
     ///
-    /// That proves what was bought until the receipt was made. It does not tell of later refunds, and not whose device it
-    /// came from: a copy of it can be presented by anybody.
+    /// That proves what was bought until the receipt was made. It does not tell of later refunds, and not whose device
+    /// it came from: a copy of it can be presented by anybody.
     ///
     /// - Throws: why it is no receipt that Apple signed; the error's `verdict` says what follows.
     public func verify(_ receipt: AppReceipt) throws(ReceiptSignatureError) {

@@ -9,7 +9,8 @@ public struct SignedData: Hashable, Sendable {
     /// The signer infos, encoded, with the outer SET tag; nil where there are none.
     public let signerInfos: ArraySlice<UInt8>?
 
-    /// Opens `SEQUENCE { OID signedData, [0] SEQUENCE { version, digests, content, [0] certificates, [1] CRLs, signers } }`.
+    /// Opens
+    /// `SEQUENCE { OID signedData, [0] SEQUENCE { version, digests, content, [0] certificates, [1] CRLs, signers } }`.
     init(ber bytes: [UInt8]) throws(AppReceiptError) {
         let span = bytes.span
         guard let envelope = BERValue(span) else { throw .notASN1 }
@@ -66,10 +67,10 @@ struct SignerInfo {
     let signedAttributes: SignedAttributes?
     let signature: ArraySlice<UInt8>
 
-    /// Reads the set of an envelope; nil for anything but one signer in a form that is known.
+    /// Reads the set of an envelope; nil for anything but one signer in a known form.
     ///
-    /// Apple's receipts have one. Of two, one could be Apple's and the other anybody's, and which of them counts would be
-    /// for the reader to choose, so more are refused. Attributes that nobody signed are passed over.
+    /// Apple's receipts have one signer. Of two signers one could be Apple's and the other an attacker's, and readers
+    /// could choose differently. So more are refused. Unsigned attributes are ignored.
     init?(set bytes: ArraySlice<UInt8>) {
         let span = bytes.span
         guard let signers = BERValue(span)?.children(BERValue.set, in: span), signers.count == 1,
@@ -157,7 +158,8 @@ struct SignedAttributes {
     /// The digest of the payload that the signer saw.
     let messageDigest: ArraySlice<UInt8>
 
-    /// Nil if one of the two attributes that must be there is missing or stands twice, or the content is of another type.
+    /// Nil if one of the two attributes that must be there is missing or stands twice, or the content is of another
+    /// type.
     fileprivate init?(_ value: BERValue, in bytes: ArraySlice<UInt8>) {
         let span = bytes.span
         guard let members = value.children(BERValue.contextTag0, in: span) else { return nil }
@@ -204,8 +206,8 @@ struct ReceiptCertificates {
 
     private let entries: [Entry]
 
-    /// Reads the `[0]` of an envelope; nil if it is missing, or one of the certificates is too large or is none, or they
-    /// are too many.
+    /// Reads the `[0]` of an envelope. Nil if it is missing, has too many certificates, or one is too large or no
+    /// certificate.
     init?(_ bytes: ArraySlice<UInt8>?) {
         guard let bytes, let values = BERValue(bytes.span)?.children(BERValue.contextTag0, in: bytes.span),
             values.count <= Self.maxCount

@@ -48,7 +48,7 @@ extension Purchase {
             expiresAt: try payload.moment("expiresDate"), revokedAt: try Self.revocation(payload),
             isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
             ownership: try payload.value("inAppOwnershipType") { AppleCodes.ownerships[$0] } ?? .purchased,
-            // What is no UUID binds nobody.
+            // A token that is no UUID binds nobody.
             appAccountToken: payload.text("appAccountToken").flatMap(Claim.accountToken),
             type: try payload.value("type") { AppleCodes.productTypes[$0] }, payment: Self.payment(payload),
             offer: Self.offer(payload))
@@ -79,7 +79,8 @@ extension Purchase {
         return Payment(price: price, currency: currency, storefront: storefront)
     }
 
-    /// The offer, of which nothing can lose a purchase either. One of a type that this version does not know is left out.
+    /// The offer, of which nothing can lose a purchase either. One of a type that this version does not know is left
+    /// out.
     private static func offer(_ payload: TransactionPayload) -> Offer? {
         guard let type = payload.text("offerType").flatMap(LenientNumber.integer),
             let kind = AppleCodes.offerTypes[type]
@@ -114,8 +115,8 @@ struct TransactionPayload: Sendable {
         } catch {
             throw .payloadUnreadable
         }
-        // Apple writes none twice, and readers disagree on which of two counts: the next reader of the text must see the
-        // same.
+        // Apple writes none twice, and readers disagree on which of two counts: the next reader of the text must see
+        // the same.
         guard object.flaws.isEmpty else { throw .payloadUnreadable }
         members = object.members
     }
@@ -179,7 +180,6 @@ public enum UnreadablePurchase: Error, Hashable, Sendable {
         }
     }
 
-    /// One sentence for people.
     public var detail: String {
         switch self {
         case .missing(let member): "The signed transaction has no \(member)."

@@ -1,7 +1,7 @@
 public import Contract
 
-/// Why a text is no transaction that Apple signed. The same text gives the same error for ever, so its submission is to
-/// be rejected and asking again cannot help, but for the three cases that say otherwise.
+/// Why a text is no transaction that Apple signed. The same text always gives the same error, so its submission is
+/// rejected. Three cases are exceptions and say so.
 public enum SignedTransactionError: Error, Hashable, Sendable {
     /// More than ``SignedTransactionVerifier/maxBytes``; not looked into.
     case tooLarge
@@ -62,8 +62,8 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
 
     /// The verdict on a submission with this evidence.
     ///
-    /// A signature that holds over a moment that has not come means that a clock is wrong, and it may be ours: the
-    /// purchase is paid, so it is tried again when the moment has come, however far away that seems.
+    /// A valid signature over a future moment means that a clock is wrong, perhaps ours. The purchase is paid, so it is
+    /// tried again when the moment has come, however far away.
     public var verdict: Verdict {
         switch self {
         case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
@@ -73,8 +73,8 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     }
 }
 
-/// A check that a signed transaction goes through, in this order; what fails one goes no further. The raw values are what
-/// reports say.
+/// A check that a signed transaction goes through, in this order; what fails one goes no further. The raw values are
+/// what reports say.
 public enum SignedTransactionStep: String, Sendable, CaseIterable {
     /// Size, and three parts in base64url with dots between them.
     case form

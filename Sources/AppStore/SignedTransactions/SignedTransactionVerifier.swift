@@ -5,8 +5,8 @@ import Synchronization
 
 /// Verifies StoreKit 2 signed transactions without asking anybody.
 ///
-/// A compact JWS, ES256, with the certificates of its key; nothing in the payload is used before the signature holds. One
-/// verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
+/// A compact JWS, ES256, with the certificates of its key; nothing in the payload is used before the signature holds.
+/// One verifier is shared by all threads; it is synchronous and keeps what it learns about certificates, in bounds.
 ///
 /// [JWSTransaction](https://developer.apple.com/documentation/appstoreserverapi/jwstransaction)
 public final class SignedTransactionVerifier: Sendable {
@@ -82,8 +82,8 @@ public final class SignedTransactionVerifier: Sendable {
     }
 }
 
-/// Headers of transactions whose signature held, by their bytes. Apple writes the same one into every transaction that a
-/// leaf signs, and most of a warm verification would be spent on reading it again.
+/// Headers of transactions whose signature held, by their bytes. Apple writes the same one into every transaction that
+/// a leaf signs, and most of a warm verification would be spent on reading it again.
 ///
 /// A list and not a dictionary: hashing three kilobytes costs more than comparing them with the few there are. The
 /// signature is over the header, too, so only Apple can make an entry. May be used by all threads at once.
@@ -103,7 +103,6 @@ final class JWSHeaderCache: Sendable {
     /// How often a header was known.
     var hits: Int { hitCount.load(ordering: .relaxed) }
 
-    /// Headers that are kept.
     var count: Int { entries.withLock { $0.count } }
 
     /// The key that a header names; nil for a header that is not known.
@@ -211,8 +210,8 @@ struct CompactJWS: Sendable {
 
     /// The place of the first dot.
     private static func dot(in token: ArraySlice<UInt8>) -> Int? {
-        // The header alone has kilobytes, so eight bytes are looked at together. The load is checked against the bounds, and
-        // every pattern of bits is a number.
+        // The header alone has kilobytes, so eight bytes are looked at together. The load is checked against the
+        // bounds, and every pattern of bits is a number.
         let bytes = token.span.bytes
         var offset = 0
         while offset <= bytes.byteCount - 8 {
@@ -228,14 +227,13 @@ struct CompactJWS: Sendable {
     private static let highestBits: UInt64 = ones << 7
     private static let dots: UInt64 = ones * UInt64(UInt8(ascii: "."))
 
-    /// ASCII white space.
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 }
 
-/// The protected header of a signed transaction: read, and not believed. It says which key may have signed; whether that
-/// key counts is for the chain to show.
+/// The protected header of a signed transaction: read, and not believed. It says which key may have signed; whether
+/// that key counts is for the chain to show.
 struct SignedTransactionHeader: Sendable {
     /// The one algorithm there is. It comes from here and not from the header, which must agree.
     static let algorithm = "ES256"
@@ -251,7 +249,6 @@ struct SignedTransactionHeader: Sendable {
     /// DER.
     let intermediate: [UInt8]
 
-    /// Reads an encoded header.
     init(_ encoded: ArraySlice<UInt8>) throws(SignedTransactionError) {
         guard let json = Base64URL.decode(encoded) else { throw .notBase64URL }
         let header: StrictJSON
@@ -267,8 +264,8 @@ struct SignedTransactionHeader: Sendable {
             throw .wrongCertificateCount
         }
         guard chain.allSatisfy({ $0.utf8.count <= Self.maxCertificateText }) else { throw .chain(.tooLarge) }
-        // The root that is presented is counted and never looked at: trust comes from the pinned ones alone, and Apple
-        // has sent other certificates of the same root key.
+        // The presented root is counted and otherwise ignored. Only pinned roots are trusted, and Apple has sent other
+        // certificates of the same root key.
         guard let leaf = Data(base64Encoded: chain[0]), let intermediate = Data(base64Encoded: chain[1]) else {
             throw .chain(.unreadable)
         }

@@ -11,18 +11,19 @@ struct VerifiedChain: Sendable {
     let isSignedWithSHA1: Bool
 }
 
-/// Verifies the certificates that App Store data is signed with: a leaf, issued by an intermediate, issued by a pinned
-/// root, both with Apple's markers.
+/// Verifies the certificates that sign App Store data: a leaf, issued by an intermediate, issued by a pinned root. Leaf
+/// and intermediate must carry Apple's markers.
 ///
-/// The path is known beforehand, three certificates in this order, so there is none to be searched for; OpenSSL reads the
-/// certificates and verifies each signature. Its `X509_verify_cert` accepts chains of any length, leaves that are
-/// authorities and certificates without markers, and holds the validity against one moment. Here the result is kept for
-/// as long as the certificates are valid, by callers that hold the moment of signing against it. The rules are those of
-/// RFC 5280, section 6.1, for a path of this length; an extension that would need more of them, such as constraints on
-/// names, is critical where it counts, and then the certificate is refused. Nothing is asked over the network.
+/// The path always has three certificates in this order, so no path is searched. OpenSSL reads the certificates and
+/// verifies each signature. Its `X509_verify_cert` accepts chains of any length, leaves that are authorities and
+/// certificates without markers. It also checks the validity at one moment. Here callers keep the result for as long as
+/// the certificates are valid, and compare it with the moment of signing. The rules are those of RFC 5280, section 6.1,
+/// for a path of this length. A certificate with an unknown critical extension, such as constraints on names, is
+/// refused. No network is used.
 ///
-/// Markers: [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)
-/// and Apple's certification practice statement for Worldwide Developer Relations.
+/// Markers: [Validating receipts on the
+/// device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device) and Apple's
+/// certification practice statement for Worldwide Developer Relations.
 struct ChainVerifier: Sendable {
     /// Largest certificate that is read, in bytes; Apple's have about 1 KB.
     static let maxCertificateBytes = Certificate.maxBytes
@@ -134,7 +135,6 @@ public enum ChainError: Error, Hashable, Sendable, CaseIterable {
     /// A certificate is signed over a SHA-1 digest, where that does not count.
     case weakSignature
 
-    /// One sentence for people.
     public var detail: String {
         switch self {
         case .tooLarge: "A certificate is larger than a certificate can be."
@@ -151,19 +151,17 @@ public enum ChainError: Error, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Remembers which chains hold, so that thousands of signatures by one leaf cost one verification of its chain.
+/// Remembers which chains are valid, so that thousands of signatures by one leaf cost one verification of its chain.
 ///
-/// Two bounded lists, so that neither can push entries out of the other. Chains that hold are as many as Apple has leaves;
-/// others cannot be made, but a certificate's ECDSA signature has a second valid form, so each has a few spellings, and
-/// the one that was used least gives way. Chains that do not hold can be made by anybody. May be used by all threads at
-/// once.
+/// There are two bounded lists, so that neither can evict entries of the other. Apple has few leaves, so valid chains
+/// are few. A certificate's ECDSA signature has a second valid form, so each chain has a few spellings. The least used
+/// one is evicted. Anybody can make invalid chains. All threads may use the cache at once.
 final class ChainCache: Sendable {
     /// Most chains that hold. Apple signs with one or two leaves at a time, each for two years.
     static let maxGood = 32
     /// Most chains that do not hold. Of a flood of more each costs a verification, and no memory.
     static let maxBad = 1024
 
-    /// Look-ups so far.
     struct Statistics: Hashable, Sendable {
         /// Answered from memory, whether or not the chain holds.
         var hits = 0

@@ -4,7 +4,6 @@ import Cryptography
 public struct TrustedRoots: Sendable {
     /// Largest PEM text that is read, in bytes.
     public static let maxBytes = 64 << 10
-    /// Most roots at once.
     public static let maxCount = 16
 
     let certificates: [Certificate]
@@ -13,7 +12,6 @@ public struct TrustedRoots: Sendable {
         self.certificates = certificates
     }
 
-    /// Apple's own roots.
     /// - Throws: `unreadable` if a certificate in this program is damaged.
     public static func apple() throws(TrustError) -> TrustedRoots { try TrustedRoots(pem: applePEM) }
 
@@ -108,7 +106,6 @@ public enum TrustError: Error, Hashable, Sendable, CaseIterable {
     /// A certificate that may not issue certificates, or none that issue others.
     case noAuthority
 
-    /// One sentence for people.
     public var detail: String {
         switch self {
         case .tooLarge: "It is larger, or holds more certificates, than a list of roots can need."

@@ -1,7 +1,7 @@
 /// Code that takes bytes from outside. It must end without a crash and keep its rules for all bytes.
 ///
-/// Each target is a pure function of the bytes. A new target needs a case here and a function in a file beside this one.
-/// Its folder of the same name under `Tools/Fuzzing/cases` has the first cases.
+/// Each target is a pure function of the bytes. A new target needs a case here and a function in a file beside this
+/// one. Its folder of the same name under `Tools/Fuzzing/cases` has the first cases.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// Requests to an HTTP server.
     case httpRequest
