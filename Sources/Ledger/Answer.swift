@@ -1,6 +1,6 @@
 public import Contract
 
-/// What names a submission: its id counts within its app.
+/// The key of a submission. Its id is unique within its app.
 public struct SubmissionKey: Hashable, Sendable, Comparable {
     public let bundleID: BundleID
     public let submissionID: SubmissionID
@@ -20,7 +20,7 @@ extension Claimant {
     public var submissionKey: SubmissionKey { SubmissionKey(bundleID: bundleID, submissionID: submissionID) }
 }
 
-/// What names a grant: one row of `grants`.
+/// The key of one row of `grants`.
 public struct GrantReference: Hashable, Sendable, Comparable {
     public let environment: Environment
     public let transactionID: TransactionID
@@ -44,7 +44,7 @@ extension Grant {
     }
 }
 
-/// What a submission got that has no grant of its own: a row of `answers`. Written once.
+/// The answer to a submission that has no grant of its own: a row of `answers`. Written once.
 public enum Answer: Hashable, Sendable {
     case failed(Failure)
     case repeated(Repeat)

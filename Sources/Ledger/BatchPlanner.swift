@@ -1,6 +1,7 @@
 import Contract
 
-/// What a batch of decisions means for a ledger. Pure: every driver asks it, reads and writes what it says, in one transaction.
+/// Decides what a batch of decisions means for a ledger. Pure. Every driver reads and writes as the planner says, in
+/// one transaction.
 ///
 ///     var planner = BatchPlanner(batch)
 ///     planner.admit(owned)                           // by generations and leases, read under locks
@@ -67,8 +68,8 @@ public struct BatchPlanner: Sendable {
 
     // MARK: The plain form
 
-    /// The grants that one statement may add, see ``isPlain(_:)``: each unless its submission has an answer or one of its
-    /// keys is taken. As many rows as were sent means that all are done.
+    /// The grants that one statement may add, see ``isPlain(_:)``: each unless its submission has an answer or one of
+    /// its keys is taken. As many rows as were sent means that all are done.
     public var plain: [NewGrant] {
         entries.indices.compactMap { index in
             let decision = entries[index].decision
@@ -79,13 +80,14 @@ public struct BatchPlanner: Sendable {
         }
     }
 
-    /// Whether nothing but a row of `grants` is written if its keys are free: a record's one purchase that owes no call.
+    /// Whether nothing but a row of `grants` is written if its keys are free: a record's one purchase that owes no
+    /// call.
     public static func isPlain(_ decision: Decision) -> Bool {
         guard case .record = decision.source, case .grant(let purchases, _) = decision.content else { return false }
         return purchases.count == 1 && !decision.owesCall
     }
 
-    /// What became of ``plain``, in its order. The rest is decided in the full form.
+    /// Takes the results of ``plain``, in its order. The rest is decided in the full form.
     public mutating func inserted(plain grants: [NewGrant], _ flags: [Bool]) {
         for (new, isNew) in zip(grants, flags) where isNew {
             entries[new.decision].state = .concluded(
@@ -103,8 +105,8 @@ public struct BatchPlanner: Sendable {
         entries.filter(\.isOpen).map(\.claimant.submissionKey)
     }
 
-    /// Takes the answers of ``submissions``, and says which grants are tried: in the order of their keys, in which every
-    /// driver locks them. A failed claim stays failed.
+    /// Takes the answers of ``submissions``, and says which grants are tried: in the order of their keys, in which
+    /// every driver locks them. A failed claim stays failed.
     public mutating func readAnswers(_ answers: [SubmissionKey: Answer]) -> [NewGrant] {
         var seen: Set<SubmissionKey> = []
         for index in entries.indices where entries[index].isOpen {
@@ -148,8 +150,8 @@ public struct BatchPlanner: Sendable {
         for (place, isNew) in zip(order, flags) { entries[place.entry].isNew[place.purchase] = isNew }
     }
 
-    /// What the conclusions need of `grants`. Read after the grants were tried, in a statement of its own: to the statement
-    /// that was refused the holder may not be visible.
+    /// The rows of `grants` that the conclusions need. They are read after the insertion, in a separate statement,
+    /// because the holder may not be visible to the refused statement.
     public var questions: BatchQuestions {
         var questions = BatchQuestions()
         for entry in entries where entry.isOpen {
@@ -186,7 +188,7 @@ public struct BatchPlanner: Sendable {
         return writes
     }
 
-    /// What became of each decision, in order, once the transaction is committed.
+    /// The result of each decision, in order, once the transaction is committed.
     public func results() -> [DecisionResult] {
         entries.map { entry in
             switch entry.state {
@@ -343,7 +345,7 @@ extension BatchPlanner {
         entry.state = .concluded(outcome, tell: [])
     }
 
-    /// What a leased row tells is owed from the start.
+    /// The events of a leased row are owed in the outbox from the start.
     private func write(_ entry: Entry, into writes: inout BatchWrites) {
         guard entry.isLeased, case .concluded(_, let tell) = entry.state else { return }
         writes.outbox += tell.map(\.outboxRow)

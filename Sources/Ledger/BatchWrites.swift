@@ -30,7 +30,7 @@ public struct HolderQuestion: Hashable, Sendable {
     }
 }
 
-/// What a batch in full form reads once its grants were tried.
+/// The reads of a batch in full form after the insertion of its grants.
 public struct BatchQuestions: Sendable {
     public internal(set) var holders: [HolderQuestion] = []
     /// All grants of these submissions.
@@ -68,10 +68,10 @@ public struct NewOutboxRow: Hashable, Sendable {
     public let target: OutboxTarget
 }
 
-/// What a batch in full form writes besides its grants, in the same transaction.
+/// The writes of a batch in full form besides its grants, in the same transaction.
 public struct BatchWrites: Sendable {
-    /// Grants of this transaction that are taken back: another purchase of their submission could not be decided, and a
-    /// submission is written whole or not at all.
+    /// Grants of this transaction that are deleted again, because another purchase of their submission could not be
+    /// decided. A submission is written whole or not at all.
     public internal(set) var withdrawn: [GrantReference] = []
     public internal(set) var answers: [NewAnswer] = []
     public internal(set) var retries: [NewRetry] = []
@@ -81,7 +81,7 @@ public struct BatchWrites: Sendable {
     public internal(set) var outbox: [NewOutboxRow] = []
 }
 
-/// What is told of a row.
+/// The content of an event about a row.
 enum Telling: Hashable {
     case grant(Grant, repeatOf: SubmissionID?)
     case failure(Failure)
@@ -178,7 +178,8 @@ struct JudgedClaim {
             rejection ?? Rejection(reason, detail, transactionID: reference.transactionID, productID: productID)
     }
 
-    /// Whether it is about an order that none of the grants in its way has: about something that is not in the evidence yet.
+    /// Whether it is about an order that none of the grants in its way has: about something that is not in the evidence
+    /// yet.
     var namesUnknownOrder: Bool {
         guard let order = claimant.orderID else { return false }
         return !heldOrders.contains(order)

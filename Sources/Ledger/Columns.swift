@@ -8,7 +8,6 @@ extension ClaimDigest {
         self.init(digest)
     }
 
-    /// Its 32 bytes.
     public var bytes: [UInt8] { digest.bytes }
 }
 
@@ -50,7 +49,7 @@ extension GrantKey {
         self.init(environment: environment, name: isName ? column : "t:" + column)
     }
 
-    /// What stands in the index of keys, in rows with and without a column.
+    /// The key's form in the index, the same for rows with and without a value in the column.
     public var indexed: String { name.hasPrefix("t:") ? String(name.dropFirst(2)) : name }
 }
 
@@ -70,8 +69,8 @@ extension WaitCause {
         }
     }
 
-    /// The cause that a row tells of. A word of a later version counts as the least that it can mean: while versions are
-    /// mixed, neither may stop the other.
+    /// The cause that a row tells of. A word of a later version counts as the least that it can mean: while versions
+    /// are mixed, neither may stop the other.
     public init(word: String, endpoint: Endpoint?) {
         if let endpoint {
             self = .retrying(RetryCause(rawValue: word) ?? .noAnswer, endpoint)
@@ -91,7 +90,6 @@ extension Evidence {
         }
     }
 
-    /// Its text.
     public var bytes: ArraySlice<UInt8> {
         switch self {
         case .receipt(let text), .signedTransaction(let text): text.bytes
@@ -135,7 +133,8 @@ public struct StoredProduct: Hashable, Sendable {
     /// By its id, which tells nearly all products apart.
     public func hash(into hasher: inout Hasher) { hasher.combine(product.id) }
 
-    /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker finds the same without asking.
+    /// The row's number: the first 63 bits of the SHA-256 of its content, so that every worker finds the same without
+    /// asking.
     public var number: Int64 {
         var content: [UInt8] = []
         for part in [bundleID.rawValue, product.id.rawValue, product.type.rawValue, itemsText] {

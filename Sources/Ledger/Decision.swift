@@ -8,8 +8,8 @@ public enum DecisionSource: Hashable, Sendable {
     case retry(RetryLease)
 }
 
-/// What is to be written for one submission. It carries the submission with its evidence until it is written: the write may
-/// say that nothing in it is new, which is a doubt first.
+/// The decision to be written for one submission. It carries the submission's evidence until it is written, because the
+/// write may find nothing new. That is a doubt at first.
 public struct Decision: Hashable, Sendable {
     public enum Subject: Hashable, Sendable {
         case submission(Submission)
@@ -34,13 +34,14 @@ public struct Decision: Hashable, Sendable {
     public let attempts: Int
     /// Wall clock at the entry into the first batch. A second write of the same decision carries the same.
     public let decidedAt: Timestamp
-    /// The app's fulfilment service must hear of each new grant before its event: the write adds the outbox row of the call.
+    /// The app's fulfilment service must hear of each new grant before its event: the write adds the outbox row of the
+    /// call.
     public let owesCall: Bool
     /// Whether a copy of the event goes out that a repeat asked for.
     public let repeats: RepeatPolicy
-    /// Where nothing in a grant is new and the claim says an order that none of its purchases' grants has: write nothing
-    /// and answer ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as their doubt
-    /// has not ended.
+    /// Where nothing in a grant is new and the claim says an order that none of its purchases' grants has: write
+    /// nothing and answer ``DecisionResult/nothingNew``. Set for receipts claimed without `transactionId`, as long as
+    /// their doubt has not ended.
     public let doubtsNothingNew: Bool
 
     public init(
@@ -82,22 +83,22 @@ public struct Decision: Hashable, Sendable {
     }
 }
 
-/// What became of one decision.
+/// The result of one decision.
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
     /// `ignore`.
     case written(Outcome, publish: [StoredEvent])
-    /// The write came under an old generation, or under a lease that is another's or whose row is gone: nothing was
-    /// written, and whoever owns the partition or the row now decides.
+    /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
+    /// owner of the partition or the row decides.
     case notOwned
     /// See ``Decision/doubtsNothingNew``: nothing was written.
     case nothingNew
-    /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was written.
-    /// Write it again in a later batch.
+    /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was
+    /// written. Write it again in a later batch.
     case undecided
-    /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds no
-    /// data.
+    /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds
+    /// no data.
     case refused(detail: String)
 }
 

@@ -2,8 +2,8 @@ public import Contract
 
 /// The outcome that the ledger has for a record that may be a redelivery, looked up by its origin before it is checked.
 ///
-/// It counts only for a record of the same app, submission and user: a topic that was made anew has other records at old
-/// offsets.
+/// It counts only for a record of the same app, submission and user: a topic that was made anew has other records at
+/// old offsets.
 public struct KnownOutcome: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// It has grants of its own.
@@ -122,9 +122,9 @@ public struct KnownOutcomes: Sendable {
 }
 
 extension GrantLookup {
-    /// Whether a grant of this transaction answers the question: this app's and user's, and nothing contradicts it. Apple
-    /// is asked about production first, so a grant in the sandbox answers only who names the sandbox: both may have a
-    /// transaction of one number.
+    /// Whether a grant of this transaction answers the question. It must be this app's and user's, and nothing may
+    /// contradict it. Both environments may have a transaction of the same number, and Apple is asked about production
+    /// first. So a grant in the sandbox answers only a claim that names the sandbox.
     public func isAnswered(by grant: Grant) -> Bool {
         grant.transactionID == transactionID && grant.bundleID == bundleID && grant.userID == userID
             && (environment ?? .production) == grant.environment

@@ -1,20 +1,21 @@
 public import Contract
 
-/// Why a call to a ledger has no result. Calls may be repeated after each of them: a write that was done already finds its
-/// own rows.
+/// Why a call to a ledger has no result. Calls may be repeated after each of them: a write that was done already finds
+/// its own rows.
 public enum LedgerError: Error, Hashable, Sendable {
     /// The database is away, locked or slow; it is not known whether a write was done. Try again.
     case unavailable(detail: String)
     /// The connection is gone: it is not known whether writes of the past were kept. Take every partition over anew.
     case disconnected(detail: String)
-    /// The database is not a ledger of this version, or its content contradicts itself. A person must look; end with 78.
+    /// The database is not a ledger of this version, or its content contradicts itself. A person must look; end with
+    /// 78.
     case unusable(detail: String)
 }
 
 /// One connection to a ledger, used by one thread at a time and born on it.
 ///
-/// A worker has two: one writes decisions, the other does all else. Every method is one transaction; none of them waits longer
-/// than the driver's limits.
+/// A worker has two: one writes decisions, the other does all else. Every method is one transaction; none of them waits
+/// longer than the driver's limits.
 public protocol LedgerConnection: AnyObject {
     /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
@@ -25,22 +26,24 @@ public protocol LedgerConnection: AnyObject {
     /// The outcomes of records by their origins.
     func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome]
 
-    /// Notes how far partitions are complete, also where that is less than was noted before; true for each that still belongs
-    /// to its generation.
+    /// Notes how far partitions are complete, also where that is less than was noted before; true for each that still
+    /// belongs to its generation.
     func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool]
 
-    /// Notes which checks have ended and which begin, at most one per partition; true for each that still belongs to its
-    /// generation. A take-over that finds a check begun counts it against the record, see ``PartitionStart/suspect``; the end
-    /// of a check, or a note of an offset behind it, takes that back.
+    /// Notes which checks have ended and which begin, at most one per partition. True for each mark whose generation is
+    /// still the partition's. A take-over that finds an unfinished check counts it against the record, see
+    /// ``PartitionStart/suspect``. The end of a check, or a note of a later offset, resets the count.
     func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool]
 
-    /// Writes a batch in which each grant key, transaction, submission and claim stands once; one result per decision, in order.
+    /// Writes a batch in which each grant key, transaction, submission and claim stands once; one result per decision,
+    /// in order.
     func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult]
 
     /// One grant per question that answers it; nil where there is none.
     func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?]
 
-    /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the one that reaches it is still taken).
+    /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the one that reaches it is still
+    /// taken).
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
     /// Renews leases for another minute; false for each that is another's now.
@@ -89,9 +92,9 @@ public struct LedgerMeasure: Hashable, Sendable {
 
     /// Rows of `retries` by app, ordered by bundle id.
     public let retries: [App]
-    /// Rows of `retries` by endpoint, in order. Rows may wait for an endpoint that no app of the configuration has any more.
+    /// Rows of `retries` by endpoint, in order. Rows may wait for an endpoint that no app of the configuration has any
+    /// more.
     public let waiting: [Waiting]
-    /// Rows of `outbox`.
     public let outboxRows: Int
     /// Milliseconds since the oldest row of the outbox was due; 0 if none is.
     public let outboxAge: Int64

@@ -1,7 +1,7 @@
 public import Contract
 
-/// What people ask a ledger and change in it, while workers write; one thread at a time. Each change stands in
-/// `operator_actions`, in the transaction that made it.
+/// The operators' interface to a ledger, for one thread at a time; workers may write meanwhile. Each change is noted in
+/// `operator_actions`, in the same transaction.
 public protocol LedgerOperator: AnyObject {
     /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
@@ -15,10 +15,10 @@ public protocol LedgerOperator: AnyObject {
     /// Grants, newest first.
     func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow]
 
-    /// What is owed, in the order in which it is due.
+    /// Rows of the outbox, in the order in which they are due.
     func outbox(limit: Int) throws(LedgerError) -> [OutboxRow]
 
-    /// What people did to a submission, in order; nil for the ledger as a whole.
+    /// The operators' actions on a submission, in order; nil for the ledger as a whole.
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
 
     /// Accepts this ledger although groups have offsets that it does not know. False if its id is another one.
@@ -29,14 +29,14 @@ public protocol LedgerOperator: AnyObject {
     /// - Returns: How many there are.
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
 
-    /// Takes the rows of a submission from `retries` and fails it, unless its user has a grant of it: then its grant's event is
-    /// told again. What is told goes to the outbox. An attempt that is under way comes too late.
+    /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
+    /// is told again instead. Events go to the outbox. An attempt that is under way comes too late.
     ///
     /// - Returns: The outcome of each row; empty if nothing of the submission waits.
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
 }
 
-/// Who does what, when and why.
+/// The person who acts, the time and the reason.
 public struct OperatorNote: Hashable, Sendable {
     public let actor: String
     public let reason: String
@@ -162,7 +162,7 @@ public struct SubmissionRecord: Hashable, Sendable {
     public let answer: Answer?
     /// Its rows in `retries`: one, unless other content came under its id.
     public let waiting: [RetryRow]
-    /// What is still owed for it: calls and events.
+    /// The calls and events that are still owed for it.
     public let owed: [OutboxRow]
 
     public init(grants: [GrantRow], answer: Answer?, waiting: [RetryRow], owed: [OutboxRow]) {

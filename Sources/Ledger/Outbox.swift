@@ -1,6 +1,6 @@
 public import Contract
 
-/// What a row of `outbox` owes.
+/// The event or call that a row of `outbox` owes.
 public enum OutboxKey: Hashable, Sendable {
     /// The event of a grant; with a mark where a repeat asked for a copy.
     case granted(GrantReference, repeatOf: SubmissionID?)
@@ -83,7 +83,8 @@ extension OutboxTarget {
     }
 }
 
-/// An event as rendered from its stored row, with the key under which the outbox keeps it if the broker does not take it.
+/// An event as rendered from its stored row, with the key under which the outbox keeps it if the broker does not take
+/// it.
 public struct StoredEvent: Hashable, Sendable {
     public let key: OutboxKey
     public let event: Event
@@ -156,9 +157,9 @@ public struct OutboxItem: Hashable, Sendable {
     }
 }
 
-/// What became of a row's step.
+/// The result of a row's step.
 public enum OutboxReport: Hashable, Sendable {
-    /// Published: the row goes.
+    /// Published: the row is deleted.
     case published(OutboxLease)
     /// The service has said yes: the row's step is `publish` now, due at once.
     case called(OutboxLease)

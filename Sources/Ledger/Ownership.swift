@@ -1,7 +1,7 @@
 public import Contract
 
-/// The number of one take-over of a partition: drawn at random and never used again, so that a write under an old one writes
-/// nothing, also in a ledger that was set back.
+/// The number of one take-over of a partition, drawn at random and never used again. So a write under an old generation
+/// writes nothing, even in a ledger that was set back.
 public struct Generation: RawRepresentable, Hashable, Sendable {
     public let rawValue: Int64
 
@@ -38,18 +38,18 @@ public struct TakeOver: Hashable, Sendable {
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
-    /// The group has a committed offset, the ledger has no row for the partition, and no operator has accepted this ledger:
-    /// it is empty or another one. Nothing was written for the partition.
+    /// The group has a committed offset, but the ledger has no row for the partition, and no operator has accepted this
+    /// ledger. It is empty or another one. Nothing was written for the partition.
     case forgotten(ledger: String)
 }
 
 /// Where a new owner starts.
 public struct PartitionStart: Hashable, Sendable {
-    /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet. A partition that an
-    /// operator's acceptance made known begins with the group's committed offset.
+    /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet. A partition
+    /// that an operator's acceptance made known begins with the group's committed offset.
     public let next: Int64?
-    /// The highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up to there each
-    /// record may be a redelivery.
+    /// The highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up to there
+    /// each record may be a redelivery.
     public let highestOrigin: Int64?
     /// Take-overs since ``next`` last changed, this one included. From the third on, records are read one by one.
     public let starts: Int
@@ -67,8 +67,8 @@ public struct PartitionStart: Hashable, Sendable {
 /// How far a partition is complete, for the second's note in `partitions`.
 public struct OffsetNote: Hashable, Sendable {
     public let ownership: PartitionOwnership
-    /// The first offset that is not complete. Nil: no record has come since the take-over, so the offset stays, and the starts
-    /// at it are forgotten, because no check of a record has ended a worker there.
+    /// The first offset that is not complete. Nil if no record has come since the take-over. The offset then stays, and
+    /// its count of starts is reset, because no check of a record has ended a worker there.
     public let next: Int64?
 
     public init(ownership: PartitionOwnership, next: Int64?) {
@@ -89,7 +89,7 @@ public struct CheckSuspect: Hashable, Sendable {
     }
 }
 
-/// What of a partition is being checked, where records are read one by one.
+/// The record of a partition that is being checked, where records are read one by one.
 public struct CheckMark: Hashable, Sendable {
     public let ownership: PartitionOwnership
     /// The record whose check has ended: it is no suspect any more.

@@ -3,14 +3,15 @@ public import Contract
 /// The digest of a claim: primary key of `retries`, 32 bytes.
 public typealias RetryKey = ClaimDigest
 
-/// How long a lease lasts, in milliseconds of the ledger's clock. A worker renews its leases together, in time for three tries.
+/// How long a lease lasts, in milliseconds of the ledger's clock. A worker renews its leases together, in time for
+/// three tries.
 public let leaseMilliseconds: Int64 = 60_000
 
 /// A row of `retries` that one worker has until a moment of the ledger's clock.
 public struct RetryLease: Hashable, Sendable {
     public let key: RetryKey
-    /// Rises by one each time that the row is taken; a result under an older number is dropped. A lease that ended counts
-    /// until another worker takes the row.
+    /// Rises by one each time that the row is taken; a result under an older number is dropped. A lease that ended
+    /// counts until another worker takes the row.
     public let number: Int64
 
     public init(key: RetryKey, number: Int64) {
@@ -19,8 +20,8 @@ public struct RetryLease: Hashable, Sendable {
     }
 }
 
-/// A "no" of Apple's that may not be its last word. The clock runs only between doubting answers: an outage, a hold of ours
-/// and the time before the first such answer do not count.
+/// A "no" of Apple's that may not be its last word. The clock runs only between doubting answers: an outage, a hold of
+/// ours and the time before the first such answer do not count.
 public struct Doubt: Hashable, Sendable {
     /// Doubting answers so far.
     public let answers: Int
@@ -44,7 +45,7 @@ public enum WaitCause: Hashable, Sendable {
     case held(HoldCause)
 }
 
-/// What a row of `retries` holds beside the submission.
+/// The values of a row of `retries` besides the submission.
 public struct RetryEntry: Hashable, Sendable {
     public let cause: WaitCause
     /// One sentence for people, without evidence or secrets.
@@ -53,8 +54,8 @@ public struct RetryEntry: Hashable, Sendable {
     public let delay: Int64
     public let history: AttemptHistory
     public let doubt: Doubt?
-    /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is written
-    /// with a new row, and never changes.
+    /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is
+    /// written with a new row, and never changes.
     public var isSigned: Bool
 
     public init(

@@ -2,8 +2,8 @@ public import Contract
 
 /// An App Store receipt as its sender presents it: read, **not** authenticated.
 ///
-/// Nothing in it may be granted on its own. It allows to refuse claims early that the sender's own evidence contradicts.
-/// It also tells a damaged receipt from one that Apple cannot read at the moment.
+/// Nothing in it may be granted on its own. It allows to refuse claims early that the sender's own evidence
+/// contradicts. It also tells a damaged receipt from one that Apple cannot read at the moment.
 ///
 /// Attributes are read leniently: one that is missing, empty or of another form is nil. Their meaning and types:
 /// [Validating receipts on the device](https://developer.apple.com/documentation/appstorereceipts/validating_receipts_on_the_device)

@@ -2,7 +2,6 @@ internal import CLibrdkafka
 
 /// A topic to be created.
 public struct KafkaNewTopic: Sendable, Hashable {
-    /// Its name.
     public var name: String
     /// How many partitions; they can be added later, never taken away.
     public var partitions: Int

@@ -2,10 +2,10 @@ internal import CLibrdkafka
 public import Logging
 internal import Scheduling
 
-/// Looks at a cluster, its topics, offsets and groups, and creates topics.
+/// Reads a cluster's topics, offsets and groups, and creates topics.
 ///
-/// Each call opens a client, blocks until it has its answer or the time for it is over, and closes the client again:
-/// meant for commands and set-up, not for every second of a worker's life.
+/// Each call opens a client, blocks until its answer or its timeout, and closes the client again. It is meant for
+/// commands and set-up, not for a worker's regular work.
 public struct KafkaAdmin: Sendable {
     /// Time that freeing a client may hold its answer up.
     private static let freeingLimit = Duration.seconds(5)
@@ -148,19 +148,15 @@ enum AdminRequest {
 public struct KafkaClusterDescription: Sendable, Equatable {
     /// One broker as it is advertised to clients.
     public struct Broker: Sendable, Hashable {
-        /// Its number.
         public let id: Int32
-        /// Its name or address.
         public let host: String
-        /// Its port.
         public let port: Int32
     }
 
     /// The state of one topic's partitions.
     public struct Partitions: Sendable, Hashable {
-        /// How many there are.
         public let count: Int
-        /// Those that can be neither read nor written at present.
+        /// Partitions that can be neither read nor written at present.
         public let leaderless: Int
         /// Fewest copies that one of them has, and fewest of those that are in sync.
         public let replicas: Int
@@ -176,7 +172,6 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         case failed(KafkaError)
     }
 
-    /// All brokers, by number.
     public let brokers: [Broker]
     /// The topics asked about.
     public internal(set) var topics: [String: Topic]

@@ -4,15 +4,15 @@ internal import Scheduling
 internal import Synchronization
 internal import Threading
 
-/// A librdkafka client instance, freed once: by ``destroy(leavingGroup:)``, which its owner calls last.
+/// A librdkafka client instance. Its owner calls ``destroy(leavingGroup:)`` last, which frees it once.
 ///
-/// `@unchecked Sendable`: the pointer never changes and librdkafka's handle may be used from any thread. By this
-/// module's own rule only the owner thread uses it once it runs; it alone destroys it.
+/// `@unchecked Sendable`: the pointer never changes, and librdkafka's handle may be used from any thread. By this
+/// module's rule only the owner thread uses and destroys it once that thread runs.
 final class ClientHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Makes a client whose logs, errors, statistics and `events` come out of its queues; no C callback is registered,
-    /// so no Swift object is ever reached from librdkafka's threads.
+    /// Makes a client whose logs, errors, statistics and `events` come out of its queues. No C callback is registered,
+    /// so librdkafka's threads never reach a Swift object.
     init(_ type: rd_kafka_type_t, properties: ClientProperties, events: Int32 = 0) throws(KafkaError) {
         guard let configuration = rd_kafka_conf_new() else { throw .noMemory(for: "rd_kafka_conf_new") }
         for (key, value) in properties.values.sorted(by: { $0.key < $1.key }) {
@@ -67,12 +67,11 @@ final class ClientHandle: @unchecked Sendable {
         return .fatal(KafkaFailure(code, text: String(cText: text)))
     }
 
-    /// The offsets (the next to be read) that the client's own group has committed; partitions without one, and those
-    /// of topics that are not there, are left out. Asks the group's coordinator and waits. The client need not be a
-    /// member.
+    /// The offsets (the next to be read) that the client's own group has committed. Partitions without one and unknown
+    /// topics are left out. Asks the group's coordinator and waits. The client need not be a member.
     ///
     /// `ListConsumerGroupOffsets` (KIP-222) would not wait. In librdkafka 2.0 it ends the process while a coordinator
-    /// moves or loads: by an assertion (`eonce->refcnt > 0`), and by SIGSEGV where the client has no group.
+    /// moves or loads, by an assertion (`eonce->refcnt > 0`). If the client has no group, it ends it by SIGSEGV.
     ///
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
     ///   `timeout`.
@@ -176,8 +175,8 @@ public struct KafkaClientConfiguration: Sendable {
     public var bootstrapServers: String
     /// The name that brokers' logs and quotas know this client by.
     public var clientID: String
-    /// librdkafka properties passed through (SASL, TLS, tuning); they win over this module's defaults. Those that its
-    /// guarantees rest on are refused. Values are never logged.
+    /// librdkafka properties passed through (SASL, TLS, tuning); they win over this module's defaults. Properties that
+    /// its guarantees depend on are refused. Values are never logged.
     public var properties: [String: String]
 
     /// Defaults for everything but the address.

@@ -20,8 +20,8 @@ struct ClientLog {
             "librdkafka", metadata: ["facility": facility, "text": text])
     }
 
-    /// Writes an error that librdkafka raised. Those of connections are information: it connects again by itself, for
-    /// ever.
+    /// Writes an error that librdkafka raised. Errors of connections have level info, because it reconnects without
+    /// limit.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
         if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue, reachability.lost(at: now) {
             logger.warning("No Kafka broker can be reached", metadata: ["text": failure.text])
@@ -33,7 +33,6 @@ struct ClientLog {
             metadata: ["code": failure.name, "text": failure.text])
     }
 
-    /// A broker has answered.
     mutating func connected(at now: Instant) {
         guard let duration = reachability.regained(at: now) else { return }
         logger.notice(
@@ -78,8 +77,7 @@ struct Reachability {
 }
 
 /// The reason behind a request's failure, found in librdkafka's log. Its errors tell little ("Broker transport
-/// failure"); that a connection was refused, a name unknown, a certificate distrusted or a password wrong stands in its
-/// log alone.
+/// failure"). Only its log names refused connections, unknown hosts, distrusted certificates and wrong passwords.
 enum LoggedReason {
     /// Most log lines that are looked at.
     static let maxEvents = 1000

@@ -2,7 +2,6 @@ internal import CLibrdkafka
 
 /// One partition of one topic.
 public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The topic's name.
     public let topic: String
     /// The partition's number, from 0.
     public let index: Int32
@@ -18,7 +17,6 @@ public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConver
         hasher.combine(index)
     }
 
-    /// `topic[index]`.
     public var description: String { "\(topic)[\(index)]" }
 
     /// By topic, then by number.

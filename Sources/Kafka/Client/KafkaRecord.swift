@@ -44,7 +44,6 @@ public struct KafkaRecord: Sendable, Hashable {
 
 /// One header of a record. A name may occur more than once; order is kept.
 public struct KafkaHeader: Sendable, Hashable {
-    /// The header's name.
     public let name: String
     /// Its bytes; `nil` is a null value, which differs from an empty one.
     public let value: [UInt8]?

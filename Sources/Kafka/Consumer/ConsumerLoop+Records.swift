@@ -105,8 +105,8 @@ extension ConsumerLoop {
         return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
     }
 
-    /// Makes librdkafka look for room now. Nothing in its interface says so; a question for the leaders of all
-    /// partitions, whose answers nobody waits for, wakes their threads, and each then looks at what it may fetch.
+    /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of all
+    /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the answers.
     private func remindBrokers() {
         guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
         // One by one: a partition without a leader would keep the others from being asked.

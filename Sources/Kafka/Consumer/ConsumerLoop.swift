@@ -4,11 +4,11 @@ internal import Metrics
 internal import Scheduling
 internal import Threading
 
-/// Drives one librdkafka consumer. It is made on the owner thread, stays on it, and is the only one to call librdkafka.
+/// Drives one librdkafka consumer. It is made on the owner thread, stays on it, and alone calls librdkafka.
 ///
-/// Two kinds of queues: `control` carries rebalances, errors, statistics and logs and is emptied at every turn; those
-/// of the partitions are read on demand only, so that what nobody asks for stays in librdkafka's bounded prefetch.
-/// Nothing is ever paused: a pause throws the prefetched records away.
+/// There are two kinds of queues. `control` carries rebalances, errors, statistics and logs, and is emptied at every
+/// turn. The partitions' queues are read on demand only, so that other records stay in librdkafka's bounded prefetch.
+/// Nothing is ever paused, because a pause discards the prefetched records.
 final class ConsumerLoop {
     /// A turn at least this often, should a wake-up be missed: queues signal only when they stop being empty.
     private static let safetyTick = Duration.seconds(1)

@@ -1,10 +1,10 @@
 internal import Scheduling
 
-/// The way out of a group: when a member that stops asks to leave, and when it goes without an answer. Pure.
+/// Decides when a stopping member asks to leave its group, and when it leaves without an answer. Pure.
 ///
-/// librdkafka leaves as a member only. A client that closes between its request to join and the group's answer says
-/// nothing, the group takes it in all the same, and gives it partitions that nobody reads until its session ends. So
-/// one that is joining waits to be let in first.
+/// librdkafka leaves a group as a member only. A client that closes between its request to join and the group's answer
+/// sends nothing. The group still adds it, and nobody reads its partitions until its session ends. So a joining client
+/// waits to become a member first.
 struct GroupLeaving {
     enum Step: Equatable {
         case wait
@@ -25,8 +25,8 @@ struct GroupLeaving {
         case ended
     }
 
-    /// Longest wait to be let in. A group is divided within seconds, and one that is never divided, because the topic
-    /// is missing or may not be read, is not to hold up a stop for minutes.
+    /// Longest wait to become a member. A group rebalances within seconds. A group that never does, because its topic
+    /// is missing or unreadable, must not delay a stop for minutes.
     static let joinLimit = Duration.seconds(15)
     /// Time kept for leaving while the group lets nobody in.
     static let reserve = Duration.seconds(1)
@@ -80,15 +80,15 @@ struct GroupLeaving {
     mutating func giveUp() { state = .ended }
 }
 
-/// Offsets on their way to the group: one commit at a time, so that an earlier one that is tried again can never come
-/// after a later one. Pure.
+/// Offsets to be committed. One commit is under way at a time, so that a repeated earlier commit never comes after a
+/// later one. Pure.
 struct OffsetCommits {
     /// Offsets that wait: one per partition, the latest.
     private(set) var waiting: [KafkaPartition: Int64] = [:]
     /// The commit that is to be answered.
     private(set) var underWay: [KafkaPartition: Int64]?
-    /// Nothing is committed while the group deals its partitions out anew under the cooperative protocol: an answer
-    /// "illegal generation" makes librdkafka before 2.10 throw the whole assignment away.
+    /// Nothing is committed during a rebalance under the cooperative protocol. The answer "illegal generation" makes
+    /// librdkafka before 2.10 discard the whole assignment.
     var isHeldBack = false
 
     /// Whether there is nothing left to say or to hear.

@@ -7,11 +7,11 @@ internal import Threading
 
 /// A member of a consumer group, driven by commands and answering by events.
 ///
-/// One thread owns the librdkafka client. Methods leave a command for it and return at once, from any thread; events
-/// come on that thread, in order, through the `sink` that the consumer is made with. The group is always answered at
-/// once, whatever the owner does: it takes partitions over after ``KafkaConsumerEvent/assigned(_:)`` in its own time
-/// and then says from where each is read. Records come only as far as ``demand(records:bytes:)`` allows; the others
-/// stay in librdkafka's bounded prefetch.
+/// One thread owns the librdkafka client. Methods post a command to it and return at once, from any thread. Events come
+/// on that thread, in order, through the `sink` that the consumer is made with. The group is always answered at once,
+/// independent of the owner. The owner takes partitions over after ``KafkaConsumerEvent/assigned(_:)``, and then says
+/// where reading starts. Records come only as far as ``demand(records:bytes:)`` allows. The others stay in
+/// librdkafka's bounded prefetch.
 public final class KafkaConsumer: Sendable {
     /// Commands that wait at once if the owner keeps to one per kind and turn of its own.
     static let maxWaitingCommands = 10_000
@@ -60,14 +60,13 @@ public final class KafkaConsumer: Sendable {
 
     deinit { commands.post(.stop(until: .now + Self.abandonedLimit)) }
 
-    /// Lets so many records come, and so many bytes of keys, values and headers, **counted from the consumer's start**:
-    /// totals, of which each call gives the latest. So a demand that crosses records on their way means what it meant
-    /// when it was given, and one that is lower than before takes back what has not been used. Both totals bind; the
-    /// last record may exceed the bytes.
+    /// Allows so many records, and so many bytes of keys, values and headers, **counted from the consumer's start**.
+    /// Each call replaces the totals of the former one. So records that are under way do not change the meaning of a
+    /// demand, and a lower demand revokes the unused part. Both totals bind; the last record may exceed the bytes.
     public func demand(records: Int64, bytes: Int64) { commands.post(.demand(records: records, bytes: bytes)) }
 
-    /// Begins to read partitions, anew where they are read already. Those that the group has not granted to this
-    /// member, or has taken away meanwhile, are left out.
+    /// Begins to read partitions, or restarts reading them. Partitions that the group has not granted to this member,
+    /// or has revoked meanwhile, are left out.
     public func assign(_ starts: [KafkaStart]) { commands.post(.assign(starts)) }
 
     /// Ends the reading of partitions; the group still counts them as this member's.
@@ -82,8 +81,8 @@ public final class KafkaConsumer: Sendable {
     /// ``KafkaConsumerEvent/committedOffsetsFailed(_:_:)`` follows within a second or so.
     public func fetchCommitted(_ partitions: [KafkaPartition]) { commands.post(.fetchCommitted(partitions)) }
 
-    /// Hands over nothing more, sends the commits that wait, leaves the group and frees the client, all of it within
-    /// `limit`; ``KafkaConsumerEvent/stopped`` is the last event. A second call changes nothing.
+    /// Stops handing over records, sends the waiting commits, leaves the group and frees the client, all within
+    /// `limit`. ``KafkaConsumerEvent/stopped`` is the last event. A second call changes nothing.
     public func stop(within limit: Duration) { commands.post(.stop(until: .now + limit)) }
 
     /// Waits until the thread has ended, after ``stop(within:)``. Not to be called from the sink.

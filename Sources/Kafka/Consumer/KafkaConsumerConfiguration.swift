@@ -25,9 +25,9 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// The time after which the group does without a member that is silent. A worker that is killed leaves its
     /// partitions unread for so long.
     static let sessionTimeout = Duration.seconds(15)
-    /// The time that librdkafka gives a join to be answered, besides a few seconds, and the group a member to rejoin.
-    /// The owner thread turns every second whatever its owner does, so it need not be long; a coordinator that froze
-    /// during a join held a whole group for 82 s with librdkafka's default of five minutes.
+    /// librdkafka waits for the answer to a join for this time and a few seconds. The group waits so long for a member
+    /// to rejoin. The owner thread turns every second whatever its owner does, so the time can be short. With
+    /// librdkafka's default of five minutes, a coordinator that froze during a join stopped a whole group for 82 s.
     static let maxPollInterval = Duration.seconds(20)
     /// Interval of librdkafka's statistics: metrics, reachability, and a sign that its main thread lives.
     static let statisticsInterval = Duration.seconds(5)
@@ -66,8 +66,8 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public func check() throws(KafkaError) { try properties().check(RD_KAFKA_CONSUMER) }
 
-    /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB, where librdkafka's
-    /// default is 50; more where the operator lets a single record be larger, which librdkafka asks for.
+    /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB instead of
+    /// librdkafka's default of 50. It is more if the operator allows a larger record, because librdkafka requires that.
     private var answerBytes: Int { max(4 << 20, client.properties["message.max.bytes"].flatMap { Int($0) } ?? 0) }
 
     /// Whether librdkafka can be told how soon it looks for room again; before 2.2.0 it has to be reminded
@@ -90,8 +90,8 @@ public struct KafkaConsumerConfiguration: Sendable {
 
     private static let strategyProperty = "partition.assignment.strategy"
 
-    /// Each strategy, and both of those that give everything back: a group can pass from one to the other by way of
-    /// members that know both. librdkafka cannot pass from these to the cooperative one.
+    /// Each strategy, and both eager ones together: members that know both allow a group to change between them. A change
+    /// from these to the cooperative one is impossible in librdkafka.
     private static let strategies: Set = [
         "range", "roundrobin", "range,roundrobin", "roundrobin,range", "cooperative-sticky",
     ]

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
-    /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The group has its answer already;
-    /// nothing is read of them before ``KafkaConsumer/assign(_:)``.
+    /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The
+    /// group has its answer already; nothing is read of them before ``KafkaConsumer/assign(_:)``.
     case assigned([KafkaPartition])
     /// The group has taken these partitions away; it has its answer already. No record of theirs follows.
     case revoked([KafkaPartition])
@@ -40,7 +40,6 @@ public struct KafkaStart: Sendable, Hashable {
         case oldest
         case at(Int64)
 
-        /// librdkafka's number for it.
         var number: Int64 {
             switch self {
             case .oldest: -2
@@ -51,8 +50,8 @@ public struct KafkaStart: Sendable, Hashable {
 
     public let partition: KafkaPartition
     public let offset: Offset
-    /// The owner's number for this stretch of reading; it comes back with the records, so that those of an earlier one,
-    /// which are on their way, can be told from them.
+    /// The owner's number for this assignment. It comes back with the records, so that records of an earlier assignment
+    /// can be recognised.
     public let assignmentID: UInt64
 
     /// Begins to read at an offset, which need not hold a record.
@@ -74,10 +73,10 @@ enum ConsumerCommand: Sendable {
     case stop(until: Instant)
 }
 
-/// Signs of life that a consumer's threads give while they work.
+/// Signs of life of a consumer's threads.
 ///
-/// librdkafka before 2.6.1 can loop in a thread of its own for ever, and a call to it then never returns. Neither ends
-/// the process, and nothing but a restart mends it.
+/// A thread of librdkafka before 2.6.1 can loop for ever, and a call to librdkafka then never returns. The process does
+/// not end, and only a restart helps.
 public struct KafkaConsumerSigns: Sendable, Hashable {
     /// Turns of the thread that owns the client: at least one a second.
     public let turns: UInt64

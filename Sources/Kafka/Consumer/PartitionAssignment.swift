@@ -1,12 +1,10 @@
-/// The partitions that the group has granted to this member, and those of them that are read. Pure: events in, calls
-/// out.
+/// The partitions that the group has granted to this member, and the subset that is read. Pure: events in, calls out.
 ///
-/// The group grants a partition; reading begins when the owner of this consumer has taken it over elsewhere and says
-/// from where. The group is answered at once and does not wait for that. The three rules of librdkafka behind the
-/// calls: the eager protocol knows `assign` only, which replaces everything; the cooperative one knows the incremental
-/// calls only; and a single partition that was not added makes the removal of all fail.
+/// The group grants a partition and is answered at once. Reading begins later, when the owner of this consumer has
+/// taken the partition over in the ledger and says where to start. Three rules of librdkafka determine the calls. The
+/// eager protocol knows `assign` only, which replaces everything. The cooperative protocol knows the incremental calls
+/// only. One partition that was not added makes the removal of all fail.
 struct PartitionAssignment {
-    /// A call to librdkafka.
     enum Call: Equatable {
         /// `rd_kafka_assign` with these and no others, each from its offset.
         case replace([KafkaPartition: Int64])

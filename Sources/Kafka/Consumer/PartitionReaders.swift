@@ -90,7 +90,6 @@ struct MessageBuffer: ~Copyable {
         return messages[first]
     }
 
-    /// Frees all messages.
     /// - Returns: how many.
     mutating func removeAll() -> Int {
         var removed = 0
@@ -119,12 +118,11 @@ struct RecordDemand {
     }
 }
 
-/// Tells when librdkafka is to be reminded that there is room for more records.
+/// Decides when librdkafka is to be reminded that there is room for more records.
 ///
-/// Once it holds what it may, librdkafka before 2.2.0 looks again only when a second is over or something else wakes
-/// the thread of the broker (since 2.2.0 `fetch.queue.backoff.ms` says when). A reader that is faster than that would
-/// wait for the rest of each second: with 16 MiB of receipts of 11 KB no more than 1,500 a second came, however many it
-/// could take.
+/// Once its prefetch is full, librdkafka before 2.2.0 checks again only after a second, or when something wakes the
+/// broker's thread. Since 2.2.0 `fetch.queue.backoff.ms` sets that time. A faster reader would wait for the rest of
+/// each second. With 16 MiB of receipts of 11 KB no more than 1,500 a second came.
 struct PrefetchRefill {
     /// Half of what librdkafka may hold.
     private let records: Int
@@ -140,7 +138,6 @@ struct PrefetchRefill {
         self.bytes = max(1, bytes / 2)
     }
 
-    /// A record was taken.
     mutating func took(bytes: Int) {
         takenRecords += 1
         takenBytes += bytes

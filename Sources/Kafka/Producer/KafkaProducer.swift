@@ -4,14 +4,13 @@ public import Metrics
 public import Scheduling
 public import Threading
 
-/// An idempotent producer: a record that it reports as acknowledged is with all in-sync replicas, once and in order per
-/// partition.
+/// An idempotent producer. An acknowledged record is on all in-sync replicas, once and in order per partition.
 ///
-/// It has no thread of its own and is confined to the thread of its owner, which offers records and takes delivery
-/// reports; neither blocks. librdkafka signals the owner's descriptor when there are reports. A client that met a fatal
-/// error is replaced by another one; every record of the old one gets its report.
+/// It is confined to its owner's thread, which offers records and takes delivery reports. Neither blocks. librdkafka
+/// signals the owner's descriptor when there are reports. After a fatal error the client is replaced. Every record of
+/// the old client gets its report.
 ///
-/// The owner calls ``close(until:into:)`` last. One that is only released leaves its client behind, with its threads.
+/// The owner calls ``close(until:into:)`` last. Without that call the client and its threads remain.
 public final class KafkaProducer {
     /// Events in one ``drainReports(into:)``, each of which may carry thousands of reports.
     private static let eventsPerDrain = 1000
@@ -52,8 +51,8 @@ public final class KafkaProducer {
     /// Records that were accepted and not reported on.
     public var outstanding: Int { retired.reduce(client?.outstanding ?? 0) { $0 + $1.client.outstanding } }
 
-    /// Whether a client with unreported records is being replaced; ``drainReports(into:)`` is then to be called at
-    /// least once a second, whether or not the descriptor was signalled.
+    /// Whether a client with unreported records is being replaced. The owner then calls ``drainReports(into:)`` at
+    /// least once a second, even if the descriptor was not signalled.
     public var isReplacing: Bool { !retired.isEmpty || client == nil }
 
     /// Hands a record to librdkafka, which copies it. Never blocks.
@@ -159,7 +158,7 @@ public final class KafkaProducer {
         }
     }
 
-    /// A producer in fatal state accepts nothing ever after. What it held may or may not be on the topic.
+    /// A producer in fatal state accepts nothing any more. Its unreported records may or may not be on the topic.
     private func replaceClient(at now: Instant) {
         if let failed = client {
             failed.purge()

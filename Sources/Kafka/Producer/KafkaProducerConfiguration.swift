@@ -6,8 +6,8 @@ internal import Scheduling
 public struct KafkaProducerConfiguration: Sendable {
     /// Addresses and pass-through properties.
     public var client: KafkaClientConfiguration
-    /// Topics whose metadata is asked for at once, so that the first record of each does not wait for it (up to a
-    /// second in librdkafka before 2.10.1).
+    /// Topics whose metadata is requested at once, so that their first records do not wait for it. The wait is up to a
+    /// second in librdkafka before 2.10.1.
     public var topics: [String]
     /// Longest wait of a record for its acknowledgement; then it fails with `timedOut`. The only clock of publishing.
     public var messageTimeout: Duration

@@ -2,7 +2,6 @@ internal import CLibrdkafka
 
 /// A record to be sent.
 public struct KafkaProducerRecord: Sendable, Hashable {
-    /// The topic's name.
     public var topic: String
     /// Decides the partition, by librdkafka's `consistent_random` unless configured otherwise; nil is a null key.
     public var key: [UInt8]?
@@ -32,7 +31,7 @@ public struct KafkaDeliveryReport: Sendable, Hashable {
     public internal(set) var result: KafkaDelivery
 }
 
-/// What became of a record.
+/// The result of a record that was taken.
 public enum KafkaDelivery: Sendable, Hashable {
     /// All in-sync replicas have it, at this place.
     case acknowledged(partition: Int32, offset: Int64)

@@ -22,7 +22,6 @@ final class ProducerClient {
         queue.signal(wake)
     }
 
-    /// Records without an answer.
     var outstanding: Int { tokens.count }
 
     func nextEvent(milliseconds: Int32 = 0) -> ClientEvent? { queue.nextEvent(milliseconds: milliseconds) }
@@ -132,7 +131,6 @@ struct TokenTable {
     /// Tokens without an answer.
     var count: Int { tokens.count - free.count }
 
-    /// Keeps a token.
     /// - Returns: its place.
     mutating func insert(_ token: UInt64) -> Int {
         guard let place = free.popLast() else {
