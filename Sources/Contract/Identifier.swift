@@ -6,7 +6,6 @@ internal import Cryptography
 /// are, as in the ledgers and on Kafka. Swift's strings are the same if they mean the same characters to Unicode: to
 /// them `com.example.\u{212A}art`, with the sign for Kelvin, is `com.example.Kart`.
 public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
-    /// The text itself.
     public let rawValue: String
 
     /// Wraps a text without changing or checking it.
@@ -77,9 +76,7 @@ extension TransactionID {
 
 /// UUIDs made from names (RFC 9562, version 5): the same name gives the same UUID, everywhere and for ever.
 public enum NameBasedUUID {
-    /// Namespace of grant ids.
     public static let grants = bytes(namespace: grantor, name: "grants")
-    /// Namespace of event ids.
     public static let events = bytes(namespace: grantor, name: "events")
 
     /// The UUID of a name in a namespace, in lower-case text form.
@@ -131,7 +128,6 @@ public enum NameBasedUUID {
     ]
 }
 
-/// Hexadecimal digits.
 enum Hexadecimal {
     /// The lower-case digit of a number below 16.
     static func digit(_ number: UInt8) -> UInt8 {

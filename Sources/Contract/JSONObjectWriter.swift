@@ -1,8 +1,8 @@
 /// Writes a JSON object (RFC 8259) straight into bytes, without values in between.
 ///
-/// Members are written in the order of the calls: alphabetical, so that the same event is the same bytes on every
-/// machine and in every version. It escapes what must be escaped and nothing else. Not copyable, so that no call ever
-/// copies what was written.
+/// Members are written in the order of the calls. Callers write them alphabetically, so that the same event has the
+/// same bytes on every machine and in every version. Only characters that JSON requires to be escaped are escaped. The
+/// writer is not copyable, so that no call copies the bytes.
 public struct JSONObjectWriter: ~Copyable {
     /// The bytes written so far; complete after ``finished()``.
     private var bytes: [UInt8] = []
@@ -48,7 +48,6 @@ public struct JSONObjectWriter: ~Copyable {
         bytes.append(contentsOf: (flag ? "true" : "false").utf8)
     }
 
-    /// Writes an object.
     public mutating func member(_ name: StaticString, object write: (inout JSONObjectWriter) -> Void) {
         begin(name)
         bytes.append(UInt8(ascii: "{"))

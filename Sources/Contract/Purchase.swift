@@ -206,9 +206,9 @@ public struct GrantablePurchase: Hashable, Sendable {
 
 /// The identity of a purchase, the same whenever it is seen again: at most one grant exists per key, for ever.
 ///
-/// The names are `t:<id>` for what is bought once or used up, `w:<id>` for a paid period of a subscription, and
-/// `p:<id>:<milliseconds>` for a period that Apple gave no line item. Consumables and durable products share `t` on
-/// purpose: a product's type that is corrected in the catalogue must not make a granted purchase look new.
+/// The name is `t:<id>` for everything but auto-renewable subscriptions. A paid period has `w:<id>`, or
+/// `p:<id>:<milliseconds>` if Apple gave it no line item. Consumables and durable products share `t`, so that a
+/// corrected product type in the catalogue does not make a granted purchase look new.
 public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
     public let environment: Environment
     /// Unique within the environment.

@@ -133,10 +133,10 @@ public struct Event: Hashable, Sendable {
     }
 }
 
-/// How the values of a row become the bytes of its event. A row keeps the number of its format, and formats are added,
-/// never changed: so every copy of an event is the same bytes, whichever version makes it.
+/// The rule by which the values of a row become the bytes of its event. A row keeps the number of its format. Formats
+/// are added and never changed, so every copy of an event has the same bytes, whichever version makes it.
 ///
-/// Workers of two versions share a ledger while they are upgraded, so a version that adds a format writes the one
+/// Workers of two versions share a ledger during an upgrade. So a version that adds a format still writes the one
 /// before it, and the next version writes the new one.
 public enum EventFormat: Int, Hashable, Sendable, CaseIterable {
     case v1 = 1
@@ -212,8 +212,8 @@ public struct QuarantineStub: Hashable, Sendable {
 
 /// `receipts.quarantined`: a record of the input topic that could not be read.
 ///
-/// Its time is the record's and its id is made of the record's place and content, so that a record that is read again
-/// is the same event.
+/// Its time is the record's, and its id is made of the record's origin and content. So a record that is read again
+/// gives the same event.
 public enum QuarantinedEvent {
     /// Header that holds the event's id.
     public static let idHeader = "x-quarantine-id"
@@ -227,8 +227,8 @@ public enum QuarantinedEvent {
             value: record.value)
     }
 
-    /// Makes the event that stands for a record which the topic did not take: the same id, without key and value, and
-    /// with SHA-256 and size of the value.
+    /// Makes the event for a record that the topic did not take. It has the same id and no key and value, but the
+    /// value's SHA-256 and size.
     public static func event(of stub: QuarantineStub) -> Event {
         let id = id(of: stub)
         let headers =

@@ -1,8 +1,7 @@
 /// Reads the members of one JSON object (RFC 8259) from bytes that an attacker may have written.
 ///
-/// Stricter than general decoders where they differ from each other: a member that stands twice is noticed, at every
-/// level, because decoders disagree on which one counts. Nested values are checked but not kept. Depth costs memory in
-/// proportion to the text and never the stack.
+/// It notices a duplicate member at every level, because decoders disagree on which one counts. Nested values are
+/// checked but not kept. Depth costs memory in proportion to the text, and no stack.
 public struct StrictJSON: Sendable {
     /// The top-level members that stand once.
     public let members: Members
@@ -26,12 +25,11 @@ public struct StrictJSON: Sendable {
 }
 
 extension StrictJSON {
-    /// The members of one object that stand once, by their names, which are compared byte by byte (RFC 8259, section
-    /// 8.3). Names and values are places in the text: nothing becomes a string before it is asked for.
+    /// The unique members of one object. Names are compared byte by byte (RFC 8259, section 8.3). Names and values are
+    /// ranges of the text; a string is made only on demand.
     ///
-    /// A few short names are looked through, which costs less than hashing them. Where there are many, long ones, or
-    /// some that stand twice, which no honest text has, they are hashed: looking through them is not what a hostile
-    /// text costs.
+    /// A few short names are searched one by one, which costs less than hashing. Many, long or duplicate names, as in
+    /// hostile texts, are hashed, so that their search stays cheap.
     public struct Members: Sendable {
         /// Most members that are looked through.
         static let mostLookedThrough = 32

@@ -1,6 +1,5 @@
 public import Cryptography
 
-/// A submission's proof.
 public enum Evidence: Hashable, Sendable {
     /// An App Store receipt: base64, in whatever form the client wrote it. The text is never an identity.
     case receipt(base64: EvidenceText)
@@ -18,8 +17,8 @@ public enum Evidence: Hashable, Sendable {
     }
 }
 
-/// The text of a receipt or of a signed transaction, in UTF-8: kilobytes that are read several times on their way, and
-/// therefore bytes, and a part of the record that they came in rather than a copy.
+/// The text of a receipt or of a signed transaction, in UTF-8. It has kilobytes and is read several times. So it is a
+/// slice of the record's bytes, not a string or a copy.
 public struct EvidenceText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// Keeps whatever it is a part of in memory.
     public let bytes: ArraySlice<UInt8>
@@ -141,11 +140,11 @@ public final class Submission: Sendable, Hashable {
     }
 }
 
-/// Tells whether two submissions under one id claim the same.
+/// Tells whether two submissions under one id make the same claim.
 ///
-/// SHA-256 over everything that decides the outcome: app, submission, user, order, account token, product, transaction
-/// and evidence. `submittedAt` and `environment` are left out, because a producer may well send them differently the
-/// second time. It is computed only where a row needs it: a digest of a receipt costs more than reading it.
+/// It is SHA-256 over app, submission, user, order, account token, product, transaction and evidence, which decide the
+/// outcome. Members that a producer may send differently the second time are left out: `submittedAt` and `environment`.
+/// It is computed only where a row needs it, because a receipt's digest costs more than reading it.
 public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
     public let digest: SHA256Digest
 
@@ -154,7 +153,6 @@ public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
         self.digest = digest
     }
 
-    /// Digests a submission.
     public init(of submission: Submission) {
         var text: [UInt8] = []
         text.reserveCapacity(512)

@@ -7,8 +7,8 @@ public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     public let service: Service
     public let environment: Environment
-    /// Whose calls it counts, in words that outlast a change of secrets: an app's bundle id where each app has a key of
-    /// its own, empty where one limit is for all.
+    /// The app's bundle id where each app has its own key, empty where one limit is for all. It does not change with
+    /// the app's secrets.
     public let key: String
 
     public init(_ service: Service, _ environment: Environment, key: String = "") {

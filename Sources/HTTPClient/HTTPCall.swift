@@ -36,7 +36,6 @@ public struct HTTPCall: Sendable {
 
 /// The end of a call.
 public struct HTTPOutcome: Sendable {
-    /// The call's.
     public var token: UInt64
     /// The whole response, whatever its status, or why there is none.
     public var result: Result<HTTPResponse, HTTPFailure>
@@ -70,7 +69,6 @@ public final class HTTPBody: @unchecked Sendable {
         self.start = UnsafeRawPointer(start)
     }
 
-    /// An empty one.
     convenience init() { self.init([[UInt8]]()) }
 
     deinit { start.deallocate() }

@@ -21,9 +21,9 @@ public final class HTTPClient: Sendable {
     ///   - configuration: Checked field by field.
     ///   - logger: Gets failures at debug level: their kind and libcurl's text.
     ///   - registry: Has ``HTTPClientMetrics``.
-    ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with all
-    ///     outcomes of that turn, in the order in which they came. All connections wait while it runs: it computes for
-    ///     microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
+    ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with
+    ///     all outcomes of that turn, in the order in which they came. All connections wait while it runs: it computes
+    ///     for microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
     /// - Throws: ``HTTPClientError/invalidConfiguration(field:reason:)``,
     ///   ``HTTPClientError/resourcesExhausted(_:errno:)``, and ``HTTPClientError/libraryFault(_:)``.
     public init(
@@ -59,9 +59,9 @@ public final class HTTPClient: Sendable {
 
     /// Hands over calls; each gets one outcome through the sink.
     ///
-    /// A call for which there is no place in flight waits; time limits count from when the wait is over. A connection
-    /// that was kept open can turn out to be closed just as it is used again. If not a byte of the response has come,
-    /// libcurl then sends the request once more on a new one, so a request may arrive twice.
+    /// A call waits if too many are in flight; time limits count from the end of that wait. A kept connection may be
+    /// closed just as it is used again. If no byte of the response has come, libcurl sends the request again on a new
+    /// connection. So a request may arrive twice.
     ///
     /// - Returns: false if the client is stopped; then none of them gets an outcome.
     @discardableResult

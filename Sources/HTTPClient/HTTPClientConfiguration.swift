@@ -25,8 +25,8 @@ public struct HTTPClientConfiguration: Sendable {
     /// A connection idle for longer is not used again; whole seconds, 1 s to 24 h. Default 60 s.
     public var maxIdleTime = Duration.seconds(60)
     /// A connection older than this is not used again, so that changes of address are noticed; whole seconds, 1 s to
-    /// 24 h. Default 10 min. Each has a lifetime of its own between half of it and all of it, drawn when it is opened:
-    /// else a thousand that were opened together are opened anew together, at 600 to 980 us each.
+    /// 24 h. Default 10 min. Each connection draws a lifetime between half of this and all of it when it is opened.
+    /// Otherwise a thousand that were opened together would be replaced together, at 600 to 980 us each.
     public var maxConnectionAge = Duration.seconds(600)
     /// How long a looked-up address is kept; whole seconds, 0 to 24 h. Default 60 s.
     public var dnsCacheTime = Duration.seconds(60)
@@ -35,7 +35,6 @@ public struct HTTPClientConfiguration: Sendable {
     /// authorities by itself, half a megabyte of the system's.
     var connectionsPerHandle = 250
 
-    /// The defaults.
     public init() {}
 }
 

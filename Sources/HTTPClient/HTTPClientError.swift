@@ -5,9 +5,9 @@ import Glibc
 public enum HTTPClientError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A field of the configuration is out of its range or unusable. The operator corrects it.
     case invalidConfiguration(field: String, reason: String)
-    /// The URL cannot be read, or has a part that it must not have. Whoever configured it corrects it.
+    /// The URL cannot be read, or has a part that it must not have. A configuration error.
     case invalidURL
-    /// The URL's scheme is not `https`. Whoever configured it corrects it.
+    /// The URL's scheme is not `https`. A configuration error.
     case notHTTPS
     /// A header cannot be sent as given. The caller corrects the request.
     case invalidRequest(String)

@@ -25,8 +25,8 @@ final class HTTPInbox: Sendable {
     }
 }
 
-/// Drives libcurl in turns: waits, lets it act, starts the calls for which there is a place, and hands over the outcomes
-/// in one batch. Everything in it is born on its thread and ends there.
+/// Drives libcurl in turns: waits, lets it act, starts the calls for which there is a place, and hands over the
+/// outcomes in one batch. Everything in it is born on its thread and ends there.
 final class HTTPLoop {
     private let inbox: HTTPInbox
     private let sink: ([HTTPOutcome]) -> Void
@@ -207,7 +207,6 @@ struct CallQueue<Call> {
     /// A call that had a place is over.
     mutating func release() { inFlight -= 1 }
 
-    /// Takes all that wait.
     mutating func removeAll() -> [Call] {
         defer {
             calls = []

@@ -1,7 +1,6 @@
-/// All of a request but its body. It is checked once and shared by any number of calls, which then cost less: a handle
-/// of libcurl's that sent the same request before needs a new body alone.
+/// A request without its body. It is checked once and shared by any number of calls. A libcurl handle that sent the
+/// same request before needs only a new body, so calls cost less.
 public final class HTTPRequest: Sendable {
-    /// The methods in use.
     public enum Method: String, Sendable, Hashable, CaseIterable {
         /// Reads; has no body.
         case get = "GET"
@@ -12,7 +11,6 @@ public final class HTTPRequest: Sendable {
     /// Below what servers commonly take (8 to 16 KiB for the whole section), above what a bearer token needs.
     static let maxHeaderBytes = 16384
 
-    /// The method.
     public let method: Method
     /// The service that is asked.
     public let endpoint: HTTPEndpoint

@@ -60,10 +60,9 @@ struct HeaderLines: Sendable {
     /// Adds a line, with its line end.
     mutating func append(_ line: some RandomAccessCollection<UInt8>) { bytes.append(contentsOf: line) }
 
-    /// Forgets all lines.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// The fields in the order they came, without blanks around their values. What is no field is left out.
+    /// The fields in the order they came, without blanks around their values. Lines that are no fields are left out.
     var fields: [HTTPHeader] {
         var fields: [HTTPHeader] = []
         for line in bytes.split(separator: Self.lineFeed) {

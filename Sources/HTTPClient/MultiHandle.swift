@@ -38,7 +38,6 @@ final class MultiHandle {
         curl_multi_cleanup(multi)
     }
 
-    /// Transfers under way.
     var count: Int { transfers.count }
 
     /// Starts a transfer and keeps it until it is over.
@@ -51,15 +50,15 @@ final class MultiHandle {
         transfers.append(transfer)
     }
 
-    /// Lets libcurl act on a socket that became ready. An idle one on which something came is watched no more, and its
-    /// connection ends: what came is the server's end of it, or an answer that nobody asked for, which the next request
-    /// would take for its own. libcurl sees the end when it looks for a connection to use, or when it sends.
+    /// Lets libcurl act on a socket that became ready. If an idle socket has input, it is no longer watched, and its
+    /// connection is shut down. The input is the server's close or an unrequested answer, which the next request would
+    /// take for its own. The end is seen by libcurl when it looks for a connection, or when it sends.
     func act(on event: SocketWatcher.Event) throws(CurlFailure) {
         let descriptor = event.descriptor
         guard !watcher.idle.contains(descriptor) else {
             guard !watcher.idle.isNew(descriptor) else { return }
-            // The bytes that were ready when the kernel was asked may have been read since: libcurl lets other
-            // transfers go on while it acts on one.
+            // The bytes that the kernel reported may have been read since, because libcurl continues other transfers
+            // while it acts on one.
             guard hasCome(on: descriptor) else {
                 return watcher.watch(descriptor, owner: owner, read: true, write: false)
             }
@@ -172,13 +171,14 @@ final class MultiHandle {
 
 /// Transfers and their connections in several multi handles of libcurl's.
 ///
-/// For each request libcurl 7.88 looks through all connections that a multi handle has to a host, once for one that is
-/// free (`ConnectionExists`) and once when the request is over (`close_connect_only`). In a single handle, a request
-/// costs twice as much with 4,000 connections as with 100.
+/// For each request libcurl 7.88 searches all connections of a multi handle to a host twice. It looks for a free one
+/// (`ConnectionExists`), and again when the request is over (`close_connect_only`). In a single handle, a request costs
+/// twice as much with 4,000 connections as with 100.
 ///
-/// A handle is made when the ones before it are full, so that few requests find the same few connections open. The first
-/// one stays, with the trusted authorities that it has read. Another that was not needed for as long as a connection may
-/// be idle is dropped with the next request, connections and all, as libcurl does with connections within a handle.
+/// A handle is made when the former ones are full, so that few requests reuse the same few connections. The first
+/// handle stays, with the trusted authorities that it has read. Another handle that was unused for a connection's idle
+/// limit is dropped with the next request, together with its connections. Connections within a handle end by the same
+/// rule.
 ///
 /// Lives on the loop's thread only.
 final class MultiHandlePool {

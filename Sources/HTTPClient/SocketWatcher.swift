@@ -77,16 +77,17 @@ final class SocketWatcher {
     }
 }
 
-/// Sockets that libcurl wants to hear nothing of and the poller still watches: mostly those of connections between two
-/// requests. The next one has them watched again with one call to the kernel instead of three.
+/// Sockets that libcurl has stopped watching and the poller still watches, mostly of connections between two requests.
+/// The next request then needs one call to the kernel instead of three.
 ///
-/// One for a poller, whichever multi handle has sockets in it. Only sockets that libcurl made and has not closed can be
-/// idle: the number of any other descriptor, such as its resolver's, may belong to another by the time that an event on
-/// it has its turn. Before 8.3 libcurl closes a socket that is not connected yet without a word ([curl
-/// 11439](https://github.com/curl/curl/pull/11439)), and then says that it is idle. So an event that was fetched before
-/// its socket became idle says nothing; if it is true it comes again, and the kernel reports nothing of closed sockets.
+/// A poller has one value for the sockets of all multi handles. Only sockets that libcurl made and has not closed can
+/// be idle. The number of another descriptor, such as the resolver's, may be reused before an event on it is handled.
+/// Before 8.3 libcurl closes an unconnected socket without notice
+/// ([curl 11439](https://github.com/curl/curl/pull/11439)), and then reports it as idle. So an event that was fetched
+/// before its socket became idle is ignored. A true event comes again, and the kernel reports nothing of closed
+/// sockets.
 ///
-/// It also knows how long each connection may live, each by a lifetime of its own.
+/// It also knows the lifetime of each connection.
 struct IdleSockets {
     private struct Known {
         let expires: Instant
@@ -99,7 +100,6 @@ struct IdleSockets {
     /// By descriptor: they are small numbers, and nothing is as cheap to look up.
     private var sockets: [Known?] = []
     private var batch: UInt64 = 0
-    /// Sockets that are idle.
     private(set) var count = 0
 
     /// - Parameters:

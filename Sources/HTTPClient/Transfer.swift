@@ -1,10 +1,10 @@
 internal import CLibcurl
 
-/// One call on its way: libcurl's easy handle and everything that it points to. When the call is over, the same object
-/// can carry another: making a handle and setting its options costs a tenth of what a request does.
+/// One call under way: libcurl's easy handle and everything that it points to. The object is reused for later calls,
+/// because making a handle and setting its options costs a tenth of a request.
 ///
-/// Lives on the loop's thread only. The handle refers to the object without owning it, so the object has to be kept
-/// until the handle is off the multi handle; ``MultiHandle`` does.
+/// Lives on the loop's thread only. The handle refers to the object without owning it. So ``MultiHandle`` keeps the
+/// object until the handle is removed from the multi handle.
 final class Transfer {
     private(set) var token: UInt64
     let easy: UnsafeMutableRawPointer
@@ -161,8 +161,8 @@ final class Transfer {
         return CURL_PREREQFUNC_OK
     }
 
-    /// Whether the server said more on a kept connection than it was asked, which would be taken for the answer to
-    /// come, and each answer after it for the one before.
+    /// Whether the server sent an unrequested answer on a kept connection. It would be taken for the next answer, and
+    /// each later answer for the one before.
     private var wouldReadAnotherAnswer: Bool { connectionsOpened == 0 && grantor_easy_has_unread(easy) != 0 }
 
     // These two return how much was taken; anything but `size * count` makes libcurl end the transfer.

@@ -12,7 +12,6 @@ internal import Threading
 final class Connection {
     enum Event {
         case ready(Poller.Readiness)
-        /// The deadline has come.
         case deadline
         case answer(serial: UInt64, ServerAnswer)
     }
@@ -49,8 +48,8 @@ final class Connection {
 
     /// Most bytes that are read ahead of the answer to a request.
     private static let maxBytesAhead = 16 << 10
-    /// For a client to take the last answer and to close its side: a socket that is closed over unread bytes resets, and the
-    /// answer with it (RFC 9112, section 9.6).
+    /// Time for a client to take the last answer and close its side. A socket that is closed over unread bytes is
+    /// reset, and the answer is lost (RFC 9112, section 9.6).
     private static let drainTime = Duration.seconds(1)
 
     let token: UInt64

@@ -1,18 +1,17 @@
 /// Reads requests out of bytes as they come, as strictly as HTTP/1.1 allows (RFC 9112). Pure: no sockets, no time.
 ///
-/// Lenient readers of one message and strict ones of the same message disagree on where it ends, and that is how requests
-/// are smuggled. So lines end in CR LF and nothing else, no field is folded, no white space stands before a colon, there is
-/// one `Host` and at most one `Content-Length`, of digits. SocketOutcome codings are refused: whoever sends a body says its
-/// length. Targets are paths (origin form) only.
+/// Lenient and strict readers disagree on where a message ends, which allows request smuggling. So lines end in CR LF,
+/// no field is folded, and no white space precedes a colon. There is one `Host` and at most one `Content-Length`, of
+/// digits. Transfer codings are refused, so every body has a length. Targets are paths (origin form) only.
 ///
-/// The events depend on the bytes alone, not on the pieces in which they come. Memory is bounded by the head's limit and by
-/// the length of a body that the caller lets come.
+/// The events depend on the bytes alone, not on the pieces in which they come. Memory is bounded by the limit of the
+/// head and by the length of a body that the caller admits.
 public struct RequestReader: Sendable {
     public enum Event: Hashable, Sendable {
         /// Nothing more can be said until there are more bytes.
         case incomplete
-        /// A head is complete. The caller compares its `contentLength` with what it takes, and answers an expectation, before
-        /// it reads on.
+        /// A head is complete. The caller compares its `contentLength` with what it takes, and answers an expectation,
+        /// before it reads on.
         case head(RequestHead)
         /// A request is complete. Bytes behind it stay for the next one.
         case request(Request)
@@ -28,7 +27,8 @@ public struct RequestReader: Sendable {
         case targetTooLong = 414
         case expectationFailed = 417
         case headTooLarge = 431
-        /// A transfer coding and a length, of which one must be a lie, is `badRequest`; this is any version but 1.0 and 1.1.
+        /// A transfer coding and a length, of which one must be a lie, is `badRequest`; this is any version but 1.0 and
+        /// 1.1.
         case versionNotSupported = 505
     }
 
@@ -36,7 +36,6 @@ public struct RequestReader: Sendable {
     public static let maxRequestLineBytes = 8 << 10
     /// Most bytes of a head, the empty line at its end included.
     public static let maxHeadBytes = 16 << 10
-    /// Most header fields.
     public static let maxFields = 100
 
     private enum State: Sendable {
@@ -69,7 +68,6 @@ public struct RequestReader: Sendable {
         bytes.append(contentsOf: more)
     }
 
-    /// The next event.
     public mutating func next() -> Event {
         while true {
             switch state {
@@ -274,7 +272,8 @@ public struct HeaderField: Hashable, Sendable {
 public struct RequestHead: Hashable, Sendable {
     /// As it came: methods are case-sensitive.
     public let method: String
-    /// The request's target up to a question mark, as it came: nothing is decoded or normalised. It begins with a slash.
+    /// The request's target up to a question mark, as it came: nothing is decoded or normalised. It begins with a
+    /// slash.
     public let path: String
     /// The target behind the question mark; nil without one.
     public let query: String?
@@ -300,7 +299,6 @@ public struct RequestHead: Hashable, Sendable {
     }
 }
 
-/// A complete request.
 public struct Request: Hashable, Sendable {
     public let head: RequestHead
     public let body: [UInt8]

@@ -3,9 +3,9 @@ internal import Threading
 
 /// An HTTP/1.1 server on one thread: epoll, thousands of connections, TLS if it has an identity.
 ///
-/// It is for clients that may be slow, broken or hostile. Everything that a client can hold is bounded, in number, bytes and
-/// time (``ServerConfiguration``), and requests are read strictly (``RequestReader``). It serves until ``stop()``, or until
-/// nobody holds it any more.
+/// It is for clients that may be slow, broken or hostile. Everything that a client can hold is bounded, in number,
+/// bytes and time (``ServerConfiguration``), and requests are read strictly (``RequestReader``). It serves until
+/// ``stop()``, or until nobody holds it any more.
 ///
 ///     let server = try Server(configuration) { request, responder in
 ///         guard request.head.path == "/livez" else { return .reply(Reply(status: 404)) }
@@ -50,8 +50,8 @@ public final class Server: Sendable {
         mailbox.post(.stop)
     }
 
-    /// Frees the port and ends every connection at once, without farewell. Returns when both are done. Not for handlers,
-    /// which run on the thread that it waits for.
+    /// Frees the port and ends every connection at once, without farewell. Returns when both are done. Not for
+    /// handlers, which run on the thread that it waits for.
     public func stop() {
         mailbox.post(.stop)
         thread.join()
@@ -188,8 +188,8 @@ final class ServerLoop {
         }
     }
 
-    /// Lets a connection in. If there are as many as there may be, it takes the place of the one that has been without a
-    /// complete request for longest: clients that never come to an end must not keep others out.
+    /// Admits a connection. At the limit it replaces the connection that has been without a complete request for
+    /// longest. So clients that never complete a request cannot keep others out.
     private func admit(_ descriptor: Int32, _ address: PeerAddress, at now: Instant) {
         guard let socket = Socket(descriptor, identity: resources.identity) else { return }
         guard connectionsByAddress[address, default: 0] < context.configuration.maxConnectionsPerAddress else {

@@ -45,7 +45,6 @@ public struct ServerAnswer: Hashable, Sendable {
         self.delay = delay
     }
 
-    /// A reply at once.
     public static func reply(_ reply: Reply) -> ServerAnswer { ServerAnswer(.reply(reply)) }
 }
 
@@ -124,7 +123,7 @@ public struct Responder: Sendable {
     }
 }
 
-/// What other threads tell the server's thread.
+/// A message of another thread to the server's thread.
 enum ServerMessage: Sendable {
     case answer(token: UInt64, serial: UInt64, ServerAnswer)
     case stop

@@ -9,18 +9,18 @@ public struct ServerConfiguration: Sendable {
     /// The first 15 bytes are shown by debuggers.
     public var threadName = "http-server"
 
-    /// Most connections at once. At the limit a new one takes the place of the one that has been without a complete
-    /// request for longest; if all have requests, new ones wait in the kernel's queue.
+    /// Most connections at once. At the limit a new one replaces the connection that has been without a complete
+    /// request for longest. If all have requests, new ones wait in the kernel's queue.
     public var maxConnections = 1024
     /// Most connections of one address (IPv6: of one /64 network); more are closed at once.
     public var maxConnectionsPerAddress = 1024
     /// A connection is closed behind the answer to its last request.
     public var maxRequestsPerConnection = Int.max
-    /// The longest body that a request may have, asked once its head is complete; a longer one is answered with 413 and not
-    /// read.
+    /// The longest body that a request may have, asked once its head is complete; a longer one is answered with 413 and
+    /// not read.
     public var bodyLimit: @Sendable (RequestHead) -> Int = { _ in 64 << 10 }
-    /// Most bytes of heads and bodies in memory, of all connections; a request beyond it is answered with 503. They count as
-    /// they come, and until their request is answered.
+    /// Most bytes of heads and bodies in memory, of all connections; a request beyond it is answered with 503. They
+    /// count as they come, and until their request is answered.
     public var maxBytesInFlight = 32 << 20
     /// Connections that the kernel accepts before the server does.
     public var backlog: Int32 = 1024
@@ -77,7 +77,7 @@ public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What the connections of one server share. For the server's thread.
+/// The state that the connections of one server share. For the server's thread.
 final class ConnectionContext {
     /// Bytes that a connection reads at once.
     static let readBytes = 16 << 10

@@ -36,8 +36,8 @@ final class Database {
         sqlite3_close(handle)
     }
 
-    /// Once in a process and before SQLite is first used: by default it counts every allocation under one lock for all threads,
-    /// for figures that nobody asks for. If something has used it before, it stays as it is, and nothing is lost.
+    /// Stops SQLite from counting every allocation under one lock for all threads; nobody needs the figures. It works
+    /// once in a process, before SQLite's first use. Later it has no effect and does no harm.
     private static let settings: Void = { _ = grantor_sqlite_stop_counting_memory() }()
 
     /// A statement of the connection's cache, prepared at its first use. Preparing costs three times what a run does.
@@ -91,7 +91,8 @@ final class Database {
         }
     }
 
-    /// Runs a block in one transaction that has the write lock from its start, and is on stable storage when this returns.
+    /// Runs a block in one transaction that has the write lock from its start, and is on stable storage when this
+    /// returns.
     func write<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         try transaction("BEGIN IMMEDIATE", body)
     }
@@ -126,11 +127,11 @@ final class Database {
     }
 }
 
-/// Which file a path leads to, so that one deleted or replaced under its user is noticed.
+/// The file that a path leads to, so that one deleted or replaced under its user is noticed.
 ///
-/// A database file can be unlinked while it is open: SQLite then goes on writing where nobody will ever read. It is looked at
-/// by `stat` alone: to open and close the file beside SQLite would end SQLite's locks on it ("How To Corrupt An SQLite
-/// Database File", section 2.2).
+/// A database file can be unlinked while it is open. SQLite then writes on to a file that nobody will read. The check
+/// uses `stat` alone. Opening and closing the file beside SQLite would end SQLite's locks on it ("How To Corrupt An
+/// SQLite Database File", section 2.2).
 struct FileIdentity: Hashable {
     private let device: UInt64
     private let node: UInt64

@@ -79,7 +79,7 @@ struct OutboxTable {
             origin: origin, reason: row.text(4), timestamp: row.time(5), digest: digest, size: row.int(7))
     }
 
-    /// What a row's step needs; nil where the row that it refers to is not there, which the age of the outbox shows.
+    /// The input of a row's step. Nil if the row that it refers to does not exist; the age of the outbox shows that.
     private func work(_ lease: OutboxLease, _ stub: QuarantineStub?) throws(StoreError) -> OutboxItem.Work? {
         switch (lease.key, lease.step) {
         case (.granted(let reference, _), .call):

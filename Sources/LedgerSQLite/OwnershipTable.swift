@@ -55,7 +55,7 @@ struct OwnershipTable {
             $0.integer(number)
         }
         if isNew {
-            // What an operator accepted begins at the group's offset.
+            // A partition that an operator accepted begins at the group's offset.
             try database.statement("UPDATE partitions SET next_offset = ? WHERE number = ?").run {
                 $0.integer(request.committed)
                 $0.integer(number)

@@ -1,12 +1,12 @@
 public import Contract
 public import Ledger
 
-/// One connection to the embedded ledger: a SQLite file in write-ahead mode, every commit synced, one writer at a time among
-/// all processes of the host that share it.
+/// One connection to the embedded ledger: a SQLite file in write-ahead mode. Every commit is synced. The processes of
+/// the host that share it write one at a time.
 ///
-/// Every call is one transaction. Writing calls take the write lock at their start, so that what they read still holds when
-/// they write, and wait at most the configuration's busy timeout for it. After each, the file is looked for where it was
-/// opened: one that was deleted or replaced is `.disconnected`, whatever the call had written.
+/// Every call is one transaction. Writing calls take the write lock at their start, so that their reads stay valid
+/// until they write. They wait at most the configuration's busy timeout for it. After each call the file is looked up
+/// by its path. If it was deleted or replaced, the call ends with `.disconnected`, whatever it had written.
 public final class SQLiteLedger: LedgerConnection {
     let database: Database
     let clock: @Sendable () -> Timestamp
@@ -14,8 +14,8 @@ public final class SQLiteLedger: LedgerConnection {
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     ///
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
-    /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer one;
-    ///   `.unavailable` if another process keeps it locked or the disk is full.
+    /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer
+    ///   one; `.unavailable` if another process keeps it locked or the disk is full.
     @discardableResult
     public static func migrate(
         _ configuration: SQLiteLedgerConfiguration
@@ -25,8 +25,8 @@ public final class SQLiteLedger: LedgerConnection {
 
     /// Opens a ledger that ``migrate(_:)`` has made.
     ///
-    /// - Throws: `.unusable` if there is none, or one of another version, or if a setting does not take that its promises rest
-    ///   on; `.unavailable` if another process keeps it locked.
+    /// - Throws: `.unusable` if there is none, or one of another version, or if a setting does not take that its
+    ///   promises rest on; `.unavailable` if another process keeps it locked.
     public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
         database = try SQLiteOpening(configuration: configuration).open()
         clock = configuration.clock

@@ -34,11 +34,11 @@ struct SQLiteOpening {
     /// The schema's version, in `user_version`.
     static let version: Int64 = 1
 
-    /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes; a larger
-    /// cache saves time and is memory that grows with the ledger.
+    /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes. A
+    /// larger cache saves time, but its memory grows with the ledger.
     private static let cacheKiB = 8_192
-    /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several batches
-    /// touch is moved once.
+    /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
+    /// batches touch is moved once.
     private static let checkpointPages = 8_000
     /// Largest file whose structure a migration checks: the check reads all of it.
     private static let maxCheckedBytes: Int64 = 1 << 30
@@ -88,7 +88,8 @@ struct SQLiteOpening {
         }
     }
 
-    /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes anything.
+    /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes
+    /// anything.
     private func connected(creating: Bool) throws(StoreError) -> Database {
         let database = try Database(
             path: configuration.path, creating: creating, busyTimeout: configuration.busyTimeout)
@@ -118,14 +119,15 @@ struct SQLiteOpening {
         let objects = try database.number("SELECT count(*) FROM sqlite_schema")
         let version = try database.number("PRAGMA user_version")
         let mark = try database.number("PRAGMA application_id")
-        // Another process may have made it a ledger between the looks. It does so in one transaction, so its mark is there now.
+        // Another process may have made it a ledger between the looks. It does so in one transaction, so its mark is
+        // there now.
         guard objects == 0 && version == 0 && mark == 0 || mark == Self.applicationID else {
             throw .contradiction("a SQLite database, but not a ledger")
         }
     }
 
-    /// Turning it on reads first and then writes in one transaction, and there SQLite does not wait for another process that
-    /// writes (sqlite3_busy_handler): two processes that make the ledger at once.
+    /// Retries while another process makes the same ledger. The pragma reads first and then writes in one transaction,
+    /// and SQLite does not wait for another writer there (sqlite3_busy_handler).
     private func turnOnWriteAheadLog(_ database: Database) throws(StoreError) {
         var pauses = configuration.busyTimeout * 1_000 / Int(Self.busyPause)
         while true {
@@ -158,7 +160,7 @@ struct SQLiteOpening {
         try database.number("PRAGMA user_version")
     }
 
-    /// What an error means at opening, where a person has to set right what an open ledger waits for.
+    /// The meaning of an error at opening. A person has to mend some faults then that an open ledger waits for.
     private func opening(_ error: StoreError) -> LedgerError {
         if case .sqlite(let code, let message) = error,
             [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY, SQLITE_NOTADB].contains(code & 0xff)

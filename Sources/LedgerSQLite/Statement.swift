@@ -2,7 +2,8 @@ import CSQLite
 import Contract
 import Ledger
 
-/// A prepared statement of a ``Database``'s cache. After a run it holds nothing of its values, so the cache holds no evidence.
+/// A prepared statement of a ``Database``'s cache. After a run it holds nothing of its values, so the cache holds no
+/// evidence.
 final class Statement {
     private let pointer: OpaquePointer
     private let connection: OpaquePointer
@@ -92,8 +93,8 @@ final class Statement {
 
 /// Gathers a statement's values, left to right.
 ///
-/// All bytes stand in one buffer that SQLite reads in place. Given one by one they would each be copied into memory of SQLite's
-/// own, which costs as much as the insertion of a row.
+/// All bytes stand in one buffer that SQLite reads in place. Given one by one they would each be copied into memory of
+/// SQLite's own, which costs as much as the insertion of a row.
 struct Binder {
     private enum Value {
         case null
@@ -139,8 +140,8 @@ struct Binder {
     /// - Parameter body: Gets SQLite's answer; after the first failure no more values are bound.
     fileprivate func withBound<Outcome>(to statement: OpaquePointer, _ body: (CInt) -> Outcome) -> Outcome {
         bytes.withUnsafeBytes { buffer in
-            // The statement is reset, because left as it is it would keep its transaction from ending, and lets go of the
-            // buffer before the buffer's address ends. Both only repeat the error of the step, which was reported.
+            // The statement is reset, because it would otherwise keep its transaction open. It also releases the buffer
+            // while the buffer's address is valid. Both calls only repeat the error of the step, which was reported.
             defer {
                 sqlite3_reset(statement)
                 sqlite3_clear_bindings(statement)
@@ -217,7 +218,7 @@ struct Columns {
     }
 }
 
-/// What goes wrong within a call, before it is known whose fault it is.
+/// An error within a call, before it is known whose fault it is.
 enum StoreError: Error {
     /// An extended result code of SQLite's (https://www.sqlite.org/rescode.html) and its own words.
     case sqlite(code: CInt, message: String)
@@ -246,8 +247,8 @@ enum StoreError: Error {
         return code & 0xff == SQLITE_BUSY
     }
 
-    /// What it means to the caller. All that may pass, by itself or because a person mends disk or rights under the worker,
-    /// is `.unavailable`. Statements and their values stay out of the text.
+    /// The error for the caller. Everything that may pass is `.unavailable`, by itself or because a person mends disk
+    /// or rights under the worker. The text has no statements and values.
     func error(at path: String) -> LedgerError {
         switch self {
         case .replaced(let detail): return .disconnected(detail: detail)

@@ -90,8 +90,8 @@ public struct KafkaConsumerConfiguration: Sendable {
 
     private static let strategyProperty = "partition.assignment.strategy"
 
-    /// Each strategy, and both eager ones together: members that know both allow a group to change between them. A change
-    /// from these to the cooperative one is impossible in librdkafka.
+    /// Each strategy, and both eager ones together: members that know both allow a group to change between them. A
+    /// change from these to the cooperative one is impossible in librdkafka.
     private static let strategies: Set = [
         "range", "roundrobin", "range,roundrobin", "roundrobin,range", "cooperative-sticky",
     ]
