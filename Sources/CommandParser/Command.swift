@@ -74,7 +74,6 @@ struct CommandPath<Context>: Sendable {
 
 /// The help of a command, wrapped for a terminal.
 struct HelpText<Context> {
-    /// Characters of a line.
     static var width: Int { 80 }
     /// Where the second column begins, counted from the first.
     private static var labelWidth: Int { 24 }

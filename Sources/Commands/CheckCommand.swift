@@ -5,7 +5,6 @@ import Contract
 import Kafka
 import Ledger
 
-/// `grantor check`.
 enum CheckCommand {
     static let command = Command<CommandContext>(
         "check", "Checks configuration, broker, topics, ledger and the way to Apple, each with a clear result.",
@@ -163,8 +162,8 @@ struct AppleCheck {
         }
     }
 
-    /// Asks for a transaction that nobody has. Production says 401 to apps that were never released, too, so the sandbox is
-    /// asked after that.
+    /// Asks for a transaction that nobody has. Production says 401 to apps that were never released, too, so the
+    /// sandbox is asked after that.
     private func key(of app: ConfiguredApp) -> CheckLine {
         let name = "App Store Server API, \(app.app.bundleID)"
         let rules = app.makeRules()

@@ -2,7 +2,6 @@ import CommandParser
 import Cryptography
 import Glibc
 
-/// The program `grantor`.
 public enum GrantorProgram {
     static let program = Program(
         Command<CommandContext>(
@@ -19,7 +18,8 @@ public enum GrantorProgram {
     ///
     /// - Parameter arguments: without the program's own name.
     public static func main(_ arguments: [String]) -> Never {
-        // A reader that closes a pipe early is no reason to die by a signal: the write fails, and the exit code says so.
+        // A reader that closes a pipe early is no reason to die by a signal: the write fails, and the exit code says
+        // so.
         signal(SIGPIPE, SIG_IGN)
         do throws(CryptographicLibrary.Unusable) {
             try CryptographicLibrary.check()

@@ -2,7 +2,6 @@ import CommandParser
 import Contract
 import Ledger
 
-/// `grantor grants`.
 enum GrantsCommand {
     private static let transaction = Parameter<String?>.argument(
         "transaction", .text, help: "Only those of this transaction or original transaction.")

@@ -2,7 +2,6 @@ import CommandParser
 import Configuration
 import Ledger
 
-/// `grantor migrate`.
 enum MigrateCommand {
     static let command = Command<CommandContext>(
         "migrate", "Creates the ledger, or brings its schema up to date.", CommonOptions.answering, run: run)
@@ -33,7 +32,6 @@ enum MigrateCommand {
     }
 }
 
-/// `grantor ledger`.
 enum LedgerCommand {
     private static let id = Parameter.argument(
         "id", .text, help: "The ledger's id, as the worker that refused it has named it.")

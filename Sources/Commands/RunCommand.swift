@@ -5,7 +5,6 @@ import Logging
 import Metrics
 import Worker
 
-/// `grantor run`.
 enum RunCommand {
     static let command = Command<CommandContext>(
         "run", "Runs the worker until SIGTERM or SIGINT.",

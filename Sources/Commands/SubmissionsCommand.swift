@@ -3,7 +3,6 @@ import Configuration
 import Contract
 import Ledger
 
-/// `grantor submissions`.
 enum SubmissionsCommand {
     private static let state = Parameter<SubmissionState>.required(
         "state", .choice, help: "Those with this outcome.")

@@ -3,7 +3,6 @@ import Configuration
 import Contract
 import Kafka
 
-/// `grantor topics`.
 enum TopicsCommand {
     private static let partitions = Parameter.option(
         "partitions", .integer(1...10_000), default: 12, help: "Partitions of each new topic.")
@@ -86,8 +85,8 @@ enum TopicRequirements {
 
     /// Properties of a new topic with so many replicas.
     ///
-    /// Submissions outlast a long outage of Apple's, and events a consumer's holidays. Records may be as large as receipts
-    /// are, and the quarantine topic takes them with the headers that it adds.
+    /// Submissions outlast a long outage of Apple's, and events a consumer's holidays. Records may be as large as
+    /// receipts are, and the quarantine topic takes them with the headers that it adds.
     static func configuration(of topic: Topic, replicas: Int) -> [String: String] {
         var properties = ["cleanup.policy": "delete", "min.insync.replicas": String(min(2, replicas))]
         switch topic {

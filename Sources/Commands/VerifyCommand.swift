@@ -4,7 +4,6 @@ import Configuration
 import Contract
 import Glibc
 
-/// `grantor verify`.
 enum VerifyCommand {
     private static let file = Parameter.argument("file", .text, help: "File with the evidence; - for standard input.")
     private static let app = Parameter<String?>.option(

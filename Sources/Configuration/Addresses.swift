@@ -118,7 +118,6 @@ private struct URLParts {
     }
 }
 
-/// Where the ledger is.
 public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
     /// A SQLite file on a local disk; a relative path starts at the working directory.
     case sqlite(path: String)

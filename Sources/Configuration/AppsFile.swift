@@ -38,7 +38,6 @@ public struct InventoryService: Hashable, Sendable {
     public let secrets: [SecretText]
     /// For one call.
     public let timeout: Duration
-    /// Most calls at once.
     public let maxCalls: Int
     /// The authorities that the service's certificate may come from; nil for the system's.
     public let caFile: CertificateFile?
@@ -84,8 +83,8 @@ public struct ConfiguredApps: Hashable, Sendable {
         self.byBundleID = byBundleID
     }
 
-    /// The bundle ids of the apps file that the settings name. No file that it names is read, so that people may look into
-    /// a ledger without the right to read secrets.
+    /// The bundle ids of the apps file that the settings name. No file that it names is read, so that people may look
+    /// into a ledger without the right to read secrets.
     public static func bundleIDs(_ values: SettingValues) throws(ConfigurationError) -> [BundleID] {
         let root = try YAMLMapping(
             file: try values.value(Settings.appsFile), namedBy: values.place(Settings.appsFile.name))

@@ -60,7 +60,6 @@ extension Decision {
     }
 }
 
-/// A row of `operator_actions`.
 public struct OperatorAction: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case accept

@@ -23,7 +23,6 @@ public struct SQLiteLedgerConfiguration: Sendable {
         self.clock = clock
     }
 
-    /// The host's wall clock.
     @Sendable public static func wallClock() -> Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 }
 

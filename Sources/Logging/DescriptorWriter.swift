@@ -5,16 +5,15 @@ internal import Threading
 /// Writes lines to a file descriptor, and keeps no caller waiting for its reader: a log that stalls must not stall the
 /// worker.
 ///
-/// A line that the descriptor takes at once is written at once. While the reader is behind, lines wait for it on a thread
-/// of their own, up to ``maxWaitingBytes`` and in their order; those beyond are lost and counted. A descriptor that is
-/// closed on the other side takes every line and keeps none, so the process ignores or blocks SIGPIPE.
+/// A line that the descriptor takes at once is written at once. While the reader is behind, lines wait for it on a
+/// thread of their own, up to ``maxWaitingBytes`` and in their order; those beyond are lost and counted. A descriptor
+/// that is closed on the other side takes every line and keeps none, so the process ignores or blocks SIGPIPE.
 public final class DescriptorWriter: Sendable {
     /// Most bytes of lines that wait for the reader.
     public static let maxWaitingBytes = 1 << 20
     /// Longest line that is written at once: a pipe with room takes as much in one piece (`PIPE_BUF`, pipe(7)).
     private static let maxBytesAtOnce = 4096
 
-    /// The process's standard error.
     public static let standardError = DescriptorWriter(descriptor: STDERR_FILENO)
 
     private struct State {
@@ -37,7 +36,8 @@ public final class DescriptorWriter: Sendable {
     /// Lines that were lost so far.
     public var lost: Int { state.withLock { $0.lost } }
 
-    /// Writes a line, or has it written. A line that a closed descriptor refuses is gone: there is no other place for it.
+    /// Writes a line, or has it written. A line that a closed descriptor refuses is gone: there is no other place for
+    /// it.
     public func write(_ line: [UInt8]) {
         let mustBegin = state.withLock { state in
             if !state.isWriting, line.count <= Self.maxBytesAtOnce, isReady, writeAll(line) { return false }
@@ -98,7 +98,8 @@ public final class DescriptorWriter: Sendable {
         _ = poll(&room, 1, -1)
     }
 
-    /// - Returns: false if nothing was written because there is no room, which only a descriptor says that does not block.
+    /// - Returns: false if nothing was written because there is no room, which only a descriptor says that does not
+    ///   block.
     private func writeAll(_ line: [UInt8]) -> Bool {
         var rest = line[...]
         while !rest.isEmpty {

@@ -40,7 +40,6 @@ struct ProcessMetrics: Hashable, Sendable {
         self.openDescriptors = openDescriptors
     }
 
-    /// The exposition's lines.
     func render() -> String {
         var metrics = [
             ("process_cpu_seconds_total", "counter", "CPU time used, user and system.", cpuSeconds),

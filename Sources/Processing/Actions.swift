@@ -2,7 +2,7 @@ public import Contract
 public import Ledger
 public import Scheduling
 
-/// What the drivers have to do after a turn: one buffer per driver, reused from turn to turn.
+/// The drivers' work after a turn: one buffer per driver, reused from turn to turn.
 ///
 /// The runner posts each buffer that is not empty to its driver and calls ``removeAll()``. It decides nothing.
 public struct Actions: ~Copyable {
@@ -80,8 +80,8 @@ public struct Assignment: Hashable, Sendable {
 
 /// How much the consumer may deliver, counted since the worker started: it delivers while both totals are below.
 ///
-/// Totals, so that a demand that comes late or twice changes nothing. The batch that reaches a total may go beyond it by its
-/// last record.
+/// Totals, so that a demand that comes late or twice changes nothing. The batch that reaches a total may go beyond it
+/// by its last record.
 public struct Demand: Hashable, Sendable {
     public var records: Int64 = 0
     public var bytes: Int64 = 0
@@ -109,10 +109,10 @@ public struct CallTask: Sendable {
 
 /// Why the core is done.
 public enum StopReason: Hashable, Sendable {
-    /// It was told to stop. What was not done is read again by whoever owns the partitions next.
+    /// It was told to stop. The next owners of the partitions read incomplete records again.
     case clean
-    /// The ledger knows nothing of a partition whose offsets the group has committed: exit with 78 until an operator accepts
-    /// this ledger by its id.
+    /// The ledger knows nothing of a partition whose offsets the group has committed: exit with 78 until an operator
+    /// accepts this ledger by its id.
     case forgotten(ledger: String)
     /// The ledger cannot be used: exit with 78.
     case unusable(detail: String)
@@ -161,7 +161,7 @@ public struct LedgerRequest: Sendable {
     public let call: Call
 }
 
-/// What ``LedgerRequest/Call`` returned.
+/// The result of a ``LedgerRequest/Call``.
 public enum LedgerAnswer: Sendable {
     case takenOver([TakeOverResult])
     case knownOutcomes([KnownOutcome])

@@ -1,11 +1,11 @@
 import Scheduling
 
-/// Follows latency: fewer calls at once while they queue up at Apple's, more when they do not. Pure.
+/// Limits the calls at once by their latency: fewer while they queue at Apple's, more when they do not. Pure.
 ///
-/// A gradient as in Netflix's concurrency-limits: the limit shrinks in proportion to how much longer answers take than
-/// usual, and grows by its square root or a tenth, whichever is more, while it is made use of. What is usual follows
-/// faster answers at once and slower ones within minutes; within seconds where the fewest calls are answered as slowly,
-/// because then our calls are not what makes the service slow, and it gets them back.
+/// The limit follows a gradient as in Netflix's concurrency-limits. It shrinks in proportion to the excess of latency
+/// over the usual one. While it is used up, it grows by its square root or a tenth, whichever is more. The usual
+/// latency follows faster answers at once and slower ones within minutes. If the fewest calls are as slow, it follows
+/// within seconds, because our calls then do not cause the slowness. The limit grows again.
 struct ConcurrencyLimiter: Sendable {
     /// Part of the most calls at once that is never gone below.
     static let leastShare = 0.05
@@ -21,8 +21,8 @@ struct ConcurrencyLimiter: Sendable {
     static let overloadShare = 0.2
     /// The most that the limit comes down at once, as a factor.
     static let steepest = 0.7
-    /// How much of a measurement the usual latency takes on: when it is faster, when it is slower, and when it is slower
-    /// though no fewer calls are to be had.
+    /// Weight of a measurement in the usual latency: if it is faster, if it is slower, and if it is slower at the least
+    /// limit.
     private static let learning = (faster: 0.5, slower: 0.002, slowerAtLeast: 0.1)
 
     private struct Measurement: Sendable {
@@ -31,7 +31,6 @@ struct ConcurrencyLimiter: Sendable {
         var overloads = 0
         var failures = 0
         var took: Duration = .zero
-        /// Most calls under way.
         var busiest = 0
 
         var calls: Int { answers + overloads + failures }
@@ -50,7 +49,6 @@ struct ConcurrencyLimiter: Sendable {
         exact = self.most
     }
 
-    /// Calls at once.
     var value: Int { Int(exact) }
 
     /// A call ended.
@@ -104,7 +102,6 @@ struct RateLimiter: Sendable {
     private var tokens: Double
     private var filledAt = Instant(nanoseconds: 0)
 
-    /// A full bucket.
     init(rate: Double) {
         self.rate = max(rate, 0.001)
         burst = max(1, self.rate)
@@ -117,7 +114,6 @@ struct RateLimiter: Sendable {
         return tokens >= 1
     }
 
-    /// A call is made.
     mutating func take() { tokens -= 1 }
 
     /// A call was not made after all.
@@ -143,10 +139,9 @@ struct RateLimiter: Sendable {
 struct RetryBudget: Sendable {
     /// Retries that each first try pays for.
     static let share = 0.1
-    /// Part of the most calls at once that can be retried in a burst, and every second without any first try: where
-    /// everything that is held has failed once, nothing would move otherwise.
+    /// Part of the most calls at once that can be retried in a burst, and every second without any first attempt.
+    /// Otherwise nothing would advance where every submission has failed once.
     static let burstShare = 0.25
-    /// Least burst.
     static let leastBurst = 10.0
     private let burst: Double
     private var tokens: Double
@@ -174,7 +169,6 @@ struct RetryBudget: Sendable {
         tokens = min(burst, tokens + Self.share)
     }
 
-    /// Asks for a retry.
     mutating func take(at now: Instant) -> Bool {
         fill(to: now)
         guard tokens >= 1 else { return false }
@@ -200,11 +194,10 @@ struct RetryBudget: Sendable {
     }
 }
 
-/// What was begun and what ended in the last seconds, in buckets that are forgotten one by one.
+/// The calls that began and ended in the last seconds, in buckets that expire one by one.
 struct CallCounts: Sendable {
     /// Calls, and what is told apart among them.
     struct Count: Hashable, Sendable {
-        /// Calls that ended.
         var calls = 0
         /// Calls that began, ended or not.
         var begun = 0
@@ -212,8 +205,8 @@ struct CallCounts: Sendable {
         /// Answered, and slowly.
         var slow = 0
 
-        /// Failed calls among all, those included that have only begun: where failures come at once and answers take a while,
-        /// the first calls to end are failures, however few they are among those that began with them. 0 without calls.
+        /// Share of failed calls among all, unfinished ones included; 0 without calls. Where failures come at once and
+        /// answers take a while, the first calls to end are failures, however few they are.
         var failureShare: Double {
             let all = max(calls, begun)
             return all == 0 ? 0 : Double(failures) / Double(all)
@@ -232,7 +225,7 @@ struct CallCounts: Sendable {
     private var buckets = [Count](repeating: Count(), count: bucketCount)
     /// The newest bucket's number since the clock's start.
     private var newest: Int64 = 0
-    /// What the buckets add up to.
+    /// The sum of the buckets.
     private(set) var total = Count()
 
     init(length: Duration) {
@@ -285,7 +278,6 @@ struct CallCounts: Sendable {
         newest = current
     }
 
-    /// Forgets everything.
     mutating func clear() {
         buckets = [Count](repeating: Count(), count: Self.bucketCount)
         total = Count()

@@ -1,13 +1,13 @@
 import Scheduling
 
-/// Decides whether an endpoint is called at all. Pure: it is told the time and what came of the calls.
+/// Decides whether an endpoint is called at all. Pure: its inputs are the time and the results of calls.
 ///
 ///     closed -> open -> halfOpen -> ramping -> closed
 ///                ^          |           |
 ///                +----------+-----------+
 ///
-/// While it is open nothing is called and no attempt is counted; a few probes find out when that is over, and then the
-/// calls come back by and by, because a service that just came up is brought down again by everybody who waited for it.
+/// While it is open nothing is called and no attempt is counted. A few probes find out when the endpoint answers again.
+/// Then the calls increase step by step, because all waiting calls at once would overload a service that just came up.
 struct CircuitBreaker: Sendable {
     /// The raw values label metrics and logs.
     enum Phase: String, Hashable, Sendable, CaseIterable {
@@ -107,8 +107,8 @@ struct CircuitBreaker: Sendable {
     ///
     /// - Parameters:
     ///   - limit: most calls at once, as far as others than the breaker have a say.
-    ///   - isRetry: whether it is the first call of another try. These leave a probe to first tries: the other may hang until
-    ///     its time limit for a reason of its own.
+    ///   - isRetry: whether it is the first call of another try. These leave a probe to first tries: the other may hang
+    ///     until its time limit for a reason of its own.
     func admits(inFlight: Int, limit: Int, isRetry: Bool = false) -> Bool {
         switch state {
         case .closed: inFlight < limit
@@ -155,8 +155,8 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is, and so do
-    /// failures that came late: each doubling brings as many new calls as would outvote them.
+    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is,
+    /// and so do failures that came late: each doubling brings as many new calls as would outvote them.
     private mutating func climb(from step: Int, since: Instant, to now: Instant) {
         let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
         let isDoubtful =
@@ -262,15 +262,15 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Whether a first try was answered lately, and hardly any failed since: Apple answers then, and retries that fail do so for
-    /// a reason of their own. On a quiet worker they would outvote the few first tries for ever.
+    /// Whether a first attempt was answered lately, and hardly any failed since. Apple answers then, and failing
+    /// retries have a reason of their own. On a quiet worker they would always outnumber the few first attempts.
     private func onlyFirstTriesJudge(_ now: Instant) -> Bool {
         guard let lastAnswer, failuresSinceAnswer < Policy.failuresToDoubt else { return false }
         return now - lastAnswer < Policy.answerHolds
     }
 
-    /// First tries are the judges while there are any: what is tried again failed before, perhaps for a reason of its own,
-    /// and a crowd of such submissions must not stop everybody's calls.
+    /// Only first attempts count while there are any. A retry failed before, perhaps for a reason of its own, and many
+    /// such submissions must not stop everybody's calls.
     private func isFailing(leastFresh: Int, _ now: Instant) -> Bool {
         // Unless most of what began meanwhile is still under way: it may be answered yet.
         let ended = Double(begunInARow) * Policy.failureShare
@@ -321,19 +321,20 @@ extension CircuitBreaker {
         static let leastCalls = 20
         /// Calls stop when so many of them failed.
         static let failureShare = 0.5
-        /// Calls stop when so many first tries failed one after the other: the answers of the seconds before an outage do not
-        /// outvote it for long.
+        /// Calls stop after so many failed first attempts in a row. So the answers of the seconds before an outage do
+        /// not hide it for long.
         static let failuresInARow = 50
-        /// After an answer to a first try failed retries are no sign of trouble for so long: what fails again and again may do so
-        /// for a reason of its own, and is not to stop those whom Apple answers. An outage that begins while nothing new comes is
-        /// noticed so much later.
+        /// For this long after an answer to a first attempt, failing retries do not open the breaker. They may fail for
+        /// reasons of their own, and must not stop submissions that Apple answers. An outage that begins while nothing
+        /// new comes is noticed so much later.
         static let answerHolds: Duration = .seconds(60)
-        /// ... unless so many first tries failed since. One or two do not end it: who sends what fails sends some of it anew.
+        /// ... unless so many first tries failed since. One or two do not end it: who sends what fails sends some of it
+        /// anew.
         static let failuresToDoubt = 3
         /// An answer that took longer is slow.
         static let slowAfter: Duration = .seconds(10)
-        /// Calls stop for a moment when so many of the answers were slow. Slowness alone never keeps them stopped: a slow
-        /// answer is an answer, so it only keeps the share of calls that are made small.
+        /// Calls stop for a moment when so many of the answers were slow. Slowness alone never keeps them stopped: a
+        /// slow answer is an answer, so it only keeps the share of calls that are made small.
         static let slowShare = 0.9
         /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))

@@ -10,10 +10,10 @@ public enum GateKey: Hashable, Sendable {
 
 /// Decides which calls to one endpoint are made now, and keeps the submissions that wait for theirs.
 ///
-/// A circuit breaker says whether the endpoint is called at all, a concurrency limiter how many calls are under way at once,
-/// a rate limiter how many a second, a budget how many of them may be retries.
+/// A circuit breaker decides whether the endpoint is called at all. A concurrency limiter bounds the calls at once, a
+/// rate limiter the calls a second, and a budget the retries among them.
 struct EndpointGate: Sendable {
-    /// What a call is to the submission that it is made for.
+    /// The kind of a call for its submission.
     enum Lane: Sendable {
         /// A further call of an attempt that has begun: what was learnt before it is not thrown away.
         case continuation
@@ -29,7 +29,7 @@ struct EndpointGate: Sendable {
         fileprivate let breaker: CircuitBreaker.Pass
     }
 
-    /// One of so many calls goes to what was never asked, while both that and retries wait.
+    /// One of so many calls is a first attempt while both first attempts and retries wait.
     private static let firstTurn = 4
     /// Longest time that a submission may have to wait for the rate limit in memory.
     private static let longestWait: Duration = .seconds(30)
@@ -46,15 +46,14 @@ struct EndpointGate: Sendable {
     private var firsts = FIFO<SubmissionToken>()
     /// Submissions in the queues that were not withdrawn.
     private(set) var waiting = 0
-    /// Calls under way.
     private(set) var inFlight = 0
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
     private var turn = 0
     /// Of the latest answer, or of the end of the latest time without work.
     private var lastSign = Instant(nanoseconds: 0)
-    /// Since when rows that wait in `retries` for it are taken whatever their due time, because it has come back; nil if only
-    /// due ones are.
+    /// Since this moment its rows of `retries` are taken before they are due, because it answers again. Nil if only due
+    /// rows are taken.
     var takesEarlySince: Timestamp?
     var takesEarly: Bool { takesEarlySince != nil }
     /// Whether people were told that it is in trouble.
@@ -184,11 +183,10 @@ struct EndpointGate: Sendable {
         }
     }
 
-    /// Calls at once.
     var mostCalls: Int { limiter.value }
 
-    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The budget of retries
-    /// counts when they are asked about, because it does not bound those that never were.
+    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The budget of
+    /// retries counts when they are asked about, because it does not bound those that never were.
     mutating func dueRoom(at now: Instant) -> Int {
         let room = room(at: now)
         guard breaker.phase == .closed || breaker.phase == .ramping else { return room }
@@ -207,7 +205,7 @@ struct EndpointGate: Sendable {
             !retries.isEmpty && budget.available(at: now) > 0
             && breaker.admits(inFlight: inFlight, limit: limiter.value, isRetry: true)
         guard !firsts.isEmpty else { return mayRetry ? .retry : nil }
-        // What failed before may do so for a reason of its own, and says less about the endpoint.
+        // A retry may fail for a reason of its own, and says less about the endpoint.
         guard mayRetry, breaker.phase != .halfOpen else { return .first }
         turn = (turn + 1) % Self.firstTurn
         return turn == 0 ? .first : .retry
@@ -268,14 +266,15 @@ struct EndpointGate: Sendable {
     }
 }
 
-/// The gates of all endpoints. Together they hold at most half of the in-flight limit, and each that has work has a fair
-/// share of that.
+/// The gates of all endpoints. Together they hold at most half of the in-flight limit, and each that has work has a
+/// fair share of that.
 ///
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {
     /// A share is never smaller: it has room for the probes of an endpoint that is away.
     private static let leastShare = CircuitBreaker.Policy.answersToRamp
-    /// Calls to one endpoint that does not answer hold no more than such a part of the records that wait for all of them.
+    /// Calls to one endpoint that does not answer hold no more than such a part of the records that wait for all of
+    /// them.
     private static let callShare = 3
 
     let mostCalls: Int
@@ -285,7 +284,6 @@ struct GateTable {
     private var places: [GateKey: Int] = [:]
     /// Places of gates that have work, in the order in which they got it.
     private(set) var active: [Int] = []
-    /// Submissions in all gates.
     private(set) var held = 0
 
     init(most: Int, mostCalls: Int) {
@@ -298,8 +296,8 @@ struct GateTable {
 
     var count: Int { gates.count }
 
-    /// The gate's place, which never changes. One that configuration does not name is made all the same: rows may wait for
-    /// an endpoint of an app that is not configured any more.
+    /// The gate's place, which never changes. An endpoint that the configuration does not name has a gate, too, because
+    /// rows may wait for an app that is no longer configured.
     mutating func place(of key: GateKey) -> Int {
         if let place = places[key] { return place }
         gates.append(EndpointGate(key: key, rate: nil, mostCalls: mostCalls))

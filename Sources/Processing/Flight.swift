@@ -17,9 +17,9 @@ import Ledger
 /// | `publishing` | the broker | `complete`, `owing` |
 /// | `owing` | the outbox | `complete` |
 ///
-/// A submission whose partition is gone leaves from every state at once, but for three: a call that is under way is waited
-/// for, because the gate counts it (`asking`); what a batch under way writes is published (`writing`), as is what is on its
-/// way (`publishing`).
+/// A submission whose partition is gone leaves from every state at once, with three exceptions. A call under way is
+/// awaited, because the gate counts it (`asking`). The events of a batch under way are published (`writing`). Events
+/// that the producer has are awaited (`publishing`).
 enum FlightState: UInt8, Sendable, CaseIterable {
     case vacant
     case loading, marking, checking, lookingUp, waiting, asking, reading, delayed, writing, publishing, owing
@@ -35,10 +35,10 @@ enum FlightSource: Sendable {
     case nobody
 }
 
-/// All that changes about a submission in flight.
+/// The changing values of a submission in flight.
 ///
-/// It is small, because every submission copies one in and out of the slab: what only questions to Apple, redeliveries and
-/// malformed records need is kept apart.
+/// It is small, because every submission copies one in and out of the slab. Values that only questions to Apple,
+/// redeliveries and malformed records need are kept apart.
 struct Flight {
     var state = FlightState.vacant
     /// Its partition or its lease is gone: only what is written already is still told.
@@ -49,7 +49,7 @@ struct Flight {
     var timesUndecided: UInt8 = 0
     var rules = SubmissionRules()
     var source: FlightSource
-    /// What the in-flight limit counts for it.
+    /// Bytes that the in-flight limit counts for it.
     var bytes: Int64 = 0
     var purchases = 0
     /// Events that the broker has not acknowledged and the outbox does not have.
@@ -88,7 +88,7 @@ struct Flight {
 
     var claimant: Claimant? { submission?.claimant ?? malformed?.value.claimant }
 
-    /// What is decided, until it is written.
+    /// The decision, until it is written.
     var content: Decision.Content? {
         get { granted.isEmpty ? otherContent?.value : .grant(granted, by: verifiedBy) }
         set {
@@ -208,7 +208,6 @@ extension Flight {
     }
 }
 
-/// All submissions in flight.
 typealias Flights = Slab<Flight, SubmissionInFlight>
 
 extension Flights {
@@ -311,7 +310,7 @@ extension WorkerCore {
         case .delayed:
             undelay(token)
             leave(token)
-        // What the broker did not take is told by the next owner, who reads it again.
+        // The next owner reads the record again and publishes the events that the broker did not take.
         case .vacant, .loading, .marking, .checking, .lookingUp, .reading, .owing: leave(token)
         }
     }

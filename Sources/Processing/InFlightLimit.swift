@@ -4,8 +4,8 @@ import Scheduling
 
 /// Bounds what is in flight: submissions read or due, and rows of the outbox, in number, bytes and purchases.
 ///
-/// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. What is asked
-/// for at the consumer and not delivered yet counts as if it were here.
+/// Records, due rows and outbox rows have an allowance each, so that none fills what another needs to drain. Records
+/// that were demanded and have not come yet count, too.
 struct InFlightLimit: Sendable {
     /// Where something in flight comes from.
     enum Source: Sendable {
@@ -101,8 +101,8 @@ struct InFlightLimit: Sendable {
 
     /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
     ///
-    /// - Parameter undecided: records that wait for Apple, or may have to. These may fill the part of the gates that is not the
-    ///   due rows', and what is asked for may be more of them.
+    /// - Parameter undecided: records that wait for Apple, or may have to. These may fill the part of the gates that is
+    ///   not the due rows', and what is asked for may be more of them.
     mutating func raiseDemand(undecided: Int) -> Demand? {
         guard purchasesInFlight <= purchases else { return nil }
         let asked = max(0, demand.records - delivered.records)
@@ -128,10 +128,11 @@ struct InFlightLimit: Sendable {
     }
 }
 
-/// Bounds the bytes that wait in `retries`, over all workers: one sample every ten seconds, and between two samples a
-/// worker adds at most its share of half of what is left. One app has at most half of all.
+/// Bounds the bytes that wait in `retries`, over all workers. A sample is taken every ten seconds. Between two samples
+/// a worker adds at most its share of half of the rest. One app has at most half of all.
 ///
-/// Nobody knows how many workers there are, so a share is an eighth; a worker that has used it asks for a sample earlier.
+/// Nobody knows how many workers there are, so a share is an eighth. A worker that has used it asks for a sample
+/// earlier.
 struct RetryBytesLimit {
     private static let shares: Int64 = 8
 

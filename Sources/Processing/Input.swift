@@ -67,7 +67,7 @@ public struct RecordBatch: Sendable {
     }
 }
 
-/// What became of one event at the broker.
+/// The broker's result for one event.
 public struct PublishReport: Sendable {
     public enum Result: Hashable, Sendable {
         case acknowledged
@@ -136,11 +136,8 @@ public typealias PublishToken = Token<EventInFlight>
 /// Names a row of the outbox that is worked on.
 public typealias OutboxToken = Token<OutboxRowInFlight>
 
-/// Kind of ``SubmissionToken``.
 public enum SubmissionInFlight {}
-/// Kind of ``PublishToken``.
 public enum EventInFlight {}
-/// Kind of ``OutboxToken``.
 public enum OutboxRowInFlight {}
 
 /// Names a batch of decisions at the ledger.

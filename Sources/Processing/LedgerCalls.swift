@@ -65,7 +65,7 @@ extension WorkerCore {
 /// The connection takes one after the other. A call without a result is made again until it has one: all of them may be
 /// repeated. Meanwhile the ledger counts as away, and nothing is read.
 struct LedgerCalls {
-    /// What an answer is for.
+    /// The purpose of a call, with the values that its answer needs.
     enum Purpose {
         /// Places and assignments, as in the request.
         case takeOver([(place: Int, AssignmentID)])
@@ -136,13 +136,14 @@ struct LedgerCalls {
 
     /// A call has its result.
     ///
-    /// - Returns: what the answer is for, and since when the ledger was away if this ends it; nil for a call of long ago.
+    /// - Returns: what the answer is for, and since when the ledger was away if this ends it; nil for a call of long
+    ///   ago.
     mutating func answered(_ id: RequestID) -> (purpose: Purpose, awaySince: Instant?)? {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
         let since = awaySince
         awaySince = nil
         failures = 0
-        // What waits for another try needs no more patience.
+        // The ledger answers again, so calls that wait for a retry are made at once.
         if retryAt != nil { retryAt = Instant(nanoseconds: .min) }
         return (calls.remove(at: index).purpose, since)
     }

@@ -32,8 +32,8 @@ extension WorkerCore {
         }
     }
 
-    /// The ledger's and the group's offsets are of records that are gone; read from there, what stands at lower offsets now
-    /// would never be seen. All that the topic has is read, and the note of its first record puts both right.
+    /// The ledger's and the group's offsets are of records that are gone; read from there, what stands at lower offsets
+    /// now would never be seen. All that the topic has is read, and the note of its first record puts both right.
     mutating func wentBack(_ place: Int, into actions: inout Actions) {
         lose(place, .fetching, into: &actions)
         partitions[place]?.readsOldest = true
@@ -174,8 +174,8 @@ extension WorkerCore {
         lose(place, .pausing(until: now + Self.lostPause), into: &actions)
     }
 
-    /// A new connection to the ledger is a new take-over of everything: writes of the last moment may be lost.
-    /// What was to be said under the old ownership is not said to a ledger that may have forgotten the newer one.
+    /// A new connection to the ledger needs a new take-over of everything, because the last writes may be lost. Calls
+    /// under the old ownership are dropped, because the ledger may have forgotten a newer one.
     mutating func loseConnection(into actions: inout Actions) {
         ledgerCalls.forgetOwner()
         for place in partitions.indices where partitions[place]?.state == .owned {
@@ -228,7 +228,7 @@ extension WorkerCore {
     }
 }
 
-/// What this worker has to do with one partition. States of an ``OwnedPartition``:
+/// This worker's state with one partition. States of an ``OwnedPartition``:
 ///
 /// | state | waits for | then |
 /// |---|---|---|
@@ -257,7 +257,7 @@ struct OwnedPartition: Sendable {
     var readsOldest = false
     /// Up to here records may be redeliveries.
     var highestOrigin: Int64?
-    /// What the ledger has noted.
+    /// The offset that the ledger has noted.
     var noted: Int64?
     /// The record whose check has ended workers, to be quarantined unread.
     var marked: Int64?
@@ -276,7 +276,7 @@ struct OwnedPartition: Sendable {
     /// Its last mark is being taken away.
     var isUnmarking = false
 
-    /// What taking a record in needs.
+    /// The values that taking a record in needs.
     struct Reading {
         let assignment: AssignmentID
         let ownership: PartitionOwnership

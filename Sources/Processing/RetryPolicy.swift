@@ -14,15 +14,15 @@ struct AttemptState: Sendable {
     /// When the first of them failed.
     var failingSince: Instant?
 
-    /// Whether the next attempt is a retry: one before it failed while Apple answered others. What was never asked about, or
-    /// only while nobody was answered, is a first attempt wherever it has waited.
+    /// Whether the next attempt is a retry: an earlier one failed while Apple answered others. If there was none, or
+    /// only while nobody was answered, the next one is a first attempt.
     var hasFailed: Bool { attempts > 0 || failuresHere > 0 }
 
     /// Whether it is its number of attempts and nothing else.
     var isPlain: Bool { history.attempts.isEmpty && doubt == nil && failuresHere == 0 }
 }
 
-/// What follows from a verdict.
+/// The step that follows from a verdict.
 enum RetryStep: Sendable {
     /// It is final.
     case decide(Decision.Content)

@@ -1,7 +1,7 @@
 /// Elements in numbered slots that are used again, so that nothing is allocated for each.
 ///
-/// A token names a slot and one use of it. A slot counts its uses, odd while it is taken, so that a token of an earlier use
-/// is known for what it is. (After two thousand million uses of one slot it would not be.)
+/// A token names a slot and one use of it. A slot counts its uses, odd while it is taken. So a token of an earlier use
+/// is recognised, until one slot has been used two thousand million times.
 struct Slab<Element, Kind> {
     private struct Slot {
         var use: UInt32
@@ -19,7 +19,6 @@ struct Slab<Element, Kind> {
         free.reserveCapacity(capacity)
     }
 
-    /// Slots that are taken.
     var count: Int { slots.count - free.count }
 
     mutating func insert(_ element: Element) -> Token<Kind> {

@@ -39,7 +39,8 @@ public struct Checked: Sendable {
 }
 
 public enum CheckResult: Sendable {
-    /// No submission can be read from the record: its event for the quarantine topic, and what is kept if that does not take it.
+    /// No submission can be read from the record: its event for the quarantine topic, and what is kept if that does not
+    /// take it.
     case unreadable(Event, QuarantineStub)
     /// The record is the one that has its outcome, with what its app's rules say about copies that a repeat asks for.
     case known(RepeatPolicy)
@@ -53,17 +54,19 @@ public enum CheckResult: Sendable {
     case answer(AttemptResult)
 }
 
-/// What can be said of evidence without asking Apple.
+/// The result of checking evidence without a call to Apple.
 public enum LocalCheck: Sendable {
-    /// Any verdict: evidence that verifies, is rejected, was signed ahead of our clock, or needs a key that the app has not.
+    /// Any verdict: evidence that verifies, is rejected, was signed ahead of our clock, or needs a key that the app has
+    /// not.
     case concluded(Verdict)
-    /// Apple has to be asked. Before that the ledger is, where there is a look-up: a grant that answers it spares the call.
+    /// Apple has to be asked. Before that the ledger is, where there is a look-up: a grant that answers it spares the
+    /// call.
     ///
     /// - `isSigned`: whether Apple's signature on the evidence holds; nil if that was not looked at.
     case ask(Question, lookUp: GrantLookup?, isSigned: Bool?)
 }
 
-/// What an app's rules say about the further way of one submission.
+/// An app's rules for the further way of one submission.
 public struct SubmissionRules: Hashable, Sendable {
     /// The app's fulfilment service must hear of each new grant before its event.
     public var owesCall: Bool
@@ -81,7 +84,7 @@ public struct SubmissionRules: Hashable, Sendable {
 /// A question to Apple as far as it has come. The core reads its endpoint and hands the rest on.
 public struct Question: Sendable {
     public let endpoint: Endpoint
-    /// What HTTP and checkers need.
+    /// The part that HTTP and checkers read.
     public let content: any Sendable
 
     public init(endpoint: Endpoint, content: any Sendable) {
@@ -117,16 +120,17 @@ public struct Answered: Sendable {
     }
 }
 
-/// What one call led to.
+/// The result of one call.
 public enum AttemptResult: Sendable {
     case concluded(Verdict)
-    /// Another call is needed: another secret, another page, the other environment. Its endpoint's gate has to let it go.
+    /// Another call is needed: another secret, another page, the other environment. Its endpoint's gate has to let it
+    /// go.
     case next(Question)
     /// The answer holds signatures, which the checkers verify.
     case check(Question)
 }
 
-/// What a call says about its endpoint, whatever it says about the submission.
+/// The meaning of a call's result for its endpoint, whatever it means for the submission.
 public enum CallOutcome: Hashable, Sendable {
     /// It answered. A refused key is an answer, too: one app's bad credentials must never stop another app.
     case answered
@@ -148,7 +152,7 @@ public final class Rules: Sendable {
     public let endpoints: [EndpointRules]
     /// Apps with a fulfilment service.
     public let services: [BundleID]
-    /// What HTTP and checkers need; nothing that the core reads.
+    /// The part that HTTP and checkers read; the core does not.
     public let content: any Sendable
 
     public init(version: Int, endpoints: [EndpointRules], services: [BundleID], content: any Sendable) {

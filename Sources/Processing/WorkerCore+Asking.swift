@@ -105,7 +105,7 @@ extension WorkerCore {
     /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
     private mutating func shed(at place: Int, into actions: inout Actions) {
         let gone = gates.shed(at: place, in: flights)
-        // What is sent back at once was taken too early.
+        // Rows that go back at once were taken too early.
         if !gone.isEmpty { gates.update(place) { $0.takesEarlySince = nil } }
         let awayFor = gates[place].awayFor(at: now)
         let isBreakerOpen = gates[place].breaker.isAway
@@ -144,7 +144,7 @@ extension WorkerCore {
         attemptLed(token, to: answered.result, into: &actions)
     }
 
-    /// What a call, or the check of its answer, led to.
+    /// Takes the result of a call or of the check of its answer.
     mutating func attemptLed(_ token: SubmissionToken, to result: AttemptResult, into actions: inout Actions) {
         switch result {
         case .concluded(let verdict):

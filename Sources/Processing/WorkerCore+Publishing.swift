@@ -53,8 +53,8 @@ extension WorkerCore {
         if flights[token].untold <= 0 { complete(token) }
     }
 
-    /// The broker did not take an event in time, or refuses it: it is owed in the outbox. Where that is full, the event waits
-    /// for the broker instead.
+    /// The broker did not take an event in time, or refuses it: it is owed in the outbox. Where that is full, the event
+    /// waits for the broker instead.
     private mutating func untaken(_ token: PublishToken, of submission: SubmissionToken) {
         if outboxWork.isFull, stopping == .running {
             republishing.insert(token, due: now + Self.republishPause)
@@ -79,7 +79,8 @@ extension WorkerCore {
         owed.removeFirst(part.count)
     }
 
-    /// What is in the outbox is told by whoever takes it from there. What is not has another owner, who reads it again.
+    /// Any worker tells an outcome that is in the outbox. If it is not there, the partition has another owner, who
+    /// reads the record again.
     mutating func owedEnded(_ tokens: [SubmissionToken], _ isOwed: [Bool], into actions: inout Actions) {
         for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {
             if isOwed { told(token) } else { notOwned(token, into: &actions) }
@@ -219,7 +220,8 @@ struct OutboxWork {
 
     /// The next target to ask for; nil once all were asked for in this round.
     ///
-    /// A round takes several polls where there is room for few rows: else the first targets would have all of it for ever.
+    /// A round takes several polls where there is room for few rows: else the first targets would have all of it for
+    /// ever.
     mutating func nextTarget() -> OutboxTarget? { round.popFirst() }
 
     /// Whether a round has begun and not ended.

@@ -98,10 +98,10 @@ extension WorkerCore {
 
     // MARK: Reading one by one
 
-    /// A partition that starts a third time at one offset may hold a record whose check ends workers: each record is marked
-    /// in the ledger before it is checked, and the next one waits for it. The mark is about the check alone, so it goes
-    /// as soon as that has ended. What is behind these records waits until the last mark is gone: else its check, if that
-    /// ends the worker, would be taken for the one that is marked.
+    /// A partition that starts a third time at one offset may hold a record whose check ends workers. So each record is
+    /// marked in the ledger before its check, and the next one waits for it. The mark is deleted when the check has
+    /// ended. Later records wait until the last mark is gone. Otherwise, if their check ended the worker, the marked
+    /// record would be blamed.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
         guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking, !isMarked(besides: place)
         else { return }
@@ -229,7 +229,8 @@ extension WorkerCore {
         publish(event, .submission(token), entry, into: &actions)
     }
 
-    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it waits.
+    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it
+    /// waits.
     private mutating func redelivered(
         _ token: SubmissionToken, _ repeats: RepeatPolicy, into actions: inout Actions
     ) {

@@ -79,8 +79,8 @@ extension WorkerCore {
         if hasMore { dueWork.poll(at: now + DueWork.roomPause) }
     }
 
-    /// Whether all these rows were tried since rows are taken before they are due. Else the same ones would be asked about again
-    /// and again, without their pauses.
+    /// Whether all these rows were tried since rows are taken before they are due. Else the same ones would be asked
+    /// about again and again, without their pauses.
     private mutating func isTriedAgain(_ rows: [DueRetry], of endpoint: Endpoint?) -> Bool {
         let since = endpoint.map { gates[gates.place(of: .apple($0))].takesEarlySince } ?? dueWork.takesHeldEarlySince
         guard let since else { return true }
@@ -131,7 +131,7 @@ extension WorkerCore {
         ledgerCalls.make(.measure, for: .measure, into: &actions)
     }
 
-    /// What this worker adds to `retries` counts against the sample before, so the next one must not be far.
+    /// Rows that this worker adds to `retries` count against the former sample, so the next sample must come soon.
     mutating func sampleSoon() {
         if let last = lastMeasure { schedule(at: last + Samples.interval) }
     }
@@ -162,8 +162,8 @@ extension WorkerCore {
 
 /// When the ledger is asked for due rows of `retries`, and for which endpoints.
 ///
-/// It knows which endpoints have rows from the samples and from this worker's own writes, so an idle worker asks for nothing.
-/// Other workers' rows, and those whose moment nobody here remembers, are looked for after each sample.
+/// It knows which endpoints have rows from the samples and from this worker's own writes, so an idle worker asks for
+/// nothing. Other workers' rows, and those whose moment nobody here remembers, are looked for after each sample.
 struct DueWork {
     /// Until it is asked again after a time without room.
     static let roomPause: Duration = .milliseconds(250)
@@ -178,7 +178,8 @@ struct DueWork {
     private(set) var places: [Int] = []
     private var round = FIFO<Int>()
     var hasHeld = false
-    /// Since when held rows are taken whatever their due time, because the apps file has changed; nil if only due ones are.
+    /// Since when held rows are taken whatever their due time, because the apps file has changed; nil if only due ones
+    /// are.
     var takesHeldEarlySince: Timestamp?
 
     var hasRows: Bool { hasHeld || !places.isEmpty }
@@ -205,7 +206,8 @@ struct DueWork {
 
     /// The next place to ask for; nil once all were asked for in this round.
     ///
-    /// A round takes several polls where there is room for few rows: else the first places would have all of it for ever.
+    /// A round takes several polls where there is room for few rows: else the first places would have all of it for
+    /// ever.
     mutating func nextPlace() -> Int? { round.popFirst() }
 
     /// Whether a round has begun and not ended.

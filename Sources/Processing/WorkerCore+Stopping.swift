@@ -7,9 +7,9 @@ enum StopPhase: Hashable, Sendable {
     case running
     /// Nothing begins; calls that are under way may end until then.
     case finishingCalls(until: Instant)
-    /// What is decided is written and told until then; what is not told by then is owed in the outbox.
+    /// Decisions are written and told until then. Events that are not told by then are owed in the outbox.
     case telling(until: Instant)
-    /// What is owed, how far partitions are complete and which leases end is written until then.
+    /// Until then these are written: owed events, the offsets of partitions, and the ends of leases.
     case noting(until: Instant)
     case stopped
 
@@ -77,7 +77,7 @@ extension WorkerCore {
 
     private var isTold: Bool { batcher.isEmpty && !isBusy([.writing, .publishing]) }
 
-    /// Whatever the broker has not acknowledged by now is owed.
+    /// Events that the broker has not acknowledged by now are owed.
     private mutating func oweUntold() {
         for token in events.tokens {
             guard case .submission(let submission) = events[token].owner, let entry = events[token].entry,

@@ -84,8 +84,8 @@ extension WorkerCore {
         actions.alerts.append(.ledgerUnavailable(detail: detail))
     }
 
-    /// It is not known whether the batch was written: the same decisions are written again. What has no owner here any more
-    /// is read again by whoever owns it.
+    /// It is unknown whether the batch was written, so the same decisions are written again. Submissions of lost
+    /// partitions leave; the new owners read them again.
     private mutating func batchFailed(_ batch: BatchID) {
         batcher.failed(batch, at: now, using: &generator)
         for token in flights.tokens where flights[token].isInBatch {
@@ -169,7 +169,8 @@ extension WorkerCore {
         batcher.add(token, rows: max(1, flights[token].purchases), BatchKeys(submission: claimant, content))
     }
 
-    /// The ledger refuses the data of a decision: it is held. What cannot be held either is on record as a stub.
+    /// The ledger refuses the data of a decision, so it is held. If it cannot be held either, it is quarantined as a
+    /// stub.
     private mutating func refused(_ token: SubmissionToken, _ detail: String, into actions: inout Actions) {
         let origin =
             switch flights[token].subject {

@@ -5,8 +5,8 @@ public import Scheduling
 /// Decides everything that happens to submissions: what is read, checked, asked, written, told, tried again, and when.
 ///
 /// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in what happened
-/// (``handle(_:at:wall:into:)``), ask at the end of each turn what is to be done (``endTurn(at:wall:into:)``), and do it.
-/// The states of a submission are listed at `FlightState`, those of a partition at `PartitionState`.
+/// (``handle(_:at:wall:into:)``), ask at the end of each turn what is to be done (``endTurn(at:wall:into:)``), and do
+/// it. The states of a submission are listed at `FlightState`, those of a partition at `PartitionState`.
 ///
 /// One thread owns it. Its memory is bounded by ``CoreSettings``.
 public struct WorkerCore: ~Copyable {
@@ -38,7 +38,7 @@ public struct WorkerCore: ~Copyable {
     var lookUps: [SubmissionToken] = []
     var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
     var reports: [OutboxReport] = []
-    /// What the ledger noted of partitions in this process's life: less than that is a ledger that was set back.
+    /// The offsets that the ledger noted in this process's life. A smaller offset shows that the ledger was set back.
     var lastNoted: [TopicPartition: Int64] = [:]
 
     var fetchAt: Instant?
@@ -72,7 +72,7 @@ public struct WorkerCore: ~Copyable {
         retryBytes = RetryBytesLimit(limit: settings.retryBytes)
     }
 
-    /// Takes one input. What it leads to may wait for the end of the turn.
+    /// Takes one input. Its consequences may wait for the end of the turn.
     public mutating func handle(
         _ input: Input, at now: Instant, wall: Timestamp, into actions: inout Actions
     ) {
@@ -187,7 +187,7 @@ public struct CoreSettings: Hashable, Sendable {
     public init() {}
 }
 
-/// What a core is about at a moment, for metrics.
+/// The state of a core at a moment, for metrics.
 public struct CoreStatus: Sendable {
     /// Why nothing is read at the moment. The raw values label metrics.
     public enum ReadingStop: String, Hashable, Sendable, CaseIterable {
@@ -227,7 +227,7 @@ extension CircuitBreaker.Phase {
 }
 
 extension WorkerCore {
-    /// What it is about now. It looks at everything in flight, so it is asked for once a second at most.
+    /// The present state. It visits everything in flight, so it is read once a second at most.
     public var status: CoreStatus {
         var states = [Int](repeating: 0, count: FlightState.allCases.count)
         for token in flights.tokens { states[Int(flights[token].state.rawValue)] += 1 }

@@ -4,8 +4,8 @@ import Scheduling
 
 /// Decides when a batch of decisions goes to the ledger, and which are in it.
 ///
-/// A batch starts when the connection is free and 256 rows wait, or 5 ms have passed since the last one started. So an idle
-/// worker writes at once, a busy one what came in 5 ms, and one whose database is slow everything that waits.
+/// A batch starts when the connection is free and 256 rows wait, or 5 ms have passed since the last one started. So an
+/// idle worker writes at once, a busy one what came in 5 ms, and one whose database is slow everything that waits.
 struct WriteBatcher {
     static let enoughRows = 256
     static let pace: Duration = .milliseconds(5)
@@ -57,7 +57,7 @@ struct WriteBatcher {
         var rows = 0
         var tokens: [SubmissionToken] = []
         tokens.reserveCapacity(min(waiting.count, Self.mostRows))
-        // Those that stay are those whose keys are taken: they go round once.
+        // Decisions that do not fit, or whose keys the batch has already, wait for the next one.
         for _ in 0..<waiting.count {
             guard let next = waiting.popFirst() else { break }
             guard flights.isWriting(next.token) else {
@@ -123,11 +123,12 @@ struct WriteBatcher {
     }
 }
 
-/// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys are
-/// made of.
+/// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys
+/// are made of.
 ///
-/// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be made. Two
-/// different ids with one hash wait for each other as well. Either costs a wait for the next batch, and nothing else.
+/// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be
+/// made. Two different ids with one hash wait for each other as well. Either costs a wait for the next batch, and
+/// nothing else.
 struct BatchKeys: Sendable {
     /// Of the submission, which stands for its claim as well.
     let submission: UInt64

@@ -1,10 +1,11 @@
 /// Elements that wait for their moment, a binary heap: insertion and removal of the first take O(log n).
 ///
-/// Elements that are due at one instant leave in the order in which they came. An element cannot be taken back: let
-/// it name what it is for, and drop it when it comes out and no longer applies. The queue has no bound; each owner bounds
+/// Elements that are due at one instant leave in the order in which they came. An element cannot be taken back: let it
+/// name what it is for, and drop it when it comes out and no longer applies. The queue has no bound; each owner bounds
 /// the work that it queues here.
 ///
-/// All of it is inlinable, because a heap that is not specialised in the module that uses it costs sixteen times as much.
+/// All of it is inlinable, because a heap that is not specialised in the module that uses it costs sixteen times as
+/// much.
 @frozen
 public struct DelayQueue<Element> {
     @frozen
@@ -31,7 +32,6 @@ public struct DelayQueue<Element> {
     @usableFromInline var entries: [Entry] = []
     @usableFromInline var nextSequence: UInt64 = 0
 
-    /// An empty queue.
     @inlinable
     public init() {}
 
@@ -115,10 +115,8 @@ public struct DeadlineQueue: Sendable {
     /// Where each number stands among the entries; -1 for one without a deadline.
     private var positions: [Int] = []
 
-    /// An empty queue.
     public init() {}
 
-    /// Numbers with a deadline.
     public var count: Int { entries.count }
 
     /// The first deadline; nil if there is none.

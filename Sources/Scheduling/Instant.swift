@@ -26,7 +26,6 @@ public struct Instant: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The present.
     public static var now: Instant {
         var time = timespec()
         // Fails only for a clock that does not exist.

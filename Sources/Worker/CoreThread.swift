@@ -33,8 +33,8 @@ protocol ConsumerPort: Sendable {
     func demand(_ demand: Demand)
 }
 
-/// The core's thread: takes what has come, lets the core decide, posts its actions. It has no branches of its own but for what a
-/// port needs: what it decided would be untested.
+/// The core's thread: takes what has come, lets the core decide, posts its actions. It has no branches of its own but
+/// for what a port needs: what it decided would be untested.
 enum CoreThread {
     /// Turns come at least so often, as a sign of life.
     static let longestWait = Duration.seconds(5)
@@ -142,8 +142,8 @@ enum CoreThread {
 /// A driver's message for the core's thread.
 enum CoreMail: Sendable {
     case input(Input)
-    /// A reply that tells of a lost connection: the core knows of so many losses of that connection from now on. Its later
-    /// calls carry the number, see ``LedgerThread``.
+    /// A reply that tells of a lost connection: the core knows of so many losses of that connection from now on. Its
+    /// later calls carry the number, see ``LedgerThread``.
     case lost(LedgerRole, losses: Int, Input)
 }
 
@@ -176,6 +176,5 @@ final class CoreActivity: Sendable {
 }
 
 extension Timestamp {
-    /// The host's wall clock.
     static var now: Timestamp { Timestamp(milliseconds: WallClock.milliseconds) }
 }

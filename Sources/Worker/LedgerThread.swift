@@ -9,10 +9,10 @@ import Threading
 
 /// One of the ledger's two connections, on a thread of its own.
 ///
-/// A connection that is lost is made anew with the next call. The core hears of the loss as the end of the call that met it,
-/// and takes every partition over anew. Calls that it made before it heard were meant for the old connection, and the ledger
-/// behind the new one may have been set back: each call carries the number of losses that the core knew of, and one with an old
-/// number ends as lost, too, without being carried out.
+/// A connection that is lost is made anew with the next call. The core hears of the loss as the end of the call that
+/// met it, and takes every partition over anew. Calls that it made before it heard were meant for the old connection,
+/// and the ledger behind the new one may have been set back: each call carries the number of losses that the core knew
+/// of, and one with an old number ends as lost, too, without being carried out.
 final class LedgerThread: Sendable {
     /// Calls that wait: one batch for the connection that writes; for the other one a handful of each kind.
     static let maxCalls = 20_000
@@ -53,7 +53,6 @@ final class LedgerThread: Sendable {
         thread.join()
     }
 
-    /// The thread's own state.
     private final class Loop {
         private let role: LedgerRole
         private let calls: Mailbox<Call>
@@ -162,8 +161,8 @@ struct LedgerOpening: Sendable {
         }
     }
 
-    /// Makes an embedded ledger where there is none, and waits for as long as it is not available: a worker that starts while
-    /// its database restarts, or its disk is full, has nothing to do but wait.
+    /// Makes an embedded ledger where there is none, and waits for as long as it is not available: a worker that starts
+    /// while its database restarts, or its disk is full, has nothing to do but wait.
     ///
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.

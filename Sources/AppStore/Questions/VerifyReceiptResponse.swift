@@ -157,7 +157,6 @@ extension AttestedRecord {
 /// [in_app](https://developer.apple.com/documentation/appstorereceipts/responsebody/receipt/in_app),
 /// [latest_receipt_info](https://developer.apple.com/documentation/appstorereceipts/responsebody/latest_receipt_info)
 struct AttestedRecord: Sendable {
-    /// The members that count.
     enum Member: String, CaseIterable {
         case quantity
         case productID = "product_id"

@@ -138,7 +138,6 @@ struct BERMembers {
         rest = contents
     }
 
-    /// Whether none is left.
     var isEmpty: Bool { rest.isEmpty }
 
     /// Takes the next one; nil if none is left.
