@@ -1,6 +1,7 @@
 import CommandParser
 
-/// Why the configuration cannot be used. The remedy is always the operator's: mend the place that is named, start again.
+/// Why the configuration cannot be used. The remedy is always the operator's: mend the place that is named, start
+/// again.
 ///
 /// The description is one line that names the place and never a value, because a value may be a secret. Files are named
 /// by their paths.
@@ -17,7 +18,7 @@ public enum ConfigurationError: Error, Hashable, Sendable {
     case contradiction(Place, Place, problem: String)
     /// A file cannot be read, or is not of the kind that is needed.
     ///
-    /// `namedBy`: the value that names the file; nil for the command line.
+    /// The value `namedBy` names the file; nil for the command line.
     case file(String, FileProblem, namedBy: Place?)
     /// A file can be read and is not of its format.
     case syntax(file: String, line: Int?, problem: String)
@@ -131,7 +132,8 @@ public struct SettingName: Hashable, Sendable, CustomStringConvertible {
 
 /// Rules for every value, wherever it stands.
 enum CheckedText {
-    /// The text as it is, unless it is empty, holds a control character, or is what is left of bytes that are not UTF-8.
+    /// The text as it is, unless it is empty, holds a control character, or is what is left of bytes that are not
+    /// UTF-8.
     static func check(_ text: String, _ place: ConfigurationError.Place) throws(ConfigurationError) -> String {
         // A value that is set and empty was lost on its way here, most likely.
         guard !text.isEmpty else { throw .refused(place, requirement: "set, not empty") }
@@ -144,8 +146,8 @@ enum CheckedText {
 }
 
 extension Unicode.Scalar {
-    /// Whether this is a control or format character, such as ZERO WIDTH SPACE (Unicode's general categories Cc and Cf).
-    /// A text with one looks like another without.
+    /// Whether this is a control or format character, such as ZERO WIDTH SPACE (Unicode's general categories Cc and
+    /// Cf). A text with one looks like another without.
     var isInvisible: Bool {
         switch properties.generalCategory {
         case .control, .format: true

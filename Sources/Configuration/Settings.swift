@@ -105,8 +105,8 @@ enum Settings {
         "apple.timeout", .duration(.seconds(1) ... .seconds(120)), default: .seconds(20),
         "a whole request, `1s` to `2m`, and not below `apple.connectTimeout`")
 
-    /// 18 KiB for each call: the usual receipt has 5 to 15 KB, and some are read ahead. 8 MiB hold a single submission of
-    /// any size.
+    /// Each call has 18 KiB: the usual receipt has 5 to 15 KB, and some are read ahead. The least value of 8 MiB holds
+    /// a single submission of any size.
     private static func inFlightBytes(maxCalls: Int) -> Int { max(8 << 20, maxCalls * (18 << 10)) }
 }
 

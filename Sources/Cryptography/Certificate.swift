@@ -3,10 +3,10 @@ internal import Glibc
 
 /// An X.509 certificate of version 3 (RFC 5280), read strictly.
 ///
-/// It says what it says; which certificates form a chain and may sign what is for its reader to decide. Everything is
-/// read at once, so that nothing can fail later.
+/// Callers decide which certificates form a chain and what they may sign. Everything is read at once, so that nothing
+/// can fail later.
 ///
-/// `@unchecked Sendable`: OpenSSL fills an `X509`'s caches while it is read here; afterwards it is not changed. It is
+/// `@unchecked Sendable`: OpenSSL fills an `X509`'s caches while it is read here. Afterwards it is not changed. It is
 /// freed once, at the end of this object's life.
 public final class Certificate: @unchecked Sendable {
     /// Largest certificate that is read, in bytes; Apple's have about 1 KB.
@@ -61,8 +61,8 @@ public final class Certificate: @unchecked Sendable {
 
     /// Reads DER.
     ///
-    /// - Throws: `CertificateUnreadable` for bytes that are not one certificate of version 3 in DER, of up to ``maxBytes``;
-    ///   and for one with an extension that stands twice or contradicts itself.
+    /// - Throws: `CertificateUnreadable` for bytes that are not one certificate of version 3 in DER, of up to
+    ///   ``maxBytes``; and for one with an extension that stands twice or contradicts itself.
     public init(der: some Collection<UInt8>) throws(CertificateUnreadable) {
         let der = Array(der)
         guard der.count <= Self.maxBytes, let handle = Self.decode(der) else {

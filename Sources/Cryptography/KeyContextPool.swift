@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// Initialised contexts of one key for one operation.
 ///
-/// To initialise a context OpenSSL searches its providers, so it is done once. A context serves one thread at a time
-/// (EVP_PKEY_CTX_new(3)) and may be used again (EVP_PKEY_verify(3)); a copy of an initialised one costs no search.
+/// OpenSSL searches its providers to initialise a context, so that is done once. A context serves one thread at a time
+/// (EVP_PKEY_CTX_new(3)) and may be used again (EVP_PKEY_verify(3)). A copy of an initialised one costs no search.
 ///
-/// `@unchecked Sendable`: `template` is only copied, and `idle` only changed, under the lock. A context is in the list or
-/// with the one thread that took it. Each is freed once: here at the end, or where the list is full.
+/// `@unchecked Sendable`: `template` is only copied, and `idle` only changed, under the lock. A context is in the list
+/// or with the one thread that took it. Each is freed once, at the end or where the list is full.
 final class KeyContextPool: @unchecked Sendable {
     /// Most contexts that are kept for later; one for each thread that checks at the same time is enough.
     static let maxIdle = 32

@@ -2,10 +2,9 @@ internal import CLibcrypto
 
 /// OpenSSL's algorithms, each fetched once.
 ///
-/// A function that names an algorithm anew (`SHA256()`, `EVP_sha256()`, `HMAC()`) makes OpenSSL search its providers:
-/// eight shared locks a call in 3.0, which many threads feel (openssl/openssl#17064, #20286). So what
-/// a message needs takes its algorithm from here. Reading a key or a certificate still searches: that happens once for
-/// each of them.
+/// A function that names an algorithm (`SHA256()`, `EVP_sha256()`, `HMAC()`) makes OpenSSL search its providers at each
+/// call. In 3.0 that takes eight shared locks, which slows many threads (openssl/openssl#17064, #20286). So operations
+/// on messages take their algorithms from here. Reading a key or a certificate still searches, but only once for each.
 package enum OpenSSL {
     /// Must come before everything else of OpenSSL's: its clean-up at exit races with threads that still run
     /// (openssl/openssl#6214). The process ends without it.
@@ -22,8 +21,8 @@ package enum OpenSSL {
 
     /// An algorithm.
     ///
-    /// `@unchecked Sendable`: an `EVP_MD` or `EVP_MAC` is counted atomically, never changed once fetched, and never freed
-    /// here.
+    /// `@unchecked Sendable`: an `EVP_MD` or `EVP_MAC` is counted atomically, never changed once fetched, and never
+    /// freed here.
     struct Fetched: @unchecked Sendable {
         let name: String
         private let fetched: OpaquePointer?
@@ -56,9 +55,9 @@ public enum CryptographicLibrary {
 
     /// Fetches every algorithm.
     ///
-    /// To be called at a start, before anything else of this module: `openssl.cnf` may have taken the providers away, and
-    /// a digest cannot be computed without its algorithm. Also before other libraries that use OpenSSL, such as libcurl:
-    /// only the first caller can keep it from cleaning up at exit, when threads still run.
+    /// Call it at the start, before anything else of this module. `openssl.cnf` may remove the providers, and no digest
+    /// can be computed without its algorithm. Call it also before other libraries that use OpenSSL, such as libcurl.
+    /// Only the first caller can prevent its clean-up at exit, when threads still run.
     ///
     /// - Throws: `Unusable` with the algorithms that are missing.
     public static func check() throws(Unusable) {

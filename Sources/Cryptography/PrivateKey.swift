@@ -2,12 +2,13 @@ internal import CLibcrypto
 
 /// A private key that signs, such as the `.p8` of the App Store Server API.
 ///
-/// OpenSSL searches its providers at each signature, for what it draws the nonce with; a token is used for many calls.
+/// OpenSSL searches its providers for the nonce's generator at each signature. That is acceptable, because a token is
+/// used for many calls.
 ///
 /// The key is never part of a description.
 ///
-/// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here; OpenSSL allows its use by many threads, each
-/// with a context of its own. It is freed once, at the end of this object's life.
+/// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here. OpenSSL allows its use by many threads, each
+/// with its own context. It is freed once, at the end of this object's life.
 public final class PrivateKey: @unchecked Sendable {
     /// Largest text that is read, in bytes.
     public static let maxBytes = 16 << 10
@@ -22,7 +23,7 @@ public final class PrivateKey: @unchecked Sendable {
     package let handle: OpaquePointer
     private let es256: KeyContextPool?
 
-    /// The key's other half.
+    /// The public half of the key.
     public let publicKey: PublicKey
 
     /// Takes over an `EVP_PKEY` of any kind.
@@ -53,8 +54,8 @@ public final class PrivateKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// Whether the key's halves belong together. A file has both, and OpenSSL does not compare them: one that is damaged
-    /// would sign what nobody takes.
+    /// Whether the key's halves belong together. A file has both, and OpenSSL does not compare them: one that is
+    /// damaged would sign what nobody takes.
     private var isPair: Bool {
         defer { ERR_clear_error() }
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, handle, nil) else { return false }
@@ -62,7 +63,8 @@ public final class PrivateKey: @unchecked Sendable {
         return EVP_PKEY_pairwise_check(context) == 1
     }
 
-    /// An ES256 signature (RFC 7518, section 3.4), 64 bytes; nil if this is no key on P-256, or OpenSSL has no randomness.
+    /// An ES256 signature (RFC 7518, section 3.4), 64 bytes; nil if this is no key on P-256, or OpenSSL has no
+    /// randomness.
     public func es256Signature(of digest: SHA256Digest) -> [UInt8]? {
         ecdsaSignature(of: digest).flatMap(ECDSASignature.raw(der:))
     }

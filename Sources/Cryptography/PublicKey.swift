@@ -6,12 +6,12 @@ public enum MessageDigest: Hashable, Sendable {
     case sha256(SHA256Digest)
 }
 
-/// A public key with which signatures are verified.
+/// A public key that verifies signatures.
 ///
-/// OpenSSL alone decides: a signature holds if `EVP_PKEY_verify` answers 1. May be used by all threads at once.
+/// OpenSSL alone decides: a signature is valid if `EVP_PKEY_verify` answers 1. May be used by all threads at once.
 ///
-/// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here; OpenSSL allows its use by many threads, each
-/// with a context of its own. It is freed once, at the end of this object's life.
+/// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here. OpenSSL allows its use by many threads, each
+/// with its own context. It is freed once, at the end of this object's life.
 public final class PublicKey: @unchecked Sendable {
     /// Fewest bits of an RSA key whose signatures count.
     public static let minRSABits = 2048
@@ -72,7 +72,8 @@ public final class PublicKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. No if the key is not on P-256.
+    /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. No if the key is not on
+    /// P-256.
     public func isValidES256Signature(_ signature: some Collection<UInt8>, of digest: SHA256Digest) -> Bool {
         guard kind == .p256, signature.count == ECDSASignature.rawByteCount else { return false }
         return withContiguousBytes(of: signature) { raw in
@@ -90,8 +91,8 @@ public final class PublicKey: @unchecked Sendable {
         }
     }
 
-    /// Whether the key made an RSA signature with PKCS#1 v1.5 padding (RFC 8017, section 8.2). No if it is another kind of
-    /// key, or one of fewer than ``minRSABits``.
+    /// Whether the key made an RSA signature with PKCS#1 v1.5 padding (RFC 8017, section 8.2). No if it is another kind
+    /// of key, or one of fewer than ``minRSABits``.
     public func isValidRSASignature(_ signature: some Collection<UInt8>, of digest: MessageDigest) -> Bool {
         guard case .rsa = kind else { return false }
         return withContiguousBytes(of: signature) { signature in
@@ -123,7 +124,8 @@ public final class PublicKey: @unchecked Sendable {
     }
 
     private static func curve(of handle: OpaquePointer) -> Kind {
-        // A curve spelled out in the key can be one of an attacker's (CVE-2020-0601), even if OpenSSL finds a name for it.
+        // A curve spelled out in the key can be one of an attacker's (CVE-2020-0601), even if OpenSSL finds a name for
+        // it.
         var isSpelledOut: Int32 = 0
         _ = EVP_PKEY_get_int_param(handle, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isSpelledOut)
         var name = [CChar](repeating: 0, count: 32)
@@ -191,16 +193,16 @@ enum Authenticity {
     /// Set by tests alone: they show that nothing is authentic once OpenSSL refuses everything. It can only refuse.
     @TaskLocal static var refusesEverything = false
 
-    /// - Parameter answer: of `EVP_PKEY_verify` or `X509_verify`: 1 for a signature that holds, 0 for one that does not,
-    ///   negative for bytes that are no signature or a check that could not be made.
+    /// - Parameter answer: of `EVP_PKEY_verify` or `X509_verify`: 1 for a signature that holds, 0 for one that does
+    ///   not, negative for bytes that are no signature or a check that could not be made.
     static func isConfirmed(_ answer: Int32) -> Bool {
         if answer != 1 { ERR_clear_error() }
         return answer == 1 && !refusesEverything
     }
 }
 
-/// The two spellings of an ECDSA signature on P-256: `r` and `s` in 32 bytes each (RFC 7518, section 3.4), and
-/// `SEQUENCE { INTEGER r, INTEGER s }` in DER (RFC 3279, section 2.2.3), which OpenSSL takes.
+/// The two encodings of an ECDSA signature on P-256. RFC 7518, section 3.4 has `r` and `s` in 32 bytes each. OpenSSL
+/// takes `SEQUENCE { INTEGER r, INTEGER s }` in DER (RFC 3279, section 2.2.3).
 enum ECDSASignature {
     static let rawByteCount = 2 * scalarByteCount
 

@@ -2,12 +2,12 @@ internal import Glibc
 internal import Synchronization
 internal import Threading
 
-/// Writes lines to a file descriptor, and keeps no caller waiting for its reader: a log that stalls must not stall the
+/// Writes lines to a file descriptor. Callers never wait for its reader, because a stalled log must not stall the
 /// worker.
 ///
-/// A line that the descriptor takes at once is written at once. While the reader is behind, lines wait for it on a
-/// thread of their own, up to ``maxWaitingBytes`` and in their order; those beyond are lost and counted. A descriptor
-/// that is closed on the other side takes every line and keeps none, so the process ignores or blocks SIGPIPE.
+/// A line that the descriptor takes at once is written at once. While the reader is behind, lines wait in order for a
+/// separate thread, up to ``maxWaitingBytes``. Further lines are lost and counted. If the other side has closed the
+/// descriptor, every line is lost, so the process ignores or blocks SIGPIPE.
 public final class DescriptorWriter: Sendable {
     /// Most bytes of lines that wait for the reader.
     public static let maxWaitingBytes = 1 << 20

@@ -1,13 +1,13 @@
 /// A metric's name, meaning and labels, in one place: a static constant beside the code that counts.
 ///
 /// Names follow Prometheus (<https://prometheus.io/docs/practices/naming/>): letters, digits and `_`, counters end in
-/// `_total`, times are in seconds. Debug builds trap on a name of another form. The texts of `help` say what is counted and,
-/// where an alert depends on it, when to be alarmed.
+/// `_total`, times are in seconds. Debug builds trap on a name of another form. The texts of `help` say what is counted
+/// and, where an alert depends on it, when to be alarmed.
 public protocol MetricDeclaration: Sendable {
     var name: String { get }
     var help: String { get }
-    /// The names of its labels, in the order in which values are given. Each set of values is a series of its own, so a
-    /// label's values come from a small fixed set: never a user, a purchase or a message.
+    /// The names of its labels, in the order in which values are given. Each set of values is a separate series. So a
+    /// label's values come from a small fixed set, and never name a user, a purchase or a message.
     var labels: [String] { get }
 }
 
@@ -89,8 +89,8 @@ public struct RecorderDeclaration: MetricDeclaration, Hashable {
 
 /// Names and texts as the Prometheus text format (0.0.4) spells them.
 enum PrometheusText {
-    /// Whether a metric or a label may have this name: letters, digits and `_`, not a digit first, and not `__` at the
-    /// front, which Prometheus keeps to itself.
+    /// Whether a metric or a label may have this name. It has letters, digits and `_`, and does not begin with a digit
+    /// or with `__`, which Prometheus reserves.
     static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, !isDigit(first), !name.hasPrefix("__") else { return false }
         return name.utf8.allSatisfy { byte in

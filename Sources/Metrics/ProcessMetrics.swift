@@ -2,7 +2,7 @@ import Glibc
 
 /// Linux's figures of this process, under the names that Prometheus client libraries share.
 struct ProcessMetrics: Hashable, Sendable {
-    /// What the names of all of them begin with.
+    /// All names begin with it.
     static let prefix = "process_"
 
     /// `/proc/stat` has a line per processor and a long one for interrupts.

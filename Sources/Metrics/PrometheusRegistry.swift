@@ -3,10 +3,10 @@ import Synchronization
 /// Metrics and their current values, rendered as the Prometheus text format, version 0.0.4
 /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 ///
-/// Ask for a metric once and keep it: the asking takes a lock, the counting does not. A series lives as long as its
-/// registry, so that no counter goes back, and is shown from the moment it is asked for. One that cannot be shown is made
-/// all the same, so that its owner need not know: beyond the limit of series, or of a name that was declared otherwise
-/// before. ``dropped`` counts those.
+/// Ask for a metric once and keep it: asking takes a lock, counting does not. A series lives as long as its registry,
+/// so that no counter goes back. It is shown from the moment it is asked for. A series beyond the limit, or under a
+/// name with another declaration, is made but not shown, so that its owner need not handle errors. The number of these
+/// series is ``dropped``.
 public final class PrometheusRegistry: Sendable {
     /// The registry of this process. Tests make registries of their own.
     public static let shared = PrometheusRegistry()

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// A thread that owns something: a C library's handle, an event loop, a state machine.
 ///
-/// It has a name that debuggers and `top -H` show, and blocks the signals that are sent to a process, so that none of
-/// them interrupts its calls, and a write to a socket that the other side closed fails with EPIPE instead of ending the
-/// process. Threads that it starts, a C library's included, inherit both properties of the mask.
+/// Debuggers and `top -H` show its name. It blocks the signals that are sent to a process, so that none interrupts its
+/// calls. A write to a socket that the other side closed then fails with EPIPE and does not end the process. Threads
+/// that it starts, also those of C libraries, inherit this mask.
 public final class OwnerThread: Sendable {
     /// Bytes of address space for a stack; the kernel provides memory only as it is used.
     public static let defaultStackSize = 4 << 20

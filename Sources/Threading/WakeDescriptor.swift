@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 public import Scheduling
 
-/// A thread's alarm (`eventfd(2)`): any thread signals it, its owner waits for it, by itself or among other descriptors.
+/// Wakes a thread (`eventfd(2)`). Any thread signals it. Its owner waits for it, alone or among other descriptors.
 ///
-/// Signals do not add up: any number of them before a ``drain()`` are one. Whatever was done before a signal is seen
-/// after the wait that it ends.
+/// Any number of signals before a ``drain()`` count as one. All writes before a signal are visible after the wait that
+/// it ends.
 public final class WakeDescriptor: Sendable {
     /// Readable from a signal on until the next ``drain()``. It is this object's to close.
     public let descriptor: Int32
@@ -28,8 +28,8 @@ public final class WakeDescriptor: Sendable {
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Takes the signals so far. An owner that watches the descriptor elsewhere (epoll) calls this first and looks for
-    /// work then: the other way round it would miss what came in between.
+    /// Takes the signals so far. An owner that watches the descriptor elsewhere (epoll) calls this before it looks for
+    /// work. In the other order it would miss work that comes in between.
     public func drain() {
         var count: UInt64 = 0
         // Fails only if there is no signal.

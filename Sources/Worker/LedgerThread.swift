@@ -7,12 +7,12 @@ import Processing
 import Scheduling
 import Threading
 
-/// One of the ledger's two connections, on a thread of its own.
+/// One of the ledger's two connections, on its own thread.
 ///
-/// A connection that is lost is made anew with the next call. The core hears of the loss as the end of the call that
-/// met it, and takes every partition over anew. Calls that it made before it heard were meant for the old connection,
-/// and the ledger behind the new one may have been set back: each call carries the number of losses that the core knew
-/// of, and one with an old number ends as lost, too, without being carried out.
+/// A lost connection is made anew with the next call. The core learns of the loss from the call that met it, and takes
+/// every partition over anew. Earlier calls were meant for the old connection, and the ledger behind the new one may
+/// have been set back. So each call carries the number of losses that the core knew of. A call with an old number also
+/// ends as lost, without being carried out.
 final class LedgerThread: Sendable {
     /// Calls that wait: one batch for the connection that writes; for the other one a handful of each kind.
     static let maxCalls = 20_000
@@ -161,8 +161,8 @@ struct LedgerOpening: Sendable {
         }
     }
 
-    /// Makes an embedded ledger where there is none, and waits for as long as it is not available: a worker that starts
-    /// while its database restarts, or its disk is full, has nothing to do but wait.
+    /// Makes a SQLite ledger if there is none, and waits until it is available. A worker that starts while its database
+    /// restarts, or its disk is full, can only wait.
     ///
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.

@@ -5,7 +5,7 @@ import Metrics
 import Processing
 import Scheduling
 
-/// What a worker counts. Each is counted once per batch, beside what is counted.
+/// A worker's metrics. Each is updated once per batch, where the counted things happen.
 struct WorkerMetrics: Sendable {
     static let read = CounterDeclaration(
         "grantor_records_read_total", help: "Records read from the input topic.")
@@ -133,7 +133,7 @@ struct WorkerMetrics: Sendable {
 
     func alert(_ kind: String) { registry.counter(Self.alerts, kind).increment() }
 
-    /// What the core is about, once a second.
+    /// Notes the core's state, once a second.
     func noted(_ status: CoreStatus) {
         for (state, count) in status.submissions { registry.gauge(Self.inFlightSubmissions, state).set(count) }
         registry.gauge(Self.inFlightBytes).set(Double(status.bytes))

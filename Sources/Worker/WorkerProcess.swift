@@ -13,7 +13,8 @@ import Threading
 
 /// A worker from its start to its end: makes the drivers and the core, and hands signals on.
 ///
-/// SIGTERM and SIGINT stop it in order, SIGHUP reads the apps file again. It ends by itself only where a person must look.
+/// SIGTERM and SIGINT stop it in order, SIGHUP reads the apps file again. It ends by itself only where a person must
+/// look.
 public struct WorkerProcess {
     private let configuration: WorkerConfiguration
     private let logger: Logger
@@ -107,7 +108,7 @@ public struct WorkerProcess {
 }
 
 extension LedgerError {
-    /// What is wrong, for people.
+    /// Describes the fault for people.
     var sentence: String {
         switch self {
         case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
@@ -137,7 +138,8 @@ enum ProcessEvent: Sendable {
     case clientFailed(String)
 }
 
-/// The signals that concern a worker, taken by one thread that waits for nothing else: a handler could do next to nothing.
+/// The signals that concern a worker, taken by one thread that waits for nothing else: a handler could do next to
+/// nothing.
 enum ProcessSignals {
     private static var ours: sigset_t {
         var set = sigset_t()
@@ -172,8 +174,8 @@ enum OpenFiles {
     /// Taken beside the calls to Apple: the ledger, brokers, metrics, libraries.
     private static let beside = 100
 
-    /// Raises the limit to the most that the process may give itself, and says so where that is too little: a connection that
-    /// cannot be opened looks like a target that is away.
+    /// Raises the limit of open files to the most that the process may set, and warns if that is too little. A
+    /// connection that cannot be opened looks like a target that is away.
     ///
     /// - Parameter connections: most calls under way at once.
     static func allow(connections: Int, logger: Logger) {
