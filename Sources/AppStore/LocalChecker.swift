@@ -194,7 +194,7 @@ extension AppReceipt {
             .map { TransactionID($0) }
     }
 
-    /// The purchases, one per transaction id, and what is left of those that could not be read.
+    /// The purchases, one per transaction id, and the names of the unreadable ones.
     ///
     /// A receipt has each transaction once. If one stood there twice, the word that it was revoked would count.
     fileprivate func purchases(in environment: Environment) -> (readable: [Purchase], unreadable: UnreadablePurchases) {

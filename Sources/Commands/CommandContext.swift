@@ -17,7 +17,7 @@ struct CommandContext: Sendable {
     let output: @Sendable (String) throws(CommandFailure) -> Void
     let ledgers: LedgerOpener
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
-    /// Makes the clients that a worker would make, and throws them away: what these accept, a worker's accept.
+    /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     let checkClients: @Sendable (KafkaSettings) throws(CommandFailure) -> Void
     let apple: @Sendable (AppleSettings) throws(CommandFailure) -> any AppleCaller
 }

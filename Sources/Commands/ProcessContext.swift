@@ -27,7 +27,7 @@ extension CommandContext {
 }
 
 extension KafkaSettings {
-    /// Makes the clients that a worker would make, and throws them away: what these accept, a worker's accept.
+    /// Makes the clients that a worker would make, and drops them. A worker's clients accept the same settings.
     func checkClients() throws(CommandFailure) {
         let consumer = KafkaConsumerConfiguration(
             client: client, groupID: groupID, topics: [topics[.submitted]], groupInstanceID: groupInstanceID)

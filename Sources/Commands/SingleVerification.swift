@@ -60,7 +60,7 @@ struct SingleVerification {
         return (.retry(.noAnswer, notBefore: nil), calls)
     }
 
-    /// Step by step, what can be said of the evidence without asking anybody.
+    /// The checks of the evidence that need no call, step by step.
     func checks(of submission: Submission) -> [Check] {
         switch submission.evidence {
         case .transactionID: []

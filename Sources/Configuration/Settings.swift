@@ -166,8 +166,8 @@ extension SettingValues {
 
     /// Picks the `GRANTOR_` variables out; one that sets nothing is an error.
     ///
-    /// Kubernetes sets variables for each service of a namespace, named after it. A service called `grantor` or
-    /// `grantor-...` brings some that are nobody's mistake: they are left out.
+    /// Leaves out the variables that Kubernetes sets for a service called `grantor` or `grantor-...`. It sets variables
+    /// for each service of a namespace, named after it.
     private static func own(_ environment: [String: String]) throws(ConfigurationError) -> [String: String] {
         let known = Set(Settings.all.map(\.name.environmentName))
         let own = environment.filter { name, value in

@@ -35,7 +35,7 @@ public struct WorkerConfiguration: Sendable {
     }
 }
 
-/// Where the cluster is, and what is read and written there.
+/// The cluster and the topics that are read and written there.
 public struct KafkaSettings: Hashable, Sendable {
     /// `host:port`, separated by commas.
     public let bootstrapServers: String

@@ -2,7 +2,7 @@
 public enum SandboxPolicy: Hashable, Sendable {
     /// Everybody's; the grant and its event say `sandbox`.
     case accept
-    /// Nobody's.
+    /// No purchases of the sandbox.
     case reject
     /// Only those of the listed users.
     case users(Set<UserID>)

@@ -1,4 +1,4 @@
-/// Why a submission failed for good. The raw values are the `reason` of the failed event.
+/// Why a submission failed. The raw values are the `reason` of the failed event.
 public enum FailureReason: String, Hashable, Sendable, CaseIterable {
     case malformedSubmission = "malformed_submission"
     case unknownApp = "unknown_app"

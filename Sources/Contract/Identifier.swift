@@ -2,8 +2,8 @@ internal import Cryptography
 
 /// A text that names one thing, told apart by the compiler from texts that name others.
 ///
-/// The text is kept as it came; whoever reads it from outside checks its form first. Two are the same if their bytes
-/// are, as in the ledgers and on Kafka. Swift's strings are the same if they mean the same characters to Unicode: to
+/// The text is kept as it came; readers of outside data check its form first. Two identifiers are equal if their bytes
+/// are, as in the ledgers and on Kafka. Swift's strings are equal if their characters are equivalent in Unicode. To
 /// them `com.example.\u{212A}art`, with the sign for Kelvin, is `com.example.Kart`.
 public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     public let rawValue: String

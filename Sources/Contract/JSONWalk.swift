@@ -93,7 +93,7 @@ public struct JSONWalk {
 
     /// Walks through an object. The visitor takes what it wants of a member; the rest is passed over.
     ///
-    /// - Throws: if the next value is no object, or is damaged; and what the visitor throws.
+    /// - Throws: if the next value is no object, or is damaged; the visitor's errors.
     public mutating func members(
         _ visit: (inout JSONWalk, Name) throws(JSONUnreadable) -> Void
     ) throws(JSONUnreadable) {
@@ -118,7 +118,7 @@ public struct JSONWalk {
 
     /// Walks through an array. The visitor takes what it wants of an element; the rest is passed over.
     ///
-    /// - Throws: if the next value is no array, or is damaged; and what the visitor throws.
+    /// - Throws: if the next value is no array, or is damaged; the visitor's errors.
     public mutating func elements(
         _ visit: (inout JSONWalk) throws(JSONUnreadable) -> Void
     ) throws(JSONUnreadable) {

@@ -107,7 +107,7 @@ public struct InputRecord: Hashable, Sendable {
         self.timestamp = timestamp
     }
 
-    /// Bytes of key, value and headers: what the in-flight limit counts for it.
+    /// Bytes of key, value and headers. The in-flight limit counts them.
     public var byteCount: Int {
         headers.reduce((value?.count ?? 0) + (key?.count ?? 0)) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
     }
@@ -182,7 +182,7 @@ public enum CloudEvent {
     static func typeHeader(_ type: String) -> RecordHeader { RecordHeader("ce_type", type) }
 }
 
-/// A quarantined record that the quarantine topic did not take, by its place and content: what the outbox keeps of it.
+/// A quarantined record that the quarantine topic did not take, by its origin and content. The outbox keeps it.
 public struct QuarantineStub: Hashable, Sendable {
     public let origin: Origin
     public let reason: String

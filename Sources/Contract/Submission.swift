@@ -63,7 +63,7 @@ public struct Claimant: Hashable, Sendable {
 
 /// A submission's words about the purchase that it claims, beside its evidence.
 ///
-/// Everything in it is said by the client or the platform; what is granted comes from Apple alone.
+/// The client or the platform says everything in it; granted values come from Apple alone.
 public struct Claim: Hashable, Sendable {
     /// The purchase of the evidence that is meant.
     public let transactionID: TransactionID?

@@ -1,4 +1,4 @@
-/// An endpoint of Apple's that submissions wait for: what has a gate of its own, and due rows of its own in `retries`.
+/// An endpoint of Apple's that submissions wait for. It has its own gate and its own due rows in `retries`.
 public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible {
     public enum Service: String, Hashable, Sendable, CaseIterable {
         case verifyReceipt = "verify_receipt"

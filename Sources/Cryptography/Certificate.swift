@@ -150,7 +150,7 @@ public struct CertificateUnreadable: Error, Hashable, Sendable {
     public init() {}
 }
 
-/// Reads the parts of a decoded certificate. Owns nothing: what it returns holds no pointer into the `X509`.
+/// Reads the parts of a decoded certificate. It owns nothing, and its results hold no pointer into the `X509`.
 struct CertificateReader {
     struct Parts {
         let subject: [UInt8]

@@ -22,7 +22,7 @@ final class KeyContextPool: @unchecked Sendable {
 
     /// - Parameters:
     ///   - key: an `EVP_PKEY`, which OpenSSL keeps alive for its contexts.
-    ///   - digest: what the signed digests come from: others are refused for their length.
+    ///   - digest: the algorithm of the signed digests; others are refused for their length.
     ///   - usesRSA: whether signatures are padded by PKCS#1 v1.5 (RFC 8017, section 8.2).
     /// - Returns: nil if OpenSSL has no such operation for this key.
     init?(key: OpaquePointer, _ operation: Operation, digest: OpenSSL.Fetched, usesRSA: Bool) {

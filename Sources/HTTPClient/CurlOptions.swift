@@ -21,7 +21,7 @@ struct CurlOptions {
         try check(grantor_easy_set_string(easy, option, nil), option)
     }
 
-    /// libcurl keeps the pointer: what it points to has to outlive the handle, or the next value.
+    /// libcurl keeps the pointer, so its target must outlive the handle or the next value.
     func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) throws(CurlFailure) {
         try check(grantor_easy_set_pointer(easy, option, pointer), option)
     }
@@ -111,7 +111,7 @@ extension CurlOptions {
         try set(CURLOPT_QUICK_EXIT, 1)
         // No LOW_SPEED limit: libcurl computes it for every transfer every second, and the total limit suffices.
         try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
-        // Ends a response at once whose announced length is too much; what is not announced is counted as it comes.
+        // Ends a response at once if its announced length is too much. Other bodies are counted as they come.
         try set(CURLOPT_MAXFILESIZE_LARGE, offset: configuration.maxResponseBytes)
         try set(CURLOPT_MAXAGE_CONN, configuration.maxIdleTime.wholeSeconds)
         // The last resort: ``IdleSockets`` gives each connection a shorter lifetime of its own.

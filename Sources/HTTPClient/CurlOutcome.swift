@@ -1,6 +1,6 @@
 internal import CLibcurl
 
-/// How a transfer ended as libcurl tells it, and what that means to a caller.
+/// The end of a transfer as libcurl reports it, and its meaning for the caller.
 struct CurlOutcome {
     var code: CURLcode
     var text: String

@@ -76,7 +76,7 @@ struct ParsedURL {
             Self.part(CURLUPART_USER, of: url) != nil || Self.part(CURLUPART_PASSWORD, of: url) != nil
     }
 
-    /// Scheme, host and port: what may be shown.
+    /// Scheme, host and port, which may be shown.
     var origin: String { "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")" }
 
     /// Whether libcurl connects to this host itself, whatever a resolver says.

@@ -122,7 +122,7 @@ struct ResponseCollector {
     private enum Section {
         /// Between a status line and the empty line.
         case fields
-        /// After the empty line; what fields come then are trailers.
+        /// After the empty line; later fields are trailers.
         case body
     }
 

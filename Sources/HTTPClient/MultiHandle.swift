@@ -17,7 +17,7 @@ final class MultiHandle {
 
     /// - Parameters:
     ///   - connections: Most that are open at once.
-    ///   - owner: What the watcher reports its sockets with.
+    ///   - owner: The number with which the watcher reports its sockets.
     init(connections: Int, owner: UInt32, watcher: SocketWatcher) throws(CurlFailure) {
         guard let multi = curl_multi_init() else { throw CurlFailure.outOfMemory }
         self.multi = multi

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Scheduling
 internal import Threading
 
-/// The poller of all multi handles, and what is known of the sockets in it. Lives on the loop's thread only.
+/// The poller of all multi handles, and the state of its sockets. Lives on the loop's thread only.
 final class SocketWatcher {
     /// Something happened to a socket.
     struct Event {

@@ -65,7 +65,7 @@ final class Transfer {
     /// Takes another call, which differs from the last in its body alone for the most part.
     ///
     /// - Precondition: the last one is over, and its handle off the multi handle.
-    /// - Throws: as `init` does; the object is of no more use then.
+    /// - Throws: as `init` does; the object cannot be used any more then.
     func renew(_ call: HTTPCall) throws(CurlFailure) {
         token = call.token
         sendings = 0
@@ -94,8 +94,8 @@ final class Transfer {
 
     /// Gives back the memory that only the call that is over needed.
     ///
-    /// - Returns: whether the transfer can be renewed. libcurl gives up the sixth time that a handle sends a request
-    ///   anew, and counts over all that the handle ever sent; so one that did it once is of no more use.
+    /// - Returns: whether the transfer can be renewed. libcurl fails at the sixth resent request of a handle, counted
+    ///   over its whole life. So a handle that resent a request once is not used again.
     func release() -> Bool {
         collector = ResponseCollector(configuration)
         do throws(CurlFailure) {

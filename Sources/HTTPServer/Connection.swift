@@ -23,7 +23,7 @@ final class Connection {
         /// The handler answers later.
         case deciding
         case delaying(ServerAnswer.Action)
-        /// The output, and what follows it.
+        /// The output is written; `then` says what follows.
         case writing(then: Next)
         /// The pause before the next piece.
         case dripping(Drip)

@@ -4,7 +4,7 @@ internal import Glibc
 /// Where a connection comes from, for counting.
 enum PeerAddress: Hashable, Sendable {
     case version4(UInt32)
-    /// The first half: whoever has an address of version 6 has all of its network's.
+    /// The first half, because a client with one IPv6 address has all addresses of its network.
     case version6(UInt64)
     case unknown
 
@@ -37,7 +37,7 @@ final class Listener: Sendable {
         case connection(Int32, PeerAddress)
         /// Nobody waits.
         case nobody
-        /// The process or the system has no descriptor or no memory for whoever waits.
+        /// The process or the system has no descriptor or no memory for another connection.
         case exhausted
     }
 

@@ -241,7 +241,7 @@ final class ServerLoop {
         deadlines.remove(slot)
         let left = connectionsByAddress[connection.address, default: 1] - 1
         connectionsByAddress[connection.address] = left > 0 ? left : nil
-        // A place is free, for whoever waits in the kernel's queue.
+        // A place is free for a connection in the kernel's queue.
         if acceptAt == nil { setAccepting(true) }
     }
 

@@ -1,6 +1,6 @@
 internal import Threading
 
-/// Limits of a server, its address, and whoever watches it.
+/// A server's limits, address and observer.
 public struct ServerConfiguration: Sendable {
     /// An address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     public var host = "127.0.0.1"

@@ -72,7 +72,7 @@ final class Socket {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes the end of the connection a reset (RST): what a socket does that is closed while it lingers for no time.
+    /// Makes the close of the connection a reset (RST), by lingering for no time.
     func resetAtClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -86,7 +86,8 @@ final class Socket {
     }
 }
 
-/// TLS on a socket that does not block, on the server's side. For one thread; the socket is its owner's to close, later.
+/// TLS on a socket that does not block, on the server's side. For one thread; the socket is its owner's to close,
+/// later.
 ///
 /// OpenSSL keeps one queue of errors per thread, and `SSL_get_error` reads it, so it is emptied before each call.
 final class TLSConnection {

@@ -120,7 +120,7 @@ extension Submission {
     }
 }
 
-/// A row of `products`: what one unit of an app's product gave, as it was.
+/// A row of `products`: the items that one unit of an app's product gave at the time.
 public struct StoredProduct: Hashable, Sendable {
     public let bundleID: BundleID
     public let product: Product

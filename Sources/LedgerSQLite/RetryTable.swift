@@ -127,7 +127,7 @@ struct RetryTable {
         return taken
     }
 
-    /// Takes a row, whoever has it.
+    /// Takes a row, even from another lease.
     func lease(_ row: RetryRow, now: Timestamp) throws(StoreError) -> DueRetry {
         let number = try database.statement(
             "UPDATE retries SET lease = lease + 1, leased_until = ?1, due_at = ?1 WHERE digest = ?2 RETURNING lease"

@@ -62,7 +62,7 @@ extension SQLiteLedger: LedgerOperator {
             var outcomes: [Outcome] = []
             let retries = RetryTable(database: database)
             for row in try retries.rows(of: key) {
-                // Taken from whoever has it: a result under the lease before is dropped.
+                // Taken even from another lease; a result under the former lease is dropped.
                 let due = try retries.lease(row, now: now)
                 var planner = BatchPlanner([.abandoning(due, note)])
                 _ = planner.readAnswers(try AnswerTable(database: database).answers([key]))

@@ -261,7 +261,7 @@ enum StoreError: Error {
                 SQLITE_INTERRUPT, SQLITE_PROTOCOL, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
                 return .unavailable(detail: text)
             default:
-                // CORRUPT and NOTADB; and what only a schema that is not ours, or a fault of this program, can cause.
+                // CORRUPT, NOTADB, and errors that only a foreign schema or a fault of this program can cause.
                 return .unusable(detail: text)
             }
         }

@@ -38,7 +38,7 @@ public struct Recorder: Sendable {
     public func record(_ value: Double) { series.record(value) }
 }
 
-/// One series of a metric: what it holds, as lines of the exposition.
+/// One series of a metric, rendered as lines of the exposition.
 protocol MetricSeries: Sendable {
     /// - Parameters:
     ///   - name: the metric's name.

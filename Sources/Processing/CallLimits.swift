@@ -196,7 +196,7 @@ struct RetryBudget: Sendable {
 
 /// The calls that began and ended in the last seconds, in buckets that expire one by one.
 struct CallCounts: Sendable {
-    /// Calls, and what is told apart among them.
+    /// Numbers of calls by their results.
     struct Count: Hashable, Sendable {
         var calls = 0
         /// Calls that began, ended or not.

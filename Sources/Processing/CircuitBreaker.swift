@@ -36,7 +36,7 @@ struct CircuitBreaker: Sendable {
     /// The calls of a half-open phase.
     private struct Probes: Sendable {
         var firstTries = 0
-        /// Retries, and what goes on.
+        /// Retries and continuations.
         var others = 0
         /// Answers to retries: they count for this phase alone.
         var answeredRetries = 0
@@ -338,7 +338,7 @@ extension CircuitBreaker {
         static let slowShare = 0.9
         /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
-        /// Shortest pause that a target may ask for: what is shorter, or over already, does not keep a crowd away.
+        /// Shortest pause that a target may ask for. A shorter or past one would not hold back many callers.
         static let shortestPause: Duration = .seconds(1)
         /// Probes under way at most; all but one may be retries.
         static let probes = 2

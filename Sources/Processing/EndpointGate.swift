@@ -15,7 +15,7 @@ public enum GateKey: Hashable, Sendable {
 struct EndpointGate: Sendable {
     /// The kind of a call for its submission.
     enum Lane: Sendable {
-        /// A further call of an attempt that has begun: what was learnt before it is not thrown away.
+        /// A further call of an attempt that has begun, so that the results of its former calls are not lost.
         case continuation
         /// A repetition of a failed attempt, in memory or of a due row.
         case retry
@@ -77,7 +77,7 @@ struct EndpointGate: Sendable {
     /// Whether time or work elsewhere may change something.
     var hasWork: Bool { held > 0 || breaker.phase != .closed || takesEarly }
 
-    /// Applies another rate limit; what was used of the old one is forgotten.
+    /// Applies another rate limit; the use of the old one is forgotten.
     mutating func setRate(_ next: Double?) {
         guard rate?.rate != next else { return }
         rate = next.map { RateLimiter(rate: $0) }

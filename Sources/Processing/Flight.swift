@@ -290,7 +290,7 @@ extension WorkerCore {
         leave(token)
     }
 
-    /// A submission leaves without an outcome: whoever owns its partition or its row has it.
+    /// A submission leaves without an outcome. The present owner of its partition or row has it.
     mutating func leave(_ token: SubmissionToken) {
         move(token, to: .vacant)
         limit.release(

@@ -39,7 +39,7 @@ struct InFlightLimit: Sendable {
     var recordCount: Int { count - dueCount - outboxCount }
     private var dueBytes: Int64 { bytes / 8 }
     private var recordBytes: Int64 { bytes - dueBytes }
-    /// Submissions that gates may hold, all together: what does not need them has the other half.
+    /// Submissions that all gates together may hold. The other half is for submissions that need no gate.
     var gateCount: Int { count / 2 }
     /// The records among them.
     var gateRecordCount: Int { gateCount - dueCount }
@@ -101,8 +101,8 @@ struct InFlightLimit: Sendable {
 
     /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
     ///
-    /// - Parameter undecided: records that wait for Apple, or may have to. These may fill the part of the gates that is
-    ///   not the due rows', and what is asked for may be more of them.
+    /// - Parameter undecided: records that wait for Apple, or may have to. They may fill the gates' part beside the due
+    ///   rows, and demanded records may be more of them.
     mutating func raiseDemand(undecided: Int) -> Demand? {
         guard purchasesInFlight <= purchases else { return nil }
         let asked = max(0, demand.records - delivered.records)

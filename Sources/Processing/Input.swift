@@ -107,7 +107,7 @@ public struct Called: Sendable {
     }
 }
 
-/// Names a slot of a slab and its use: a result that comes for an earlier use finds nobody.
+/// Names a slot of a slab and its use, so that a result for an earlier use is dropped.
 ///
 /// Drivers hand it back with a result and read nothing from it.
 public struct Token<Element>: Hashable, Sendable {

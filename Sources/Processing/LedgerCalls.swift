@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// The ledger's second connection: which calls are made when, and what follows from their ends.
+/// The calls on the ledger's second connection, and the handling of their results.
 extension WorkerCore {
     mutating func makeLedgerCalls(into actions: inout Actions) {
         takeOver(into: &actions)
@@ -136,8 +136,7 @@ struct LedgerCalls {
 
     /// A call has its result.
     ///
-    /// - Returns: what the answer is for, and since when the ledger was away if this ends it; nil for a call of long
-    ///   ago.
+    /// - Returns: the call's purpose, and since when the ledger was away if this ends it; nil for a dropped call.
     mutating func answered(_ id: RequestID) -> (purpose: Purpose, awaySince: Instant?)? {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
         let since = awaySince

@@ -32,8 +32,8 @@ extension WorkerCore {
         }
     }
 
-    /// The ledger's and the group's offsets are of records that are gone; read from there, what stands at lower offsets
-    /// now would never be seen. All that the topic has is read, and the note of its first record puts both right.
+    /// The offsets of the ledger and the group belong to records that are gone. A start there would skip the records at
+    /// lower offsets. So the whole topic is read, and the note of its first record corrects both offsets.
     mutating func wentBack(_ place: Int, into actions: inout Actions) {
         lose(place, .fetching, into: &actions)
         partitions[place]?.readsOldest = true
@@ -158,7 +158,7 @@ extension WorkerCore {
         lastNoted[partition] = next
     }
 
-    /// A partition's ownership or assignment is of no more use: it is taken over anew, at once or after a pause.
+    /// A partition's ownership or assignment has ended. It is taken over anew, at once or after a pause.
     mutating func lose(_ place: Int, _ state: PartitionState, into actions: inout Actions) {
         guard let entry = partitions[place] else { return }
         if entry.state == .owned { actions.unassign.append(entry.partition) }
@@ -338,7 +338,7 @@ struct OwnedPartitions {
 
     mutating func remove(at place: Int) { places[place] = nil }
 
-    /// Begins another life of a partition; whatever belongs to the one before is of no more use.
+    /// Gives a partition a new assignment; results for the former one are dropped.
     mutating func restart(at place: Int, _ state: PartitionState) {
         guard let old = places[place] else { return }
         var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())

@@ -39,8 +39,8 @@ public struct Checked: Sendable {
 }
 
 public enum CheckResult: Sendable {
-    /// No submission can be read from the record: its event for the quarantine topic, and what is kept if that does not
-    /// take it.
+    /// No submission can be read from the record. It goes to the quarantine topic as the event, or as the stub if the
+    /// topic does not take it.
     case unreadable(Event, QuarantineStub)
     /// The record is the one that has its outcome, with what its app's rules say about copies that a repeat asks for.
     case known(RepeatPolicy)

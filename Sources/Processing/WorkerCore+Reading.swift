@@ -150,7 +150,7 @@ extension WorkerCore {
         checkNextAlone(at: place, into: &actions)
     }
 
-    /// All that was to be read one by one was: what waits behind it is read as it came.
+    /// Reading one by one is over; the waiting records are read as they came.
     private mutating func readFreely(at place: Int, into actions: inout Actions) {
         guard partitions[place]?.alone.first != nil else { return }
         partitions[place]?.readAloneBefore = nil

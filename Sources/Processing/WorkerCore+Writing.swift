@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Decisions: batched, written, and what the ledger made of them.
+/// Decisions are batched and written, and their results are handled.
 extension WorkerCore {
     private static let undecidedPause = Backoff(base: .milliseconds(10), cap: .seconds(1), jitter: .equal)
 
@@ -108,7 +108,7 @@ extension WorkerCore {
         }
     }
 
-    /// A decision is durable: its evidence is needed no more, and what it left in the ledger becomes due.
+    /// A decision is durable. Its evidence is dropped, and its rows in the ledger become due.
     private mutating func written(_ token: SubmissionToken, _ outcome: Outcome) {
         switch outcome {
         case .retrying, .held:
@@ -136,8 +136,8 @@ extension WorkerCore {
         }
     }
 
-    /// All that Apple has was granted before, and the claim seems to be about something new: a doubt first. Once it has
-    /// lasted, what was granted before answers the claim.
+    /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. That is a doubt at
+    /// first. After the doubt's limit the former grant answers the claim.
     private mutating func nothingNew(_ token: SubmissionToken, into actions: inout Actions) {
         flights[token].decidedAt = nil
         guard !flights[token].isOrphan else { return leave(token) }

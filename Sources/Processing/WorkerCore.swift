@@ -2,7 +2,7 @@ public import Contract
 import Ledger
 public import Scheduling
 
-/// Decides everything that happens to submissions: what is read, checked, asked, written, told, tried again, and when.
+/// Decides which submissions are read, checked, asked about, written, told and tried again, and when.
 ///
 /// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in what happened
 /// (``handle(_:at:wall:into:)``), ask at the end of each turn what is to be done (``endTurn(at:wall:into:)``), and do

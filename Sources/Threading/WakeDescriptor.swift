@@ -61,7 +61,7 @@ public final class WakeDescriptor: Sendable {
     }
 }
 
-/// The system refused a thread or a descriptor. Every case is for whoever starts the process to mend: the start fails.
+/// The system refused a thread or a descriptor. The start fails, and a person must mend the cause.
 public enum ThreadingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The process may have no more threads (`ulimit -u`, a container's limit of pids) or no memory for one's stack.
     case noThread(errno: Int32)

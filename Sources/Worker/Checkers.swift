@@ -5,7 +5,8 @@ import Processing
 import Synchronization
 import Threading
 
-/// The checkers: threads that parse records, verify signatures and apply the claim policy. Most of the CPU is used here.
+/// The checkers: threads that parse records, verify signatures and apply the claim policy. Most of the CPU is used
+/// here.
 ///
 /// Each has a mailbox of its own; chunks go to them in turn.
 final class CheckerPool: Sendable {
@@ -70,7 +71,7 @@ final class CheckerPool: Sendable {
     }
 }
 
-/// The content of ``Processing/Rules``: what checkers and HTTP need of the apps file.
+/// The content of ``Processing/Rules``: the part of the apps file that checkers and HTTP need.
 struct VerificationRules: Sendable {
     let checker: LocalChecker
     let verifiers: SignatureVerifiers
@@ -170,7 +171,8 @@ extension Evidence {
 }
 
 extension KnownOutcome? {
-    /// Whether it is the outcome of this claimant's submission: a topic that was made anew has other records at old offsets.
+    /// Whether it is the outcome of this claimant's submission: a topic that was made anew has other records at old
+    /// offsets.
     fileprivate func isOf(_ claimant: Claimant) -> Bool {
         guard let self else { return false }
         return self.bundleID == claimant.bundleID && self.submissionID == claimant.submissionID

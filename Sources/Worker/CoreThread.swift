@@ -33,8 +33,8 @@ protocol ConsumerPort: Sendable {
     func demand(_ demand: Demand)
 }
 
-/// The core's thread: takes what has come, lets the core decide, posts its actions. It has no branches of its own but
-/// for what a port needs: what it decided would be untested.
+/// The core's thread: it takes inputs, lets the core decide, and posts the actions. It has no branches beyond the needs
+/// of a port, because its own decisions would be untested.
 enum CoreThread {
     /// Turns come at least so often, as a sign of life.
     static let longestWait = Duration.seconds(5)

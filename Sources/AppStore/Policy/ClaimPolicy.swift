@@ -136,8 +136,8 @@ struct ClaimPolicy: Sendable {
 
 /// Purchases that Apple attests without all that a grant needs, in a form that is known: only names are left of them.
 ///
-/// The claimed purchase may be one of them, and that is never the player's fault, so a person must look. Others
-/// that nobody claims stand in nobody's way.
+/// The claimed purchase may be one of them. That is never the player's fault, so a person must decide. Unclaimed ones
+/// are ignored.
 struct UnreadablePurchases: Sendable {
     private var names: [(transactionID: TransactionID?, productID: ProductID?)] = []
 
@@ -164,7 +164,7 @@ struct UnreadablePurchases: Sendable {
 struct PurchaseCheck: Sendable {
     enum Finding: Hashable, Sendable {
         case passes(GrantablePurchase)
-        /// For good.
+        /// The rejection is final.
         case fails(Rejection)
         /// The rules need the purchase's account token, and this kind of evidence cannot say it.
         case tokenUnknown(Rejection)

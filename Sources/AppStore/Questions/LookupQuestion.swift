@@ -52,7 +52,7 @@ struct LookupQuestion: QuestionState {
     private var isRefusalRepeated = false
     /// Production took the token at least once.
     private var productionKnowsKey = false
-    /// Production refused the key, and what follows is the sandbox's word alone.
+    /// Production refused the key, so only the sandbox's answers follow.
     private var productionIsSilent = false
     private var pending: Pending?
 

@@ -2,8 +2,8 @@ import Contract
 
 /// The customer whom a receipt proves: where their history is found, and by which purchases it is known.
 ///
-/// Apple signs each transaction of a history, not whose history it is. One that shares nothing with the receipt is
-/// another customer's, whoever mixed them up.
+/// Apple signs each transaction of a history, but not the customer. A history that shares nothing with the receipt is
+/// another customer's.
 struct ProvenCustomer: Hashable, Sendable {
     /// A transaction of theirs: any leads to the history.
     let transactionID: TransactionID

@@ -138,8 +138,7 @@ struct ServerAPIRefusal: Hashable, Sendable {
     /// When Apple wants to be asked again.
     let notBefore: Timestamp?
 
-    /// Reads an answer other than HTTP 200. 401 has a text for a body, and what stands between us and Apple answers in
-    /// HTML.
+    /// Reads an answer other than HTTP 200. 401 has a text for a body, and intermediaries answer in HTML.
     init(httpStatus: Int, body: [UInt8], notBefore: Timestamp?) {
         var code: Int?
         let isWhole = readMembers(of: body) { walk, name throws(JSONUnreadable) in

@@ -22,7 +22,7 @@ struct VerifyReceiptResponse: Sendable {
 
     /// Reads a body; nil if it is not a JSON object with a status, or larger than ``maxBytes``.
     ///
-    /// All of it is looked at: what a body says that is damaged anywhere is worth nothing, whatever the damage.
+    /// The whole body is checked. A body that is damaged anywhere is no answer.
     init?(json body: [UInt8]) {
         guard body.count <= Self.maxBytes, let answer = try? AnswerMembers(json: body),
             let status = answer.texts[.status].flatMap(LenientNumber.integer)
@@ -250,7 +250,7 @@ struct AttestedRecord: Sendable {
             appAccountToken: texts[.appAccountToken]?.lowercased(), offer: offer)
     }
 
-    /// Nothing of it can lose a purchase: what is in another form counts as no offer.
+    /// An offer in another form counts as none, so that it cannot lose a purchase.
     private var offer: Offer? {
         if texts[.offerCodeName] != nil { return Offer(kind: .offerCode) }
         if texts[.promotionalOfferID] != nil { return Offer(kind: .promotional) }

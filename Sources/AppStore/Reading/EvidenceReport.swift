@@ -1,4 +1,4 @@
-/// Step by step, what was found about evidence: for people.
+/// The findings about evidence, step by step, for people.
 public struct EvidenceReport<Step: CaseIterable & Hashable & RawRepresentable<String> & Sendable>: Hashable, Sendable {
     /// How a check ended. The raw values are what reports say.
     public enum Outcome: String, Sendable {

@@ -34,7 +34,7 @@ struct MemberTexts<Member: Equatable & Sendable>: Sendable {
 
     /// The text of a member, if it has one. One that was set stays.
     subscript(member: Member) -> String? {
-        // By their places: what hands out entries counts a reference for each that is looked at.
+        // By index, because iteration over entries retains each one.
         for place in entries.indices where entries[place].member == member { return entries[place].text }
         return nil
     }

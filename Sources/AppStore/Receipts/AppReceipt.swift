@@ -66,7 +66,7 @@ public enum ReceiptOrigin: Hashable, Sendable {
 extension AppReceipt {
     /// Why the sender's own evidence rules out a submission to an app; nil if it does not.
     ///
-    /// The receipt is unauthenticated, but nobody gains by speaking against himself, so this costs Apple no call.
+    /// The receipt is unauthenticated, but a forger gains nothing from a contradiction. So no call is needed.
     public func contradiction(with app: App) -> Rejection? {
         if let bundleID, bundleID != app.bundleID {
             return Rejection(.bundleMismatch, "The receipt belongs to another app.")

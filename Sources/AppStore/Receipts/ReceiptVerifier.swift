@@ -154,8 +154,7 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     public var verdict: Verdict { .rejected(Rejection(.receiptNotAuthentic, detail)) }
 }
 
-/// A check that a receipt goes through, in this order; what fails one goes no further. The raw values are what reports
-/// say.
+/// The checks of a receipt, in this order; the first failure ends them. Reports show the raw values.
 public enum ReceiptStep: String, Sendable, CaseIterable {
     /// A PKCS#7 container of a receipt's attributes, which say when it was made.
     case form

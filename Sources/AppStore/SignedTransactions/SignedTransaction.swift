@@ -69,7 +69,7 @@ extension Purchase {
         TransactionID(text).isWellFormed ? text : nil
     }
 
-    /// Nothing of it can lose a purchase: what is in another form is left out.
+    /// Values in another form are left out, so that they cannot lose a purchase.
     private static func payment(_ payload: TransactionPayload) -> Payment? {
         // Of a purchase of several seats the price is the average of a seat, and ours is the whole quantity's.
         let price = payload.has("multiSeatInfo") ? nil : payload.text("price").flatMap(milliunits)

@@ -73,8 +73,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     }
 }
 
-/// A check that a signed transaction goes through, in this order; what fails one goes no further. The raw values are
-/// what reports say.
+/// The checks of a signed transaction, in this order; the first failure ends them. Reports show the raw values.
 public enum SignedTransactionStep: String, Sendable, CaseIterable {
     /// Size, and three parts in base64url with dots between them.
     case form

@@ -33,8 +33,8 @@ public final class SignedTransactionVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - text: a compact JWS of at most ``maxBytes``; white space around it is passed over.
-    ///   - now: wall-clock time; bounds how far ahead a transaction may be signed, and nothing else. A signature holds
-    ///     for ever, however long ago its certificates ran out: what counts is that they were valid when it was made.
+    ///   - now: wall-clock time; bounds how far ahead a transaction may be signed, and nothing else. A signature stays
+    ///     valid after its certificates expired, because they were valid when it was made.
     /// - Throws: why the text is no transaction that Apple signed; the error's `verdict` says what follows.
     public func verify(_ text: EvidenceText, now: Timestamp) throws(SignedTransactionError) -> SignedTransaction {
         let token = try CompactJWS(text)

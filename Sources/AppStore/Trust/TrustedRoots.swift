@@ -38,7 +38,7 @@ public struct TrustedRoots: Sendable {
     }
 
     /// Apple Root CA - G3, valid from 2014-04-30 to 2039-04-30, SHA-256 fingerprint
-    /// 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179: what StoreKit 2 transactions chain to
+    /// 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179. StoreKit 2 transactions chain to it
     /// ([Apple PKI](https://www.apple.com/certificateauthority/)).
     static let appleRootCAG3 = """
         -----BEGIN CERTIFICATE-----
@@ -60,7 +60,7 @@ public struct TrustedRoots: Sendable {
         """
 
     /// Apple Root CA ("Apple Inc. Root"), valid from 2006-04-25 to 2035-02-09, SHA-256 fingerprint
-    /// b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024: what App Store receipts chain to
+    /// b0b1730ecbc7ff4505142c49f1295e6eda6bcaed7e2c68c5be91b5a11001f024. App Store receipts chain to it
     /// ([Apple PKI](https://www.apple.com/certificateauthority/)).
     static let appleRootCA = """
         -----BEGIN CERTIFICATE-----

@@ -85,7 +85,7 @@ enum LoggedReason {
     static let explained: Set<String> = [
         "_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "_SSL", "_AUTHENTICATION",
     ]
-    /// syslog's number for errors; what is worse has a smaller one.
+    /// syslog's number for errors; worse levels have smaller numbers.
     private static let errorLevel: Int32 = 3
 
     /// The last reason in the log that a client has kept until now; nil if there is none.

@@ -257,7 +257,7 @@ final class ConsumerLoop {
 }
 
 extension ConsumerLoop {
-    /// Answers the group at once; what follows from it is the owner's, in its own time.
+    /// Answers the group at once. The owner reacts later.
     func rebalance(_ code: rd_kafka_resp_err_t, _ partitions: [KafkaPartition]) {
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: grant(partitions)

@@ -60,8 +60,8 @@ public struct KafkaConsumerConfiguration: Sendable {
         return try ClientProperties(client, defaults: defaults, rules: Self.rules)
     }
 
-    /// Makes a client with exactly the properties that ``KafkaConsumer`` would use, and throws it away: what this
-    /// accepts, a consumer accepts. The group is not joined.
+    /// Makes a client with exactly the properties that ``KafkaConsumer`` would use, and drops it. A consumer accepts
+    /// the same properties. The group is not joined.
     ///
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public func check() throws(KafkaError) { try properties().check(RD_KAFKA_CONSUMER) }
@@ -74,10 +74,10 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// (``PrefetchRefill``).
     static let hasQueueBackoff = rd_kafka_version() >= 0x0202_0000
 
-    /// Records that librdkafka may hold, whoever said so.
+    /// Records that librdkafka may hold, by the properties file or by default.
     var heldRecords: Int { client.properties["queued.min.messages"].flatMap { Int($0) } ?? Self.prefetchedRecords }
 
-    /// Bytes that it may hold, whoever said so.
+    /// Bytes that it may hold, by the properties file or by default.
     var heldBytes: Int {
         (client.properties["queued.max.messages.kbytes"].flatMap { Int($0) } ?? Self.prefetchedKilobytes) << 10
     }

@@ -16,7 +16,7 @@ public final class KafkaProducer {
     private static let eventsPerDrain = 1000
     /// Time for a client in fatal state to report what it held; then what is left is reported for it.
     private static let retirementLimit = Duration.seconds(5)
-    /// Clients that may be replaced within a minute. Beyond it records are refused: something is wrong for good.
+    /// Clients that may be replaced within a minute. Beyond it records are refused, because the fault is permanent.
     static let recreationsPerMinute = 5
 
     private let properties: ClientProperties

@@ -44,8 +44,8 @@ public struct KafkaProducerConfiguration: Sendable {
         return try ClientProperties(client, defaults: defaults, rules: Self.rules)
     }
 
-    /// Makes a client with exactly the properties that ``KafkaProducer`` would use, and throws it away: what this
-    /// accepts, a producer accepts.
+    /// Makes a client with exactly the properties that ``KafkaProducer`` would use, and drops it. A producer accepts
+    /// the same properties.
     ///
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public func check() throws(KafkaError) { try properties().check(RD_KAFKA_PRODUCER) }
