@@ -91,7 +91,7 @@ struct KafkaCheck {
             let present = Topic.allCases.map { settings.topics[$0] }.filter { name in
                 if case .present = description.topics[name] { true } else { false }
             }
-            return [CheckLine("broker", .good, "\(description.brokers.count) reachable")]
+            return [CheckLine("broker", .good, "\(description.brokers) reachable")]
                 + topics(description, configurations(of: present))
         } catch {
             return [
@@ -118,7 +118,7 @@ struct KafkaCheck {
             case .failed(let error): return CheckLine("topic \(name)", .failed, settings.words(error))
             case .present(let partitions):
                 var finding = TopicRequirements.finding(
-                    on: topic, partitions, configurations[name] ?? [:], brokers: description.brokers.count)
+                    on: topic, partitions, configurations[name] ?? [:], brokers: description.brokers)
                 if topic == .quarantined {
                     let input = configurations[settings.topics[.submitted]] ?? [:]
                     let failure = TopicRequirements.sizeFailure(

@@ -33,7 +33,7 @@ extension KafkaSettings {
             client: client, groupID: groupID, topics: [topics[.submitted]], groupInstanceID: groupInstanceID)
         do throws(KafkaError) {
             try consumer.check()
-            try KafkaProducerConfiguration(client: client).check()
+            try KafkaProducer.check(client)
         } catch {
             let status: ExitStatus = error.disposition == .configuration ? .configuration : .failed
             throw CommandFailure(status, "Kafka: \(words(error))")

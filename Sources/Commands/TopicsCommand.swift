@@ -48,7 +48,7 @@ enum TopicsCommand {
         _ names: TopicNames, partitions: Int, replicas: Int?, _ cluster: any ClusterAdmin
     ) throws(KafkaError) -> (answer: String, failure: KafkaError?) {
         let description = try cluster.describe()
-        let copies = replicas ?? max(1, min(3, description.brokers.count))
+        let copies = replicas ?? max(1, min(3, description.brokers))
         let missing = Topic.allCases.filter { topic in
             switch description.topics[names[topic]] {
             case .missing, nil: true

@@ -35,10 +35,10 @@ struct KafkaConsumerDriver: ConsumerPort {
 
     func demand(_ demand: Demand) { consumer.demand(records: demand.records, bytes: demand.bytes) }
 
-    /// An event of the consumer's, on its thread: for the core, for the process, or for the log.
+    /// An event of the consumer's, on its thread: for the core or for the process.
     static func received(
         _ event: KafkaConsumerEvent, core: Mailbox<CoreMail>, events: Mailbox<ProcessEvent>, metrics: WorkerMetrics,
-        activity: CoreActivity, logger: Logger
+        activity: CoreActivity
     ) {
         switch event {
         case .assigned(let partitions):
@@ -53,26 +53,16 @@ struct KafkaConsumerDriver: ConsumerPort {
                     .input(.records(batch(partition: $0.partition, assignmentID: $0.assignmentID, records: $0.records)))
                 })
         case .committedOffsets(let offsets):
-            let all = offsets.sorted { $0.key < $1.key }
+            let all = offsets?.sorted { $0.key < $1.key }
                 .map { CommittedOffset(partition: TopicPartition($0.key), offset: $0.value) }
             core.post(.input(.committed(all)))
-        case .committedOffsetsFailed: core.post(.input(.committed(nil)))
-        case .recordsGone(let partition, _, let offsets):
-            logger.error(
-                "Records were deleted before they were read: the topic's retention is shorter than the backlog",
-                metadata: ["partition": "\(partition)", "offsets": "\(offsets)"])
-        case .offsetsWentBack(let partition, let assignment, let expected, let found):
-            logger.error(
-                "A partition's offsets went back: its topic was made anew; it is read from its beginning",
-                metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
+        case .offsetsWentBack(_, let assignment):
             core.post(.input(.wentBack(AssignmentID(rawValue: assignment))))
         case .failed(let error):
             guard case .fatal = error else { return }
             events.post(.clientFailed("Kafka: \(error)"))
         // After a stop in order nobody reads it any more.
         case .stopped: events.post(.clientFailed("Kafka: the consumer has ended by itself"))
-        // The ledger's offsets are the ones that count.
-        case .committed, .commitFailed: break
         }
     }
 

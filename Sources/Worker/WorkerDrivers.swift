@@ -56,7 +56,7 @@ final class WorkerDrivers: Sendable {
             alerts: AlertLog(logger: logger, metrics: metrics),
             stopped: { events.post(.stopped($0)) })
         let producing = Producing(configuration.kafka, logger: logger, registry: registry)
-        do throws(KafkaError) { try producing.configuration.check() } catch { throw WorkerFailure(error) }
+        do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }
         do throws(ThreadingError) {
             thread = try CoreThread.start(
                 settings: settings, rules: rules.rules(configuration.apps, version: 1), ports: ports,
@@ -126,7 +126,7 @@ final class WorkerDrivers: Sendable {
         do throws(KafkaError) {
             return try KafkaConsumer(configuration: configuration, metrics: registry, logger: logger) { event in
                 KafkaConsumerDriver.received(
-                    event, core: core, events: events, metrics: metrics, activity: activity, logger: logger)
+                    event, core: core, events: events, metrics: metrics, activity: activity)
             }
         } catch {
             throw WorkerFailure(error)
@@ -136,7 +136,8 @@ final class WorkerDrivers: Sendable {
 
 /// Makes the producer, on the core's thread.
 struct Producing: Sendable {
-    let configuration: KafkaProducerConfiguration
+    let configuration: KafkaClientConfiguration
+    let topics: [String]
     let names: [Topic: String]
     let logger: Logger
     let registry: PrometheusRegistry
@@ -145,14 +146,16 @@ struct Producing: Sendable {
         var names: [Topic: String] = [:]
         for topic in Topic.outputs { names[topic] = kafka.topics[topic] }
         self.names = names
-        configuration = KafkaProducerConfiguration(client: kafka.client, topics: Topic.outputs.map { kafka.topics[$0] })
+        configuration = kafka.client
+        topics = Topic.outputs.map { kafka.topics[$0] }
         self.logger = logger
         self.registry = registry
     }
 
     func producer(wake: WakeDescriptor) throws(KafkaError) -> EventProducer {
         EventProducer(
-            producer: try KafkaProducer(configuration: configuration, wake: wake, metrics: registry, logger: logger),
+            producer: try KafkaProducer(
+                configuration: configuration, topics: topics, wake: wake, metrics: registry, logger: logger),
             names: names)
     }
 }

@@ -48,8 +48,7 @@ struct FixedCluster: ClusterAdmin {
 
     func describe() throws(KafkaError) -> KafkaClusterDescription {
         if let failure { throw failure }
-        return KafkaClusterDescription(
-            brokers: (0..<brokers).map { .init(id: Int32($0), host: "kafka-\($0)", port: 9092) }, topics: topics)
+        return KafkaClusterDescription(brokers: brokers, topics: topics)
     }
 
     func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {

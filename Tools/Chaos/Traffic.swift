@@ -28,9 +28,8 @@ final class Traffic {
         wake = try WakeDescriptor()
         var client = world.kafka.client
         client.properties["message.max.bytes"] = "4000000"
-        producer = try KafkaProducer(
-            configuration: KafkaProducerConfiguration(client: client, messageTimeout: .seconds(60)), wake: wake,
-            logger: world.logger)
+        client.properties["message.timeout.ms"] = "60000"
+        producer = try KafkaProducer(configuration: client, wake: wake, logger: world.logger)
     }
 
     /// A signed transaction of one of the apps.

@@ -38,8 +38,7 @@ final class Broker {
     /// Sends submissions, and returns once the broker has them all.
     func submit(_ submissions: [DemoSubmission]) throws {
         let producer = try KafkaProducer(
-            configuration: KafkaProducerConfiguration(client: client, topics: [Topic.submitted.defaultName]),
-            wake: try WakeDescriptor(), logger: logger)
+            configuration: client, topics: [Topic.submitted.defaultName], wake: try WakeDescriptor(), logger: logger)
         var reports: [KafkaDeliveryReport] = []
         for (index, submission) in submissions.enumerated() {
             let record = KafkaProducerRecord(

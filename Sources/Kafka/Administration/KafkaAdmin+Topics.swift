@@ -3,14 +3,13 @@ internal import CLibrdkafka
 /// A topic to be created.
 public struct KafkaNewTopic: Sendable, Hashable {
     public var name: String
-    /// How many partitions; they can be added later, never taken away.
+    /// They can be added later, never taken away.
     public var partitions: Int
     /// How many copies of each; nil for the cluster's default (brokers from 2.4).
     public var replicas: Int?
     /// Topic properties like `retention.ms`, `min.insync.replicas`, `max.message.bytes` and `cleanup.policy`.
     public var configuration: [String: String]
 
-    /// A topic with these properties.
     public init(name: String, partitions: Int, replicas: Int? = nil, configuration: [String: String] = [:]) {
         self.name = name
         self.partitions = partitions

@@ -13,7 +13,6 @@ public struct KafkaAdmin: Sendable {
     private let configuration: KafkaClientConfiguration
     private let logger: Logger
 
-    /// Connects nowhere yet.
     public init(configuration: KafkaClientConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
@@ -29,16 +28,11 @@ public struct KafkaAdmin: Sendable {
     }
 
     /// Runs `body` with a client of its own.
-    ///
-    /// - Parameter group: makes the client a consumer that knows this group, and is no member of it.
-    func withClient<Value>(
-        knowing group: String? = nil, _ body: (ClientHandle) throws(KafkaError) -> Value
-    ) throws(KafkaError) -> Value {
-        var properties = try ClientProperties(configuration, defaults: [:], rules: [])
-        if let group { properties.onlyLook(knowing: group) }
-        let handle = try ClientHandle(group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties)
+    func withClient<Value>(_ body: (ClientHandle) throws(KafkaError) -> Value) throws(KafkaError) -> Value {
+        let properties = try ClientProperties(configuration, defaults: [:], rules: [])
+        let handle = try ClientHandle(RD_KAFKA_PRODUCER, properties: properties)
         defer {
-            if !handle.destroy(leavingGroup: false, until: .now + Self.freeingLimit) {
+            if !handle.destroy(until: .now + Self.freeingLimit) {
                 logger.warning("A Kafka client for administration was left behind: it is not freed in time")
             }
         }
@@ -87,20 +81,6 @@ extension KafkaAdmin {
         }
     }
 
-    /// The offsets (the next to read) that a group has committed; partitions for which it has none, or that are not
-    /// there, are left out.
-    ///
-    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
-    ///   `timeout`, configuration errors.
-    public func committedOffsets(
-        of group: String, in partitions: [KafkaPartition], timeout: Duration = .seconds(30)
-    ) throws(KafkaError) -> [KafkaPartition: Int64] {
-        guard !partitions.isEmpty else { return [:] }
-        return try withClient(knowing: group) { handle throws(KafkaError) in
-            try handle.committedOffsets(partitions, timeout: timeout)
-        }
-    }
-
     private static func offsets(
         _ handle: ClientHandle, _ partition: KafkaPartition, deadline: Instant
     ) throws(KafkaError) -> Range<Int64> {
@@ -146,13 +126,6 @@ enum AdminRequest {
 
 /// A cluster's answer about itself.
 public struct KafkaClusterDescription: Sendable, Equatable {
-    /// One broker as it is advertised to clients.
-    public struct Broker: Sendable, Hashable {
-        public let id: Int32
-        public let host: String
-        public let port: Int32
-    }
-
     /// The state of one topic's partitions.
     public struct Partitions: Sendable, Hashable {
         public let count: Int
@@ -172,25 +145,17 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         case failed(KafkaError)
     }
 
-    public let brokers: [Broker]
-    /// The topics asked about.
-    public internal(set) var topics: [String: Topic]
+    /// How many there are.
+    public let brokers: Int
+    public let topics: [String: Topic]
+}
 
-    init(brokers: [Broker], topics: [String: Topic]) {
-        self.brokers = brokers
-        self.topics = topics
-    }
-
+extension KafkaClusterDescription {
     init(_ metadata: rd_kafka_metadata) {
-        let brokers = UnsafeMutableBufferPointer(start: metadata.brokers, count: Int(metadata.broker_cnt)).map {
-            (broker: rd_kafka_metadata_broker) in
-            Broker(id: broker.id, host: broker.host.map { String(cString: $0) } ?? "", port: Int32(broker.port))
-        }
-        self.brokers = brokers.sorted { $0.id < $1.id }
-        topics = [:]
-        for topic in UnsafeMutableBufferPointer(start: metadata.topics, count: Int(metadata.topic_cnt)) {
-            topics[String(cString: topic.topic)] = Topic(topic)
-        }
+        let topics = UnsafeBufferPointer(start: metadata.topics, count: Int(metadata.topic_cnt))
+        self.init(
+            brokers: Int(metadata.broker_cnt),
+            topics: topics.reduce(into: [:]) { $0[String(cString: $1.topic)] = Topic($1) })
     }
 }
 

@@ -41,15 +41,13 @@ public struct KafkaScan: Sendable {
         guard !progress.isFinished else { return }
         let handle = try open(from: stretches.filter { !$0.value.isEmpty }.mapValues(\.lowerBound))
         defer {
-            if !handle.destroy(leavingGroup: false, until: .now + .seconds(5)) {
+            if !handle.destroy(until: .now + .seconds(5)) {
                 logger.warning("A Kafka client that scanned was left behind: it is not freed in time")
             }
         }
         while !progress.isFinished {
             for (partition, records) in try poll(handle, &progress) {
-                let batch = KafkaBatch(
-                    partition: partition, assignmentID: 0, records: records, end: stretches[partition]?.upperBound)
-                guard take(batch) else { return }
+                guard take(KafkaBatch(partition: partition, assignmentID: 0, records: records)) else { return }
             }
         }
     }
@@ -64,7 +62,7 @@ public struct KafkaScan: Sendable {
             try KafkaError.check(rd_kafka_assign(handle.pointer, list.pointer))
             return handle
         } catch {
-            handle.destroy(leavingGroup: false)
+            handle.destroy()
             throw error
         }
     }

@@ -9,8 +9,8 @@ struct ClientEvent: ~Copyable {
         case error(rd_kafka_resp_err_t, text: String, isFatal: Bool)
         case statistics(String)
         case rebalance(rd_kafka_resp_err_t, [KafkaPartition])
-        /// The answer to a commit; per partition where the request as a whole succeeded.
-        case committed(rd_kafka_resp_err_t, refused: [KafkaPartition: KafkaError])
+        /// The answer to a commit.
+        case committed(rd_kafka_resp_err_t)
         /// Delivery reports, to be read with ``forEachDelivery(_:)``.
         case deliveries
         case other(String)
@@ -35,9 +35,7 @@ struct ClientEvent: ~Copyable {
         case RD_KAFKA_EVENT_STATS: return .statistics(string(rd_kafka_event_stats(pointer)))
         case RD_KAFKA_EVENT_REBALANCE:
             return .rebalance(rd_kafka_event_error(pointer), .all(in: rd_kafka_event_topic_partition_list(pointer)))
-        case RD_KAFKA_EVENT_OFFSET_COMMIT:
-            return .committed(
-                rd_kafka_event_error(pointer), refused: .refused(in: rd_kafka_event_topic_partition_list(pointer)))
+        case RD_KAFKA_EVENT_OFFSET_COMMIT: return .committed(rd_kafka_event_error(pointer))
         case RD_KAFKA_EVENT_DR: return .deliveries
         default: return .other(string(rd_kafka_event_name(pointer)))
         }
@@ -59,9 +57,7 @@ struct ClientEvent: ~Copyable {
     private func string(_ text: UnsafePointer<CChar>?) -> String { text.map(String.init(cString:)) ?? "" }
 }
 
-/// One reference to a librdkafka queue, released when this goes.
-///
-/// Confined to the thread that made it.
+/// One reference to a librdkafka queue, released when this goes. Confined to the thread that made it.
 final class ClientQueue {
     let pointer: OpaquePointer
 
@@ -79,8 +75,7 @@ final class ClientQueue {
 
     /// The queue that delivery reports, logs, errors and statistics come out of.
     static func main(_ handle: ClientHandle) throws(KafkaError) -> ClientQueue {
-        let queue = try ClientQueue(rd_kafka_queue_get_main(handle.pointer))
-        return try queue.takingLogs(of: handle)
+        try ClientQueue(rd_kafka_queue_get_main(handle.pointer)).takingLogs(of: handle)
     }
 
     /// The consumer's queue with the main queue led into it: rebalances and everything else that is not a record.

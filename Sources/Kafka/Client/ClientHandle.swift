@@ -1,10 +1,8 @@
 internal import CLibrdkafka
-internal import Logging
 internal import Scheduling
-internal import Synchronization
 internal import Threading
 
-/// A librdkafka client instance. Its owner calls ``destroy(leavingGroup:)`` last, which frees it once.
+/// A librdkafka client instance. Its owner calls ``destroy()`` last, which frees it once.
 ///
 /// `@unchecked Sendable`: the pointer never changes, and librdkafka's handle may be used from any thread. By this
 /// module's rule only the owner thread uses and destroys it once that thread runs.
@@ -20,7 +18,10 @@ final class ClientHandle: @unchecked Sendable {
             let result = rd_kafka_conf_set(configuration, key, value, nil, 0)
             guard result == RD_KAFKA_CONF_OK else {
                 rd_kafka_conf_destroy(configuration)
-                throw result == RD_KAFKA_CONF_UNKNOWN ? .unknownProperty(key: key) : .invalidPropertyValue(key: key)
+                throw .refusedProperty(
+                    key: key,
+                    text: result == RD_KAFKA_CONF_UNKNOWN
+                        ? "librdkafka knows no property \(key)" : "the property \(key) does not take this value")
             }
         }
         rd_kafka_conf_set_events(
@@ -35,18 +36,17 @@ final class ClientHandle: @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// Frees the client and joins its threads. Every queue, event, message and list of it must be gone before.
-    func destroy(leavingGroup: Bool) {
-        rd_kafka_destroy_flags(pointer, leavingGroup ? 0 : RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
-    }
+    /// Frees the client and joins its threads; no group is left. Every queue, event, message and list of it must be gone
+    /// before.
+    func destroy() { rd_kafka_destroy_flags(pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
 
-    /// As ``destroy(leavingGroup:)``, on a thread of its own and until `deadline`: some librdkafka versions hang in it.
+    /// As ``destroy()``, on a thread of its own and until `deadline`: some librdkafka versions hang in it.
     /// - Returns: whether it was over in time; if not, the thread is left behind with the handle.
-    func destroy(leavingGroup: Bool, until deadline: Instant) -> Bool {
+    func destroy(until deadline: Instant) -> Bool {
         do throws(ThreadingError) {
             let done = try WakeDescriptor()
             let thread = try OwnerThread(name: "kafka-teardown") { [self] in
-                destroy(leavingGroup: leavingGroup)
+                destroy()
                 done.signal()
             }
             guard done.wait(until: deadline) else { return false }
@@ -54,7 +54,7 @@ final class ClientHandle: @unchecked Sendable {
             return true
         } catch {
             // No thread to watch it from; this one is the caller's own.
-            destroy(leavingGroup: leavingGroup)
+            destroy()
             return true
         }
     }
@@ -104,18 +104,15 @@ extension String {
 /// The librdkafka properties of one client: this module's defaults, then the operator's, minus what may not be changed.
 struct ClientProperties: Sendable {
     /// A property that the operator may set to nothing but `allowed`.
-    struct Rule: Sendable {
-        let key: String
-        let allowed: Set<String>
-        let reason: String
-    }
+    typealias Rule = (key: String, allowed: Set<String>, reason: String)
 
     private(set) var values: [String: String]
 
     init(_ configuration: KafkaClientConfiguration, defaults: [String: String], rules: [Rule]) throws(KafkaError) {
         for rule in Self.commonRules + rules {
             guard let value = configuration.properties[rule.key], !rule.allowed.contains(value) else { continue }
-            throw .refusedProperty(key: rule.key, reason: rule.reason)
+            throw .refusedProperty(
+                key: rule.key, text: "the property \(rule.key) cannot be set so: \(rule.reason)")
         }
         values = [
             "bootstrap.servers": configuration.bootstrapServers,
@@ -134,17 +131,15 @@ struct ClientProperties: Sendable {
     /// Values that may be seen nowhere: passwords, private keys and tokens, by the names that librdkafka gives them.
     var secrets: [String] {
         values.filter { key, value in
-            !value.isEmpty
-                && ["password", "secret", "key.pem", "oauthbearer.config"].contains { key.contains($0) }
-        }
-        .map(\.value)
+            !value.isEmpty && ["password", "secret", "key.pem", "oauthbearer.config"].contains { key.contains($0) }
+        }.map(\.value)
     }
 
     /// Makes a client of these properties and throws it away; no broker is asked.
     func check(_ type: rd_kafka_type_t) throws(KafkaError) {
         let handle = try ClientHandle(type, properties: self)
         // A client that is not freed in time was accepted all the same.
-        _ = handle.destroy(leavingGroup: false, until: .now + .seconds(5))
+        _ = handle.destroy(until: .now + .seconds(5))
     }
 
     /// Makes it a consumer's that only looks on, whatever the operator set for workers.
@@ -160,12 +155,12 @@ struct ClientProperties: Sendable {
         values.merge(forced) { _, new in new }
     }
 
-    private static let commonRules = [
-        Rule(key: "bootstrap.servers", allowed: [], reason: "it has a setting of its own"),
-        Rule(key: "metadata.broker.list", allowed: [], reason: "bootstrap.servers has a setting of its own"),
-        Rule(key: "client.id", allowed: [], reason: "the program sets it"),
-        Rule(key: "statistics.interval.ms", allowed: [], reason: "metrics and the watch over the client rest on it"),
-        Rule(key: "log.queue", allowed: ["true"], reason: "logs come through it"),
+    private static let commonRules: [Rule] = [
+        ("bootstrap.servers", [], "it has a setting of its own"),
+        ("metadata.broker.list", [], "bootstrap.servers has a setting of its own"),
+        ("client.id", [], "the program sets it"),
+        ("statistics.interval.ms", [], "metrics and the watch over the client rest on it"),
+        ("log.queue", ["true"], "logs come through it"),
     ]
 }
 

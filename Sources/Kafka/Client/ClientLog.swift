@@ -6,12 +6,12 @@ internal import Scheduling
 /// Confined to the client's thread.
 struct ClientLog {
     private let logger: Logger
-    private var reachability = Reachability()
+    private var awaySince: Instant?
 
     init(logger: Logger) { self.logger = logger }
 
     /// Whether the cluster is away as far as this client knows.
-    var isAway: Bool { reachability.awaySince != nil }
+    var isAway: Bool { awaySince != nil }
 
     /// Writes one of librdkafka's lines.
     func write(level: Int32, facility: String, text: String) {
@@ -23,7 +23,8 @@ struct ClientLog {
     /// Writes an error that librdkafka raised. Errors of connections have level info, because it reconnects without
     /// limit.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
-        if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue, reachability.lost(at: now) {
+        if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue, !isAway {
+            awaySince = now
             logger.warning("No Kafka broker can be reached", metadata: ["text": failure.text])
             return
         }
@@ -34,9 +35,10 @@ struct ClientLog {
     }
 
     mutating func connected(at now: Instant) {
-        guard let duration = reachability.regained(at: now) else { return }
+        guard let start = awaySince else { return }
+        awaySince = nil
         logger.notice(
-            "Kafka brokers can be reached again", metadata: ["seconds": "\(duration.components.seconds)"])
+            "Kafka brokers can be reached again", metadata: ["seconds": "\((now - start).components.seconds)"])
     }
 
     private static func isAboutConnections(_ facility: String) -> Bool {
@@ -54,25 +56,6 @@ struct ClientLog {
         case 6: .info
         default: .debug
         }
-    }
-}
-
-/// Whether the cluster is away, and since when. Pure.
-struct Reachability {
-    private(set) var awaySince: Instant?
-
-    /// - Returns: whether this is news.
-    mutating func lost(at now: Instant) -> Bool {
-        guard awaySince == nil else { return false }
-        awaySince = now
-        return true
-    }
-
-    /// - Returns: how long the cluster was away, if this is news.
-    mutating func regained(at now: Instant) -> Duration? {
-        guard let start = awaySince else { return nil }
-        awaySince = nil
-        return now - start
     }
 }
 

@@ -3,12 +3,9 @@ internal import Threading
 
 /// The reason that a Kafka operation failed, cut by what the caller can do about it.
 public enum KafkaError: Error, Sendable, Hashable {
-    /// librdkafka knows no property of this name. The operator corrects the configuration.
-    case unknownProperty(key: String)
-    /// The property does not take this value, which is not repeated because it may be a secret.
-    case invalidPropertyValue(key: String)
-    /// The property is one that this module's guarantees rest on. The operator removes it.
-    case refusedProperty(key: String, reason: String)
+    /// librdkafka knows no such property, it does not take this value, or this module's guarantees rest on another one.
+    /// The text repeats no value, which may be a secret. The operator corrects the configuration.
+    case refusedProperty(key: String, text: String)
     /// The properties contradict one another, or a file that they name cannot be used.
     case invalidConfiguration(KafkaFailure)
     /// Credentials or access rights do not allow it. The operator changes them; trying again alone does not help.
@@ -34,10 +31,9 @@ public enum KafkaError: Error, Sendable, Hashable {
         case reject
     }
 
-    /// Advice on what to do about this error.
     public var disposition: Disposition {
         switch self {
-        case .unknownProperty, .invalidPropertyValue, .refusedProperty, .invalidConfiguration, .denied: .configuration
+        case .refusedProperty, .invalidConfiguration, .denied: .configuration
         case .rejected: .reject
         case .transient: .retry
         case .fatal, .resourcesExhausted: .recreate
@@ -46,10 +42,7 @@ public enum KafkaError: Error, Sendable, Hashable {
 
     /// The property that the configuration is refused for, where it is one.
     public var property: String? {
-        switch self {
-        case .unknownProperty(let key), .invalidPropertyValue(let key), .refusedProperty(let key, _): key
-        default: nil
-        }
+        if case .refusedProperty(let key, _) = self { key } else { nil }
     }
 
     /// The words of librdkafka or the broker, where it was one of them that failed.
@@ -67,13 +60,10 @@ extension KafkaError: CustomStringConvertible {
     /// One line for people, without any property's value.
     public var description: String {
         switch self {
-        case .unknownProperty(let key): "librdkafka knows no property \(key)"
-        case .invalidPropertyValue(let key): "the property \(key) does not take this value"
-        case .refusedProperty(let key, let reason): "the property \(key) cannot be set so: \(reason)"
+        case .refusedProperty(_, let text), .resourcesExhausted(let text): text
         case .invalidConfiguration(let failure), .denied(let failure), .rejected(let failure),
             .transient(let failure), .fatal(let failure):
             "\(failure)"
-        case .resourcesExhausted(let reason): reason
         }
     }
 }
@@ -94,8 +84,7 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
 extension KafkaFailure {
     init(_ code: rd_kafka_resp_err_t, text: String? = nil) {
         self.init(
-            code: code.rawValue,
-            name: rd_kafka_err2name(code).map(String.init(cString:)) ?? "UNKNOWN",
+            code: code.rawValue, name: rd_kafka_err2name(code).map(String.init(cString:)) ?? "UNKNOWN",
             text: text ?? rd_kafka_err2str(code).map(String.init(cString:)) ?? "")
     }
 }
@@ -126,14 +115,14 @@ extension KafkaError {
         }
     }
 
-    /// Takes over `error`, which librdkafka's newer calls return, and frees it. `nil` for success.
-    static func taking(_ error: OpaquePointer?) -> KafkaError? {
-        guard let error else { return nil }
+    /// Takes over `error`, which librdkafka's newer calls return, frees it and throws; nil is success.
+    static func check(taking error: OpaquePointer?) throws(KafkaError) {
+        guard let error else { return }
         defer { rd_kafka_error_destroy(error) }
         let text = rd_kafka_error_string(error).map(String.init(cString:))
         let classified = KafkaError(rd_kafka_error_code(error), text: text)
-        if rd_kafka_error_is_fatal(error) != 0, let failure = classified.failure { return .fatal(failure) }
-        return classified
+        if rd_kafka_error_is_fatal(error) != 0, let failure = classified.failure { throw .fatal(failure) }
+        throw classified
     }
 
     /// Throws the error for `code`, unless it is success.

@@ -3,26 +3,20 @@ internal import CLibrdkafka
 /// One partition of one topic.
 public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
     public let topic: String
-    /// The partition's number, from 0.
+    /// From 0.
     public let index: Int32
 
-    /// Names the partition; it need not exist.
     public init(topic: String, index: Int32) {
         self.topic = topic
         self.index = index
     }
 
     /// By the number alone: a client has one topic or a few, and a topic's name costs more to hash than to compare.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(index)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(index) }
 
     public var description: String { "\(topic)[\(index)]" }
 
-    /// By topic, then by number.
-    public static func < (left: Self, right: Self) -> Bool {
-        (left.topic, left.index) < (right.topic, right.index)
-    }
+    public static func < (left: Self, right: Self) -> Bool { (left.topic, left.index) < (right.topic, right.index) }
 }
 
 extension KafkaPartition {
@@ -42,9 +36,7 @@ struct PartitionList: ~Copyable {
             throw .noMemory(for: "rd_kafka_topic_partition_list_new")
         }
         self.pointer = pointer
-        for partition in partitions {
-            rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.index)
-        }
+        for partition in partitions { rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.index) }
     }
 
     /// With the offset of each: the next to be read.
@@ -63,7 +55,10 @@ struct PartitionList: ~Copyable {
     }
 
     /// The partitions for which the last call that took this list reported an error.
-    var refused: [KafkaPartition: KafkaError] { .refused(in: pointer) }
+    var refused: [KafkaPartition: KafkaError] {
+        elements(of: pointer).filter { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }
+            .reduce(into: [:]) { $0[KafkaPartition($1)] = KafkaError($1.err) }
+    }
 }
 
 extension KafkaPartition {
@@ -75,15 +70,6 @@ extension KafkaPartition {
 extension [KafkaPartition] {
     static func all(in list: UnsafePointer<rd_kafka_topic_partition_list_t>?) -> Self {
         elements(of: list).map(KafkaPartition.init)
-    }
-}
-
-extension [KafkaPartition: KafkaError] {
-    static func refused(in list: UnsafePointer<rd_kafka_topic_partition_list_t>?) -> Self {
-        elements(of: list).reduce(into: [:]) { refused, element in
-            guard element.err != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-            refused[KafkaPartition(element)] = KafkaError(element.err)
-        }
     }
 }
 

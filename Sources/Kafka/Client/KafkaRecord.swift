@@ -7,8 +7,6 @@ public struct KafkaBatch: Sendable, Hashable {
     public let assignmentID: UInt64
     /// At least one.
     public let records: [KafkaRecord]
-    /// The partition's end as the last answer of its leader had it: the next offset to be written. Nil if not known.
-    public let end: Int64?
 }
 
 /// One record, copied out of librdkafka's memory.
@@ -45,10 +43,9 @@ public struct KafkaRecord: Sendable, Hashable {
 /// One header of a record. A name may occur more than once; order is kept.
 public struct KafkaHeader: Sendable, Hashable {
     public let name: String
-    /// Its bytes; `nil` is a null value, which differs from an empty one.
+    /// Nil is a null value, which differs from an empty one.
     public let value: [UInt8]?
 
-    /// A header with these bytes.
     public init(name: String, value: [UInt8]?) {
         self.name = name
         self.value = value

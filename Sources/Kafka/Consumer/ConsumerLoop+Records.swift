@@ -36,9 +36,7 @@ extension ConsumerLoop {
             guard !records.isEmpty else { return }
             assignment.advance(partition, to: reading.next)
             batches.append(
-                KafkaBatch(
-                    partition: partition, assignmentID: reading.assignmentID, records: records,
-                    end: end(of: partition)))
+                KafkaBatch(partition: partition, assignmentID: reading.assignmentID, records: records))
             records = []
         }
         while demand.isOpen, let message = buffer.takeOldest() {
@@ -53,8 +51,7 @@ extension ConsumerLoop {
             case .inOrder: break
             case .afterGone(let offsets):
                 collect()
-                send(&batches)
-                recordsGone(partition, reading, offsets)
+                recordsGone(partition, offsets)
             case .wentBack(let expected):
                 collect()
                 send(&batches)
@@ -74,16 +71,11 @@ extension ConsumerLoop {
         batches = []
     }
 
-    private func recordsGone(
-        _ partition: KafkaPartition, _ reading: PartitionAssignment.Reading, _ offsets: Range<Int64>
-    ) {
+    private func recordsGone(_ partition: KafkaPartition, _ offsets: Range<Int64>) {
         metrics.recordsGone.increment(by: offsets.count)
         logger.error(
             "Records were deleted from the topic before they were read; reading goes on after them",
-            metadata: [
-                "partition": "\(partition)", "from": "\(offsets.lowerBound)", "to": "\(offsets.upperBound)",
-            ])
-        sink(.recordsGone(partition, assignmentID: reading.assignmentID, offsets))
+            metadata: ["partition": "\(partition)", "from": "\(offsets.lowerBound)", "to": "\(offsets.upperBound)"])
     }
 
     private func wentBack(
@@ -93,16 +85,7 @@ extension ConsumerLoop {
         logger.error(
             "A partition's offsets went back: its topic was made anew or lost its end",
             metadata: ["partition": "\(partition)", "expected": "\(expected)", "found": "\(found)"])
-        sink(
-            .offsetsWentBack(
-                partition, assignmentID: reading.assignmentID, expected: expected, found: found))
-    }
-
-    /// The partition's end as librdkafka has it from the latest answer.
-    private func end(of partition: KafkaPartition) -> Int64? {
-        var (low, high): (Int64, Int64) = (0, 0)
-        let code = rd_kafka_get_watermark_offsets(handle.pointer, partition.topic, partition.index, &low, &high)
-        return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
+        sink(.offsetsWentBack(partition, assignmentID: reading.assignmentID))
     }
 
     /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of all

@@ -42,18 +42,15 @@ final class ConsumerLoop {
     private let isCooperative: Bool
     private let isStatic: Bool
     private let commands: Mailbox<ConsumerCommand>
-    private let activity: ConsumerActivity
     private var leaving: GroupLeaving?
     private var hasFailed = false
 
     init(
         handle: ClientHandle, configuration: KafkaConsumerConfiguration, commands: Mailbox<ConsumerCommand>,
-        activity: ConsumerActivity, metrics: PrometheusRegistry, logger: Logger,
-        sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
+        metrics: PrometheusRegistry, logger: Logger, sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
     ) throws(KafkaError) {
         self.handle = handle
         self.commands = commands
-        self.activity = activity
         self.metrics = ConsumerMetrics(metrics)
         self.logger = logger
         self.sink = sink
@@ -71,7 +68,6 @@ final class ConsumerLoop {
     func run() -> Instant {
         var waiting: [ConsumerCommand] = []
         while true {
-            activity.countTurn()
             // First: a command may be for partitions that the group has just taken away.
             serveControl()
             commands.takeAll(into: &waiting)
@@ -95,7 +91,9 @@ final class ConsumerLoop {
     private func carryOut(_ command: ConsumerCommand) {
         switch command {
         case .demand(let records, let bytes): demand.set(records: records, bytes: bytes)
-        case .assign(let starts): begin(starts)
+        case .assign(let starts):
+            guard leaving == nil else { return }
+            for call in assignment.start(starts, isIncremental: isIncremental) { carryOut(call) }
         case .unassign(let partitions):
             guard leaving == nil else { return }
             for call in assignment.stop(partitions, isIncremental: isIncremental) { carryOut(call) }
@@ -106,46 +104,28 @@ final class ConsumerLoop {
         }
     }
 
-    private func begin(_ starts: [KafkaStart]) {
-        guard leaving == nil else { return }
-        for call in assignment.start(starts, isIncremental: isIncremental) { carryOut(call) }
-    }
-
     // MARK: Offsets
 
     private func fetchCommitted(_ partitions: [KafkaPartition]) {
         do throws(KafkaError) {
-            guard leaving == nil else { throw KafkaError(RD_KAFKA_RESP_ERR__DESTROY) }
+            guard leaving == nil else { return sink(.committedOffsets(nil)) }
             let offsets = try handle.committedOffsets(partitions, timeout: Self.fetchCommittedLimit)
             sink(.committedOffsets(Dictionary(partitions.map { ($0, offsets[$0]) }) { first, _ in first }))
         } catch {
-            sink(.committedOffsetsFailed(partitions, error))
+            sink(.committedOffsets(nil))
         }
     }
 
     private func sendCommits() {
         commits.isHeldBack = isJoining && isIncremental
-        let foreign = commits.drop(except: assignment.granted)
-        if !foreign.isEmpty { sink(.commitFailed(foreign, KafkaError(RD_KAFKA_RESP_ERR__STATE))) }
+        commits.drop(except: assignment.granted)
         guard let offsets = commits.next() else { return }
         do throws(KafkaError) {
             let list = try PartitionList(offsets: offsets)
             try KafkaError.check(rd_kafka_commit_queue(handle.pointer, list.pointer, control.pointer, nil, nil))
         } catch {
-            sink(.commitFailed(commits.answered(), error))
-        }
-    }
-
-    private func committed(_ code: rd_kafka_resp_err_t, refused: [KafkaPartition: KafkaError]) {
-        let offsets = commits.answered()
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { metrics.count(KafkaFailure(code)) }
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR, refused.isEmpty {
-            return sink(.commitFailed(offsets, KafkaError(code)))
-        }
-        let accepted = offsets.filter { refused[$0.key] == nil }
-        if !accepted.isEmpty { sink(.committed(accepted)) }
-        if let error = refused.min(by: { $0.key < $1.key })?.value {
-            sink(.commitFailed(offsets.filter { refused[$0.key] != nil }, error))
+            commits.answered()
+            report(error)
         }
     }
 
@@ -167,7 +147,9 @@ final class ConsumerLoop {
         case .error(let code, let text, let isFatal): failed(code, text: text, isFatal: isFatal)
         case .statistics(let json): note(json)
         case .rebalance(let code, let partitions): rebalance(code, partitions)
-        case .committed(let code, let refused): committed(code, refused: refused)
+        case .committed(let code):
+            commits.answered()
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR { metrics.count(KafkaFailure(code)) }
         case .deliveries, .other: break
         }
     }
@@ -198,7 +180,6 @@ final class ConsumerLoop {
     }
 
     private func note(_ json: String) {
-        activity.countStatistics()
         guard let statistics = ClientStatistics.decode(json) else {
             logger.warning("Kafka statistics cannot be read")
             return
@@ -229,15 +210,16 @@ final class ConsumerLoop {
         defer { commands.wake.signal() }
         if isWaiting {
             logger.warning(
-                "The Kafka consumer goes without having been let into its group, which may miss it for a session"
-            )
+                "The Kafka consumer goes without having been let into its group, which may miss it for a session")
         }
         // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
         guard !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000 else {
             leaving?.giveUp()
             return
         }
-        if let error = KafkaError.taking(rd_kafka_consumer_close_queue(handle.pointer, control.pointer)) {
+        do throws(KafkaError) {
+            try KafkaError.check(taking: rd_kafka_consumer_close_queue(handle.pointer, control.pointer))
+        } catch {
             logger.warning("The Kafka consumer cannot leave its group", metadata: ["error": "\(error)"])
             leaving?.giveUp()
         }
@@ -251,8 +233,6 @@ final class ConsumerLoop {
         while let event = control.nextEvent() { serve(event.content) }
         metrics.granted.set(0)
         metrics.read.set(0)
-        let unanswered = commits.answered().merging(commits.waiting) { _, latest in latest }
-        if !unanswered.isEmpty { sink(.commitFailed(unanswered, KafkaError(RD_KAFKA_RESP_ERR__DESTROY))) }
     }
 }
 
@@ -275,8 +255,7 @@ extension ConsumerLoop {
     private func grant(_ partitions: [KafkaPartition]) {
         // Asked now only: the call waits for librdkafka's main thread, for ever once the group was left, and the
         // protocol cannot change between two grants.
-        isIncremental =
-            rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) == "COOPERATIVE" } ?? false
+        isIncremental = rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) } == "COOPERATIVE"
         hadAssignment = true
         isJoining = false
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
@@ -311,14 +290,10 @@ extension ConsumerLoop {
             case .add(let offsets):
                 try readers.add(offsets.keys)
                 let list = try PartitionList(offsets: offsets)
-                if let error = KafkaError.taking(rd_kafka_incremental_assign(handle.pointer, list.pointer)) {
-                    throw error
-                }
+                try KafkaError.check(taking: rd_kafka_incremental_assign(handle.pointer, list.pointer))
             case .remove(let partitions):
                 let list = try PartitionList(partitions)
-                if let error = KafkaError.taking(rd_kafka_incremental_unassign(handle.pointer, list.pointer)) {
-                    throw error
-                }
+                try KafkaError.check(taking: rd_kafka_incremental_unassign(handle.pointer, list.pointer))
                 drop { partitions.contains($0) }
             }
         } catch {

@@ -84,40 +84,30 @@ struct GroupLeaving {
 /// later one. Pure.
 struct OffsetCommits {
     /// Offsets that wait: one per partition, the latest.
-    private(set) var waiting: [KafkaPartition: Int64] = [:]
-    /// The commit that is to be answered.
-    private(set) var underWay: [KafkaPartition: Int64]?
+    private var waiting: [KafkaPartition: Int64] = [:]
+    /// Whether a commit is to be answered.
+    private var isUnderWay = false
     /// Nothing is committed during a rebalance under the cooperative protocol. The answer "illegal generation" makes
     /// librdkafka before 2.10 discard the whole assignment.
     var isHeldBack = false
 
     /// Whether there is nothing left to say or to hear.
-    var isIdle: Bool { waiting.isEmpty && underWay == nil }
+    var isIdle: Bool { waiting.isEmpty && !isUnderWay }
 
-    mutating func add(_ offsets: [KafkaPartition: Int64]) {
-        waiting.merge(offsets) { _, latest in latest }
-    }
+    mutating func add(_ offsets: [KafkaPartition: Int64]) { waiting.merge(offsets) { _, latest in latest } }
 
     /// The next commit to send, if one is due; ``answered()`` follows.
     mutating func next() -> [KafkaPartition: Int64]? {
-        guard underWay == nil, !isHeldBack, !waiting.isEmpty else { return nil }
-        underWay = waiting
-        waiting = [:]
-        return underWay
+        guard !isUnderWay, !isHeldBack, !waiting.isEmpty else { return nil }
+        isUnderWay = true
+        defer { waiting = [:] }
+        return waiting
     }
 
-    /// The commit under way has its answer.
-    /// - Returns: its offsets.
-    mutating func answered() -> [KafkaPartition: Int64] {
-        defer { underWay = nil }
-        return underWay ?? [:]
-    }
+    mutating func answered() { isUnderWay = false }
 
-    /// Partitions are another member's: a commit for them would overwrite its own.
-    /// - Returns: offsets that were waiting and are not committed any more.
-    mutating func drop(except granted: Set<KafkaPartition>) -> [KafkaPartition: Int64] {
-        let dropped = waiting.filter { !granted.contains($0.key) }
+    /// The other partitions are another member's: a commit for them would overwrite its own.
+    mutating func drop(except granted: Set<KafkaPartition>) {
         waiting = waiting.filter { granted.contains($0.key) }
-        return dropped
     }
 }

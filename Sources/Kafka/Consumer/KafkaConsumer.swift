@@ -2,7 +2,6 @@ internal import CLibrdkafka
 public import Logging
 public import Metrics
 internal import Scheduling
-internal import Synchronization
 internal import Threading
 
 /// A member of a consumer group, driven by commands and answering by events.
@@ -19,7 +18,6 @@ public final class KafkaConsumer: Sendable {
     private static let abandonedLimit = Duration.seconds(5)
 
     private let commands: Mailbox<ConsumerCommand>
-    private let activity: ConsumerActivity
     private let thread: OwnerThread
 
     /// Asks to be let into the group and returns at once.
@@ -31,29 +29,25 @@ public final class KafkaConsumer: Sendable {
         configuration: KafkaConsumerConfiguration, metrics: PrometheusRegistry = .shared, logger: Logger,
         sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
     ) throws(KafkaError) {
-        let properties = try configuration.properties()
-        let activity = ConsumerActivity()
-        do throws(ThreadingError) {
-            commands = try Mailbox(bound: Self.maxWaitingCommands)
-        } catch {
-            throw KafkaError(error)
-        }
         let handle = try ClientHandle(
-            RD_KAFKA_CONSUMER, properties: properties,
+            RD_KAFKA_CONSUMER, properties: try configuration.properties(),
             events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT)
         do throws(KafkaError) {
-            try Self.subscribe(handle, configuration.topics)
+            let topics = configuration.topics.map { KafkaPartition(topic: $0, index: RD_KAFKA_PARTITION_UA) }
+            let list = try PartitionList(topics)
+            try KafkaError.check(rd_kafka_subscribe(handle.pointer, list.pointer))
         } catch {
-            handle.destroy(leavingGroup: false)
+            handle.destroy()
             throw error
         }
-        self.activity = activity
         do throws(ThreadingError) {
-            thread = try OwnerThread(name: "kafka-consumer") { [commands] in
-                Self.run(handle, configuration, commands, activity, metrics, logger, sink)
+            let commands = try Mailbox<ConsumerCommand>(bound: Self.maxWaitingCommands)
+            self.commands = commands
+            thread = try OwnerThread(name: "kafka-consumer") {
+                Self.run(handle, configuration, commands, metrics, logger, sink)
             }
         } catch {
-            handle.destroy(leavingGroup: false)
+            handle.destroy()
             throw KafkaError(error)
         }
     }
@@ -72,13 +66,11 @@ public final class KafkaConsumer: Sendable {
     /// Ends the reading of partitions; the group still counts them as this member's.
     public func unassign(_ partitions: [KafkaPartition]) { commands.post(.unassign(partitions)) }
 
-    /// Commits offsets (the next to be read): ``KafkaConsumerEvent/committed(_:)`` or
-    /// ``KafkaConsumerEvent/commitFailed(_:_:)`` follows, for several calls together where one is under way. An offset
-    /// of a partition that is not this member's fails.
+    /// Commits offsets (the next to be read), one commit at a time. An offset of a partition that is not this member's is
+    /// left out; a commit that fails is counted, and the next one stands for it.
     public func commit(_ offsets: [KafkaPartition: Int64]) { commands.post(.commit(offsets)) }
 
-    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` or
-    /// ``KafkaConsumerEvent/committedOffsetsFailed(_:_:)`` follows within a second or so.
+    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within a second or so.
     public func fetchCommitted(_ partitions: [KafkaPartition]) { commands.post(.fetchCommitted(partitions)) }
 
     /// Stops handing over records, sends the waiting commits, leaves the group and frees the client, all within
@@ -88,26 +80,17 @@ public final class KafkaConsumer: Sendable {
     /// Waits until the thread has ended, after ``stop(within:)``. Not to be called from the sink.
     public func join() { thread.join() }
 
-    /// Signs of the client's life, for a watchdog.
-    public var signs: KafkaConsumerSigns { activity.signs }
-
-    private static func subscribe(_ handle: ClientHandle, _ topics: [String]) throws(KafkaError) {
-        let list = try PartitionList(topics.map { KafkaPartition(topic: $0, index: RD_KAFKA_PARTITION_UA) })
-        try KafkaError.check(rd_kafka_subscribe(handle.pointer, list.pointer))
-    }
-
     /// The owner thread, from beginning to end.
     private static func run(
         _ handle: ClientHandle, _ configuration: KafkaConsumerConfiguration, _ commands: Mailbox<ConsumerCommand>,
-        _ activity: ConsumerActivity, _ metrics: PrometheusRegistry, _ logger: Logger,
-        _ sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
+        _ metrics: PrometheusRegistry, _ logger: Logger, _ sink: @escaping @Sendable (KafkaConsumerEvent) -> Void
     ) {
         let deadline: Instant
         do throws(KafkaError) {
-            let loop = try ConsumerLoop(
-                handle: handle, configuration: configuration, commands: commands, activity: activity,
-                metrics: metrics, logger: logger, sink: sink)
-            deadline = loop.run()
+            deadline = try ConsumerLoop(
+                handle: handle, configuration: configuration, commands: commands, metrics: metrics, logger: logger,
+                sink: sink
+            ).run()
         } catch {
             logger.error("The Kafka consumer cannot start", metadata: ["error": "\(error)"])
             sink(.failed(error))
@@ -115,7 +98,7 @@ public final class KafkaConsumer: Sendable {
         }
         commands.close()
         // The loop has left the group, if that was possible at all.
-        if !handle.destroy(leavingGroup: false, until: deadline) {
+        if !handle.destroy(until: deadline) {
             logger.warning("The Kafka consumer's client was left behind: it is not freed in time")
         }
         sink(.stopped)

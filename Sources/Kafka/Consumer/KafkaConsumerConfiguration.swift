@@ -3,7 +3,6 @@ internal import Scheduling
 
 /// The way a consumer joins its group, and how much it holds in memory.
 public struct KafkaConsumerConfiguration: Sendable {
-    /// Addresses and pass-through properties.
     public var client: KafkaClientConfiguration
     /// The group whose members share the topics.
     public var groupID: String
@@ -14,7 +13,6 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// property `group.instance.id`.
     public var groupInstanceID: String?
 
-    /// Defaults for everything but addresses, group and topics.
     public init(client: KafkaClientConfiguration, groupID: String, topics: [String], groupInstanceID: String? = nil) {
         self.client = client
         self.groupID = groupID
@@ -97,21 +95,15 @@ public struct KafkaConsumerConfiguration: Sendable {
     ]
 
     private static let rules: [ClientProperties.Rule] = [
-        .init(key: "group.id", allowed: [], reason: "it has a setting of its own"),
-        .init(
-            key: strategyProperty, allowed: strategies,
-            reason: "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
-        .init(
-            key: "enable.auto.offset.store", allowed: ["false"],
-            reason: "offsets would be committed before their records are complete"),
-        .init(
-            key: "enable.auto.commit", allowed: ["false"],
-            reason: "offsets are committed by name, after the ledger has them"),
-        .init(
-            key: "auto.offset.reset", allowed: ["earliest", "beginning", "smallest"],
-            reason: "records that were never read would be skipped"),
-        .init(key: "isolation.level", allowed: ["read_committed"], reason: "aborted records would be read"),
-        .init(
-            key: "enable.partition.eof", allowed: ["false"], reason: "the end of a partition is no event here"),
+        ("group.id", [], "it has a setting of its own"),
+        (strategyProperty, strategies, "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
+        ("enable.auto.offset.store", ["false"], "offsets would be committed before their records are complete"),
+        ("enable.auto.commit", ["false"], "offsets are committed by name, after the ledger has them"),
+        (
+            "auto.offset.reset", ["earliest", "beginning", "smallest"],
+            "records that were never read would be skipped"
+        ),
+        ("isolation.level", ["read_committed"], "aborted records would be read"),
+        ("enable.partition.eof", ["false"], "the end of a partition is no event here"),
     ]
 }

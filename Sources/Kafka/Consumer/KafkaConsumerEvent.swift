@@ -1,5 +1,4 @@
 internal import Scheduling
-internal import Synchronization
 
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
@@ -12,20 +11,12 @@ public enum KafkaConsumerEvent: Sendable {
     case lost([KafkaPartition])
     /// Records within the demand; those of one partition in the order of their offsets.
     case records([KafkaBatch])
-    /// These records were deleted before they were read (retention); reading goes on after them.
-    case recordsGone(KafkaPartition, assignmentID: UInt64, Range<Int64>)
     /// A partition goes on at an offset below the expected one: its topic was made anew, or lost its end in an unclean
     /// election. It is not read any more until it is assigned again.
-    case offsetsWentBack(KafkaPartition, assignmentID: UInt64, expected: Int64, found: Int64)
-    /// The group has these offsets.
-    case committed([KafkaPartition: Int64])
-    /// The group does not have these offsets, or it is not known.
-    case commitFailed([KafkaPartition: Int64], KafkaError)
-    /// The answer to ``KafkaConsumer/fetchCommitted(_:)``: the group's offset of each partition that was asked for; nil
-    /// where it has none.
-    case committedOffsets([KafkaPartition: Int64?])
-    /// No answer to ``KafkaConsumer/fetchCommitted(_:)``; the owner asks again.
-    case committedOffsetsFailed([KafkaPartition], KafkaError)
+    case offsetsWentBack(KafkaPartition, assignmentID: UInt64)
+    /// The answer to ``KafkaConsumer/fetchCommitted(_:)``: the group's offset of each partition that was asked for, nil
+    /// where it has none. Without an answer nil, and the owner asks again.
+    case committedOffsets([KafkaPartition: Int64?]?)
     /// librdkafka reports an error. After a fatal one nothing comes any more until the consumer is stopped; all others
     /// it goes on trying by itself.
     case failed(KafkaError)
@@ -71,30 +62,4 @@ enum ConsumerCommand: Sendable {
     case commit([KafkaPartition: Int64])
     case fetchCommitted([KafkaPartition])
     case stop(until: Instant)
-}
-
-/// Signs of life of a consumer's threads.
-///
-/// A thread of librdkafka before 2.6.1 can loop for ever, and a call to librdkafka then never returns. The process does
-/// not end, and only a restart helps.
-public struct KafkaConsumerSigns: Sendable, Hashable {
-    /// Turns of the thread that owns the client: at least one a second.
-    public let turns: UInt64
-    /// ClientStatistics that librdkafka's main thread has sent: one every five seconds.
-    public let statistics: UInt64
-}
-
-/// Counts the signs of life: written by the owner thread, read by anybody.
-final class ConsumerActivity: Sendable {
-    private let turns = Atomic<UInt64>(0)
-    private let statistics = Atomic<UInt64>(0)
-
-    var signs: KafkaConsumerSigns {
-        KafkaConsumerSigns(
-            turns: turns.load(ordering: .relaxed), statistics: statistics.load(ordering: .relaxed))
-    }
-
-    func countTurn() { turns.wrappingAdd(1, ordering: .relaxed) }
-
-    func countStatistics() { statistics.wrappingAdd(1, ordering: .relaxed) }
 }

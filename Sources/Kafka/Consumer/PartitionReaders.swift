@@ -6,11 +6,7 @@ internal import Threading
 /// Each partition keeps its records in its own queue, from which they are taken directly. Led together into one queue
 /// they would be lost sight of: librdkafka 2.0.2 forgets where a queue leads to when its partition is assigned again.
 struct PartitionReaders {
-    /// One partition with its queue.
-    struct Reader {
-        let partition: KafkaPartition
-        let queue: ClientQueue
-    }
+    typealias Reader = (partition: KafkaPartition, queue: ClientQueue)
 
     private var readers: [Reader] = []
     private var next = 0
@@ -37,7 +33,7 @@ struct PartitionReaders {
         for partition in partitions where !readers.contains(where: { $0.partition == partition }) {
             let queue = try ClientQueue.records(of: partition, handle)
             queue.signal(wake)
-            readers.append(Reader(partition: partition, queue: queue))
+            readers.append((partition, queue))
         }
         readers.sort { $0.partition < $1.partition }
     }
@@ -130,9 +126,7 @@ struct PrefetchRefill {
     private var takenRecords = 0
     private var takenBytes = 0
 
-    /// - Parameters:
-    ///   - records: How many records librdkafka may hold.
-    ///   - bytes: How many bytes it may hold.
+    /// How much librdkafka may hold.
     init(records: Int, bytes: Int) {
         self.records = max(1, records / 2)
         self.bytes = max(1, bytes / 2)

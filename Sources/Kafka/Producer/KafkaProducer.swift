@@ -26,26 +26,35 @@ public final class KafkaProducer {
     private let logger: Logger
     private var log: ClientLog
     private var budget = RecreationBudget(limit: recreationsPerMinute)
-    private var client: ProducerClient?
+    private(set) var client: ProducerClient?
     /// A client in fatal state that owes reports, and until when it may.
     private var retired: [(client: ProducerClient, until: Instant)] = []
     private var hasFailed = false
 
     /// Returns at once; brokers are reached when there is something to ask or to send.
     ///
-    /// - Parameter wake: signalled when there are delivery reports.
+    /// - Parameters:
+    ///   - topics: those whose metadata is asked for at once, so that the first record of each does not wait for it (up
+    ///     to a second in librdkafka before 2.10.1).
+    ///   - wake: signalled when there are delivery reports.
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public init(
-        configuration: KafkaProducerConfiguration, wake: WakeDescriptor, metrics: PrometheusRegistry = .shared,
-        logger: Logger
+        configuration: KafkaClientConfiguration, topics: [String] = [], wake: WakeDescriptor,
+        metrics: PrometheusRegistry = .shared, logger: Logger
     ) throws(KafkaError) {
-        properties = try configuration.properties()
-        topics = configuration.topics
+        properties = try .producer(configuration)
+        self.topics = topics
         self.wake = wake
         self.metrics = ProducerMetrics(metrics)
         self.logger = logger
         log = ClientLog(logger: logger)
         client = try ProducerClient(properties: properties, topics: topics, wake: wake)
+    }
+
+    /// Makes a client with exactly the properties that a producer would use, and throws it away: what this accepts, a
+    /// producer accepts. Throws as the initialiser does.
+    public static func check(_ configuration: KafkaClientConfiguration) throws(KafkaError) {
+        try ClientProperties.producer(configuration).check(RD_KAFKA_PRODUCER)
     }
 
     /// Records that were accepted and not reported on.
@@ -103,16 +112,10 @@ public final class KafkaProducer {
         for (retired, _) in retired { discard(retired, into: &reports) }
         retired = []
         budget = RecreationBudget(limit: 0)
-        if !client.handle.destroy(leavingGroup: false, until: max(deadline, .now + .milliseconds(100))) {
+        if !client.handle.destroy(until: max(deadline, .now + .milliseconds(100))) {
             logger.warning("The Kafka producer's client was left behind: it is not freed in time")
         }
         metrics.outstanding.set(0)
-    }
-
-    /// Puts the client into fatal state, as an error of librdkafka's would.
-    func failFatally() {
-        guard let client else { return }
-        rd_kafka_test_fatal_error(client.handle.pointer, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "requested")
     }
 
     private func wait(for client: ProducerClient, until deadline: Instant, into reports: inout [KafkaDeliveryReport]) {
@@ -164,11 +167,10 @@ public final class KafkaProducer {
             failed.purge()
             retired.append((failed, now + Self.retirementLimit))
             client = nil
+            let error = failed.handle.fatalError?.description ?? ""
             logger.error(
                 "The Kafka producer cannot go on and is replaced",
-                metadata: [
-                    "records": "\(failed.outstanding)", "error": "\(failed.handle.fatalError?.description ?? "")",
-                ])
+                metadata: ["records": "\(failed.outstanding)", "error": "\(error)"])
         }
         hasFailed = false
         guard budget.take(now: now) else { return }
@@ -185,7 +187,7 @@ public final class KafkaProducer {
         for token in client.release() { reports.append(.init(token: token, result: .failed(.clientReplaced))) }
         let handle = client.handle
         do throws(ThreadingError) {
-            _ = try OwnerThread(name: "kafka-teardown") { handle.destroy(leavingGroup: false) }
+            _ = try OwnerThread(name: "kafka-teardown") { handle.destroy() }
         } catch {
             logger.warning("A Kafka client in fatal state is left behind", metadata: ["error": "\(error)"])
         }

@@ -9,18 +9,12 @@ public struct KafkaProducerRecord: Sendable, Hashable {
     public var value: [UInt8]?
     /// In order; names may repeat.
     public var headers: [KafkaHeader]
-    /// Milliseconds since 1970 in UTC; nil for the time of sending.
-    public var timestampMilliseconds: Int64?
 
-    /// A record with these parts.
-    public init(
-        topic: String, key: [UInt8]?, value: [UInt8]?, headers: [KafkaHeader] = [], timestampMilliseconds: Int64? = nil
-    ) {
+    public init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: [KafkaHeader] = []) {
         self.topic = topic
         self.key = key
         self.value = value
         self.headers = headers
-        self.timestampMilliseconds = timestampMilliseconds
     }
 }
 
@@ -40,7 +34,7 @@ public enum KafkaDelivery: Sendable, Hashable {
 }
 
 /// The reason that a record was not taken.
-public enum KafkaRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+public enum KafkaRefusal: Sendable, Hashable {
     /// Larger than the client, the topic or the broker allows. It never fits: the caller publishes something smaller.
     case tooLarge
     /// The credentials have no right to write to the topic. An operator gives it; the caller tries again later.
@@ -84,18 +78,6 @@ public enum KafkaRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .clientReplaced: "client_replaced"
         case .closed: "closed"
         case .other(let failure): failure.name
-        }
-    }
-
-    public var description: String {
-        switch self {
-        case .tooLarge: "the record is larger than the topic allows"
-        case .notAuthorized: "the credentials may not write to the topic"
-        case .topicUnknown: "the topic does not exist"
-        case .timedOut: "no acknowledgement came in time"
-        case .clientReplaced: "the client could not go on and was replaced"
-        case .closed: "the producer was closed"
-        case .other(let failure): "\(failure)"
         }
     }
 }

@@ -15,7 +15,7 @@ final class ProducerClient {
         do throws(KafkaError) {
             queue = try ClientQueue.main(handle)
         } catch {
-            handle.destroy(leavingGroup: false)
+            handle.destroy()
             throw error
         }
         self.topics = topics.compactMap { [handle] in rd_kafka_topic_new(handle.pointer, $0, nil) }
@@ -40,8 +40,7 @@ final class ProducerClient {
             record.key.withPointer { key, keyCount in
                 record.value.withPointer { value, valueCount in
                     produce(
-                        topic: topic, key: (key, keyCount), value: (value, valueCount), headers: headers,
-                        timestamp: record.timestampMilliseconds, place: place)
+                        topic: topic, key: (key, keyCount), value: (value, valueCount), headers: headers, place: place)
                 }
             }
         }
@@ -56,10 +55,10 @@ final class ProducerClient {
 
     private func produce(
         topic: UnsafePointer<CChar>, key: (UnsafeRawPointer?, Int), value: (UnsafeRawPointer?, Int),
-        headers: OpaquePointer, timestamp: Int64?, place: Int
+        headers: OpaquePointer, place: Int
     ) -> OpaquePointer? {
         // On the stack: the array's pointers are followed during the call only.
-        withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 7) { arguments in
+        withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 6) { arguments in
             arguments.initialize(repeating: rd_kafka_vu_t())
             arguments[0].vtype = RD_KAFKA_VTYPE_TOPIC
             arguments[0].u.cstr = topic
@@ -76,11 +75,7 @@ final class ProducerClient {
             arguments[4].u.ptr = UnsafeMutableRawPointer(bitPattern: place)
             arguments[5].vtype = RD_KAFKA_VTYPE_HEADERS
             arguments[5].u.headers = headers
-            if let timestamp {
-                arguments[6].vtype = RD_KAFKA_VTYPE_TIMESTAMP
-                arguments[6].u.i64 = timestamp
-            }
-            return rd_kafka_produceva(handle.pointer, arguments.baseAddress, timestamp == nil ? 6 : 7)
+            return rd_kafka_produceva(handle.pointer, arguments.baseAddress, arguments.count)
         }
     }
 

@@ -17,8 +17,7 @@ struct KafkaAdminTests {
     func describe() throws {
         let topic = try kafka.makeTopic(partitions: 3)
         let description = try admin.describe()
-        #expect(description.brokers.map(\.id) == [1])
-        #expect(description.brokers.allSatisfy { $0.host == "127.0.0.1" && $0.port > 0 })
+        #expect(description.brokers == 1)
         #expect(
             description.topics[topic]
                 == .present(.init(count: 3, leaderless: 0, replicas: 1, inSyncReplicas: 1)))
@@ -53,14 +52,13 @@ struct KafkaAdminTests {
         let (offsetFetch, notCoordinator): (Int16, Int32) = (9, 16)
         let mock = try TestKafka.mock()
         let partition = KafkaPartition(topic: try mock.makeTopic(), index: 0)
-        let admin = KafkaAdmin(configuration: mock.client, logger: .silent)
         try mock.answer(1, ofAPI: offsetFetch, withError: notCoordinator)
         do throws(KafkaError) {
-            #expect(try admin.committedOffsets(of: "group", in: [partition]).isEmpty)
+            #expect(try mock.client.committedOffsets(of: "group", in: [partition]).isEmpty)
         } catch {
             #expect(error.disposition == .retry)
         }
-        #expect(try admin.committedOffsets(of: "group", in: [partition]).isEmpty)
+        #expect(try mock.client.committedOffsets(of: "group", in: [partition]).isEmpty)
     }
 
     @Test("A topic without a name is refused, and not given to librdkafka, which cannot free it")

@@ -33,11 +33,7 @@ struct KafkaErrorTests {
     @Test(
         "Every error is a sentence, without the name of a case",
         arguments: [
-            (KafkaError.unknownProperty(key: "a.b"), "librdkafka knows no property a.b"),
-            (
-                .refusedProperty(key: "acks", reason: "records could be lost"),
-                "the property acks cannot be set so: records could be lost"
-            ),
+            (KafkaError.refusedProperty(key: "a.b", text: "it is not known"), "it is not known"),
             (KafkaError(RD_KAFKA_RESP_ERR__TRANSPORT), "_TRANSPORT: Local: Broker transport failure"),
             (.resourcesExhausted("no thread can be started"), "no thread can be started"),
         ])

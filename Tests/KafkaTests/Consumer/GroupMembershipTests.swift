@@ -110,10 +110,10 @@ struct OffsetCommitsTests {
         commits.add([a: 2, b: 5])
         commits.add([a: 3])
         #expect(commits.next() == nil)
-        #expect(commits.answered() == [a: 1])
+        commits.answered()
         #expect(commits.next() == [a: 3, b: 5])
         #expect(!commits.isIdle)
-        #expect(commits.answered() == [a: 3, b: 5])
+        commits.answered()
         #expect(commits.isIdle)
     }
 
@@ -139,8 +139,9 @@ struct OffsetCommitsTests {
     func gone() {
         var commits = OffsetCommits()
         commits.add([a: 1, b: 2])
-        #expect(commits.drop(except: [b]) == [a: 1])
+        commits.drop(except: [b])
         #expect(commits.next() == [b: 2])
-        #expect(commits.drop(except: []) == [:])
+        commits.answered()
+        #expect(commits.next() == nil)
     }
 }

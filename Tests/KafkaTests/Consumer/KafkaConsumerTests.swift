@@ -1,5 +1,6 @@
 import Kafka
 import KafkaTesting
+import Scheduling
 import Testing
 
 @Suite(.serialized)
@@ -12,7 +13,7 @@ struct KafkaConsumerTests {
     func roundTrip() throws {
         let topic = try kafka.makeTopic()
         let sent = [
-            KafkaProducerRecord(topic: topic, key: nil, value: nil, timestampMilliseconds: 1_780_000_000_000),
+            KafkaProducerRecord(topic: topic, key: nil, value: nil),
             KafkaProducerRecord(
                 topic: topic, key: [], value: [],
                 headers: [
@@ -20,7 +21,9 @@ struct KafkaConsumerTests {
                 ]),
             KafkaProducerRecord(topic: topic, key: [0, 255], value: Array(repeating: 7, count: 100_000)),
         ]
+        let before = WallClock.milliseconds
         try TestProducer.fill(kafka, sent)
+        let after = WallClock.milliseconds
         let group = try TestGroup(kafka, topic: topic)
         try group.join()
         try group.serve { $0.members[0].count == 3 }
@@ -30,7 +33,7 @@ struct KafkaConsumerTests {
         #expect(records.map(\.key) == sent.map(\.key))
         #expect(records.map(\.value) == sent.map(\.value))
         #expect(records.map(\.headers) == sent.map(\.headers))
-        #expect(records[0].timestampMilliseconds == 1_780_000_000_000)
+        #expect(records[0].timestampMilliseconds.map { (before...after).contains($0) } == true)
     }
 
     @Test(
@@ -54,7 +57,6 @@ struct KafkaConsumerTests {
             if case .records(let batches) = event { batches.first } else { nil }
         }
         #expect(batch.assignmentID == 42)
-        #expect(batch.end == 10)
         try group.serve { $0.members[0].count == 4 }
         #expect(group.members[0].values == ["6", "7", "8", "9"])
     }
@@ -122,10 +124,7 @@ struct KafkaConsumerTests {
         try TestProducer.fill(kafka, topic, 0..<100)
         try group.serve { !($0.members[0].records[second] ?? []).isEmpty }
         group.members[0].consumer.commit([first: 0, second: 1])
-        let committed = try group.serve { event -> [KafkaPartition: Int64]? in
-            if case .committed(let offsets) = event { offsets } else { nil }
-        }
-        #expect(committed == [first: 0, second: 1])
+        try group.waitUntilCommitted(0, [first: 0, second: 1])
         #expect(group.members[0].records[first] == nil)
         group.members[0].consumer.assign([KafkaStart(first, from: .oldest, assignmentID: 9)])
         try group.serve { $0.members[0].count == 100 }
@@ -139,17 +138,11 @@ struct KafkaConsumerTests {
         try group.join()
         try group.serve { $0.members[0].granted.count == 2 }
         group.members[0].consumer.commit([first: 17])
-        try group.serve { if case .committed = $0 { true } else { nil } }
-        group.members[0].consumer.fetchCommitted([first, second])
-        let offsets = try group.serve { event -> [KafkaPartition: Int64?]? in
-            if case .committedOffsets(let offsets) = event { offsets } else { nil }
-        }
-        #expect(offsets == [first: 17, second: nil])
+        try group.waitUntilCommitted(0, [first: 17, second: nil])
         // Also backwards: the owner decides.
         group.members[0].consumer.commit([first: 3])
         try group.stop(0)
-        let admin = KafkaAdmin(configuration: kafka.client, logger: .silent)
-        #expect(try admin.committedOffsets(of: group.group, in: [first, second]) == [first: 3])
+        #expect(try kafka.client.committedOffsets(of: group.group, in: [first, second]) == [first: 3])
     }
 
     @Test("An offset of a partition that is not this member's is not committed")
@@ -158,12 +151,10 @@ struct KafkaConsumerTests {
         let group = try TestGroup(kafka, topic: topic)
         try group.join()
         try group.serve { $0.members[0].granted.count == 1 }
-        let foreign = KafkaPartition(topic: topic, index: 5)
-        group.members[0].consumer.commit([foreign: 1])
-        let failed = try group.serve { event -> [KafkaPartition: Int64]? in
-            if case .commitFailed(let offsets, _) = event { offsets } else { nil }
-        }
-        #expect(failed == [foreign: 1])
+        let other = try kafka.makeTopic()
+        let (own, foreign) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: other, index: 0))
+        group.members[0].consumer.commit([own: 1, foreign: 1])
+        try group.waitUntilCommitted(0, [own: 1, foreign: nil])
     }
 
     // The mock knows no static members.
@@ -176,17 +167,5 @@ struct KafkaConsumerTests {
         try group.join(["group.instance.id": "one"])
         try group.serve { $0.members[0].errors.contains { $0.failure?.name == "FENCED_INSTANCE_ID" } }
         try group.stop(0)
-    }
-
-    @Test("Signs of life come while nobody asks for anything")
-    func signs() throws {
-        let topic = try kafka.makeTopic()
-        let group = try TestGroup(kafka, topic: topic)
-        try group.join(demand: 0)
-        try group.serve { $0.members[0].granted.count == 1 }
-        let before = group.members[0].consumer.signs
-        group.members[0].consumer.commit([KafkaPartition(topic: topic, index: 0): 0])
-        try group.serve { if case .committed = $0 { true } else { nil } }
-        #expect(group.members[0].consumer.signs.turns > before.turns)
     }
 }

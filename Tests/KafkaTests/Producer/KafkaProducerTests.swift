@@ -1,3 +1,4 @@
+import CLibrdkafka
 import KafkaTesting
 import Metrics
 import Scheduling
@@ -27,7 +28,7 @@ struct KafkaProducerTests {
     func full() throws {
         let kafka = try TestKafka.shared
         let topic = try kafka.makeTopic()
-        let producer = try TestProducer(kafka) { $0.client.properties["queue.buffering.max.messages"] = "10" }
+        let producer = try TestProducer(kafka, ["queue.buffering.max.messages": "10"])
         var accepted: UInt64 = 0
         while producer.producer.produce(record(topic, 0), token: accepted) == .accepted { accepted += 1 }
         #expect(accepted == 10)
@@ -61,7 +62,7 @@ struct KafkaProducerTests {
     @Test(
         "A topic that does not exist is named as such within the time for publishing", .enabled(if: TestKafka.isApache))
     func unknownTopic() throws {
-        let producer = try TestProducer(try TestKafka.shared) { $0.messageTimeout = .seconds(4) }
+        let producer = try TestProducer(try TestKafka.shared)
         #expect(producer.send(record(TestKafka.uniqueName("missing"), 1)) == .accepted)
         #expect(producer.reports(1) == [.failed(.topicUnknown)])
     }
@@ -71,7 +72,7 @@ struct KafkaProducerTests {
         let kafka = try TestKafka()
         defer { kafka.stop() }
         let topic = try kafka.makeTopic()
-        let producer = try TestProducer(kafka) { $0.messageTimeout = .seconds(3) }
+        let producer = try TestProducer(kafka, ["message.timeout.ms": "3000"])
         #expect(producer.send(record(topic, 0)) == .accepted)
         #expect(producer.reports(1).allSatisfy { $0.isAcknowledged })
         try kafka.kill()
@@ -86,7 +87,7 @@ struct KafkaProducerTests {
     func fatalError() throws {
         let kafka = try TestKafka.shared
         let topic = try kafka.makeTopic()
-        let producer = try TestProducer(kafka) { $0.linger = .seconds(2) }
+        let producer = try TestProducer(kafka, ["linger.ms": "2000"])
         for number in 0..<100 { #expect(producer.send(record(topic, number)) == .accepted) }
         producer.producer.failFatally()
         let deliveries = producer.reports(100)
@@ -118,7 +119,7 @@ struct KafkaProducerTests {
         let kafka = try TestKafka()
         defer { kafka.stop() }
         let topic = try kafka.makeTopic()
-        let producer = try TestProducer(kafka) { $0.linger = .milliseconds(500) }
+        let producer = try TestProducer(kafka, ["linger.ms": "500"])
         for number in 0..<10 { #expect(producer.send(record(topic, number)) == .accepted) }
         producer.close()
         #expect(producer.reports.count == 10)
@@ -138,7 +139,7 @@ struct KafkaProducerTests {
     func warmTopics() throws {
         let kafka = try TestKafka.shared
         let topic = try kafka.makeTopic()
-        let producer = try TestProducer(kafka) { $0.topics = [topic] }
+        let producer = try TestProducer(kafka, topics: [topic])
         #expect(producer.send(record(topic, 0)) == .accepted)
         #expect(producer.reports(1).allSatisfy { $0.isAcknowledged })
     }
@@ -151,7 +152,7 @@ struct KafkaProducerTests {
         ])
     func refusals(key: String, value: String) {
         let client = KafkaClientConfiguration(bootstrapServers: "127.0.0.1:1", properties: [key: value])
-        let error = #expect(throws: KafkaError.self) { try KafkaProducerConfiguration(client: client).check() }
+        let error = #expect(throws: KafkaError.self) { try KafkaProducer.check(client) }
         #expect(error?.property == key)
         #expect(error?.disposition == .configuration)
     }
@@ -162,6 +163,14 @@ struct KafkaProducerTests {
     func passes(name: String) throws {
         let client = KafkaClientConfiguration(
             bootstrapServers: "127.0.0.1:1", properties: [name: "5000", "linger.ms": "1"])
-        try KafkaProducerConfiguration(client: client).check()
+        try KafkaProducer.check(client)
+    }
+}
+
+extension KafkaProducer {
+    /// Puts the client into fatal state, as an error of librdkafka's would.
+    fileprivate func failFatally() {
+        guard let client else { return }
+        rd_kafka_test_fatal_error(client.handle.pointer, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "requested")
     }
 }

@@ -1,9 +1,11 @@
-import Kafka
+import CLibrdkafka
 import KafkaTesting
 import Logging
 import Metrics
 import Scheduling
 import Threading
+
+@testable import Kafka
 
 /// Members of one group, whose events a test serves on its own thread as a worker's core would.
 final class TestGroup {
@@ -121,6 +123,18 @@ final class TestGroup {
         throw TestGroupError.tooLate(state)
     }
 
+    /// Asks until the group has these offsets.
+    func waitUntilCommitted(_ index: Int, _ expected: [KafkaPartition: Int64?]) throws {
+        let partitions = Array(expected.keys)
+        members[index].consumer.fetchCommitted(partitions)
+        try serve { [members] event -> Bool? in
+            guard case .committedOffsets(let offsets) = event else { return nil }
+            if offsets == expected { return true }
+            members[index].consumer.fetchCommitted(partitions)
+            return nil
+        }
+    }
+
     /// Stops a member and waits for its end.
     func stop(_ index: Int, within limit: Duration = .seconds(20)) throws {
         members[index].consumer.stop(within: limit)
@@ -144,10 +158,10 @@ final class TestGroup {
             if case .lost = event { members[index].lost += 1 }
         case .records(let batches):
             for batch in batches { members[index].records[batch.partition, default: []] += batch.records }
-        case .offsetsWentBack(let partition, _, _, _): members[index].read.remove(partition)
+        case .offsetsWentBack(let partition, _): members[index].read.remove(partition)
         case .failed(let error): members[index].errors.append(error)
         case .stopped: members[index].hasStopped = true
-        case .recordsGone, .committed, .commitFailed, .committedOffsets, .committedOffsetsFailed: break
+        case .committedOffsets: break
         }
     }
 
@@ -170,6 +184,19 @@ extension Logger {
         var logger = Logger(label: "kafka-tests")
         logger.logLevel = .critical
         return logger
+    }
+}
+
+extension KafkaClientConfiguration {
+    /// A group's committed offsets, asked for by somebody who is no member.
+    func committedOffsets(
+        of group: String, in partitions: some Collection<KafkaPartition>
+    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        var properties = try ClientProperties(self, defaults: [:], rules: [])
+        properties.onlyLook(knowing: group)
+        let handle = try ClientHandle(RD_KAFKA_CONSUMER, properties: properties)
+        defer { handle.destroy() }
+        return try handle.committedOffsets(partitions, timeout: .seconds(30))
     }
 }
 

@@ -12,11 +12,12 @@ final class TestProducer {
     private(set) var reports: [KafkaDeliveryReport] = []
     private var lastToken: UInt64 = 0
 
-    init(_ kafka: TestKafka, _ change: (inout KafkaProducerConfiguration) -> Void = { _ in }) throws {
+    init(_ kafka: TestKafka, topics: [String] = [], _ properties: [String: String] = [:]) throws {
         wake = try WakeDescriptor()
-        var configuration = KafkaProducerConfiguration(client: kafka.client)
-        change(&configuration)
-        producer = try KafkaProducer(configuration: configuration, wake: wake, metrics: metrics, logger: .silent)
+        var client = kafka.client
+        client.properties.merge(properties) { _, new in new }
+        producer = try KafkaProducer(
+            configuration: client, topics: topics, wake: wake, metrics: metrics, logger: .silent)
     }
 
     deinit { close() }
@@ -46,7 +47,7 @@ final class TestProducer {
 
     /// Writes records, all of which have to be acknowledged.
     static func fill(_ kafka: TestKafka, _ records: [KafkaProducerRecord]) throws {
-        let producer = try TestProducer(kafka) { $0.messageTimeout = .seconds(60) }
+        let producer = try TestProducer(kafka, ["message.timeout.ms": "60000"])
         for record in records { _ = producer.send(record) }
         let failed = producer.reports(records.count).first { if case .failed = $0 { true } else { false } }
         if let failed { throw TestProducerError.notAcknowledged(failed) }
