@@ -12,7 +12,7 @@ public struct Actions: ~Copyable {
     public var fetchCommitted: [TopicPartition] = []
     /// Begin to read, from where each says.
     public var assign: [Assignment] = []
-    /// Read these no more; they may be assigned again at once.
+    /// Stop reading these; they may be assigned again at once.
     public var unassign: [TopicPartition] = []
     /// Commit to the group. Unanswered: the ledger's offsets are what counts.
     public var commit: [CommittedOffset] = []
@@ -38,7 +38,7 @@ public struct Actions: ~Copyable {
     // MARK: Producer and lifecycle
 
     public var publishes: [PublishTask] = []
-    /// News for people: logged, and counted in metrics.
+    /// Alerts for operators: logged, and counted in metrics.
     public var alerts: [Alert] = []
     /// Run a turn at this instant even if no input comes; nil if only an input can change something.
     public var wakeAt: Instant?
@@ -118,7 +118,7 @@ public enum StopReason: Hashable, Sendable {
     case unusable(detail: String)
 }
 
-/// News for people.
+/// An event that operators should know.
 public enum Alert: Hashable, Sendable {
     case breakerOpened(Endpoint)
     case breakerClosed(Endpoint, after: Duration)
@@ -128,7 +128,7 @@ public enum Alert: Hashable, Sendable {
     case retriesFull
     /// 100,000 rows are owed in the outbox: outcomes wait for the broker.
     case outboxFull
-    /// The ledger says less than this worker has written: it was set back, and is read again from there.
+    /// The ledger's offset is smaller than this worker noted. It was set back, and the topic is read again from there.
     case ledgerSetBack(TopicPartition, noted: Int64, found: Int64?)
     case ledgerUnavailable(detail: String)
     case ledgerAnswersAgain(after: Duration)

@@ -7,7 +7,7 @@ import Scheduling
 /// latency follows faster answers at once and slower ones within minutes. If the fewest calls are as slow, it follows
 /// within seconds, because our calls then do not cause the slowness. The limit grows again.
 struct ConcurrencyLimiter: Sendable {
-    /// Part of the most calls at once that is never gone below.
+    /// Least limit, as a part of the most calls at once.
     static let leastShare = 0.05
     /// Answers within it are never taken for overload, however much faster they once were.
     static let comfortable: Duration = .seconds(1)
@@ -19,7 +19,7 @@ struct ConcurrencyLimiter: Sendable {
     static let leastCalls = 10
     /// Share of overloaded calls (timed out, 503, 504) from which on the limit comes down.
     static let overloadShare = 0.2
-    /// The most that the limit comes down at once, as a factor.
+    /// Strongest decrease of the limit in one step, as a factor.
     static let steepest = 0.7
     /// Weight of a measurement in the usual latency: if it is faster, if it is slower, and if it is slower at the least
     /// limit.
@@ -61,7 +61,7 @@ struct ConcurrencyLimiter: Sendable {
             measured.answers += 1
             measured.took += took
         case .overloaded: measured.overloads += 1
-        // Refused at once, or paced by a moment that was named: nothing about how many calls are too many.
+        // Instant refusals and named moments say nothing about the right number of calls.
         case .failed, .limited: measured.failures += 1
         }
         measured.busiest = max(measured.busiest, inFlight)
@@ -132,12 +132,12 @@ struct RateLimiter: Sendable {
     }
 }
 
-/// Lets a tenth of the calls be retries, so that trouble is not multiplied by those who try again. Pure.
+/// Lets a tenth of the calls be retries, so that retries do not multiply the load of an outage. Pure.
 ///
-/// A retry that finds it empty waits; it never fails. Over any time: retries ≤ share × first tries + burst + burst a
+/// A retry that finds it empty waits; it never fails. Over any time: retries ≤ share × first attempts + burst + burst a
 /// second.
 struct RetryBudget: Sendable {
-    /// Retries that each first try pays for.
+    /// Retries that each first attempt pays for.
     static let share = 0.1
     /// Part of the most calls at once that can be retried in a burst, and every second without any first attempt.
     /// Otherwise nothing would advance where every submission has failed once.
@@ -158,13 +158,13 @@ struct RetryBudget: Sendable {
         return Int(tokens)
     }
 
-    /// When the next retry may be made, if no first try pays for it sooner.
+    /// When the next retry may be made, if no first attempt pays for it sooner.
     var nextMoment: Instant {
         // Rounded up, so that it is there when the moment has come.
         filledAt + .seconds(max(0, 1 - tokens) / burst) + .milliseconds(1)
     }
 
-    /// A first try is made.
+    /// A first attempt is made.
     mutating func earn() {
         tokens = min(burst, tokens + Self.share)
     }
@@ -176,7 +176,7 @@ struct RetryBudget: Sendable {
         return true
     }
 
-    /// The first try was not made after all.
+    /// The first attempt was not made after all.
     mutating func unearn() {
         tokens = max(0, tokens - Self.share)
     }
@@ -217,7 +217,7 @@ struct CallCounts: Sendable {
         var slowShare: Double { calls == failures ? 0 : Double(slow) / Double(calls - failures) }
     }
 
-    /// Buckets that make up the window: it is right to a tenth of its length.
+    /// Number of buckets. The counted time is accurate to a tenth of its length.
     static let bucketCount = 10
 
     /// Of a bucket, in nanoseconds.

@@ -14,9 +14,9 @@ struct CircuitBreaker: Sendable {
         case closed, open, halfOpen, ramping
     }
 
-    /// A call that was let through, to be told of when it ended.
+    /// An admitted call, to be given back at its end.
     struct Pass: Hashable, Sendable {
-        /// Only what was let through in the present phase counts for it.
+        /// Only calls that were admitted in the present phase count for it.
         fileprivate let era: UInt64
         fileprivate let isRetry: Bool
         fileprivate let began: Instant
@@ -59,13 +59,13 @@ struct CircuitBreaker: Sendable {
     /// All calls that ended lately, and those of them that were no retries.
     private var all: CallCounts
     private var fresh: CallCounts
-    /// First tries that failed since the last answer, and those that began since then.
+    /// First attempts that failed since the last answer, and those that began since then.
     private var failuresInARow = 0
     private var begunInARow = 0
-    /// When a first try was last answered, and how many failed since: kept through all phases.
+    /// When a first attempt was last answered, and how many failed since: kept through all phases.
     private var lastAnswer: Instant?
     private var failuresSinceAnswer = 0
-    /// First tries that were answered as probes since one failed: kept through the pauses that retries cause.
+    /// First attempts that were answered as probes since one failed: kept through the pauses that retries cause.
     private var answeredProbes = 0
     /// Pauses since the last calm.
     private var pauses = 0
@@ -88,10 +88,10 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Whether what needs the target has to wait.
+    /// Whether submissions that need the target must wait.
     var isAway: Bool { phase == .open || phase == .halfOpen }
 
-    /// Calls that ended lately and what came of them.
+    /// Recent calls by their results.
     var recent: CallCounts.Count { all.total }
 
     /// When the passing of time alone changes what may be called; nil while it does not.
@@ -106,9 +106,9 @@ struct CircuitBreaker: Sendable {
     /// Whether one more call may be made beside those under way.
     ///
     /// - Parameters:
-    ///   - limit: most calls at once, as far as others than the breaker have a say.
-    ///   - isRetry: whether it is the first call of another try. These leave a probe to first tries: the other may hang
-    ///     until its time limit for a reason of its own.
+    ///   - limit: most calls at once by the other limits.
+    ///   - isRetry: whether it is the first call of a retry. Retries leave one probe to first attempts, because they
+    ///     may hang until their time limit for a reason of their own.
     func admits(inFlight: Int, limit: Int, isRetry: Bool = false) -> Bool {
         switch state {
         case .closed: inFlight < limit
@@ -126,7 +126,7 @@ struct CircuitBreaker: Sendable {
 
     /// A call is made.
     ///
-    /// - Parameter isRetry: whether it is, or may be, made for a submission whose try before failed.
+    /// - Parameter isRetry: whether it is, or may be, made for a submission whose former attempt failed.
     mutating func began(isRetry: Bool, at now: Instant) -> Pass {
         all.begin(at: now)
         if !isRetry {
@@ -155,8 +155,8 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers keep it where it is,
-    /// and so do failures that came late: each doubling brings as many new calls as would outvote them.
+    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers and late failures keep
+    /// the share as it is, because each doubling would bring enough new calls to hide them.
     private mutating func climb(from step: Int, since: Instant, to now: Instant) {
         let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
         let isDoubtful =
@@ -177,7 +177,7 @@ struct CircuitBreaker: Sendable {
     /// A call ended.
     ///
     /// - Parameters:
-    ///   - isRetry: whether it was made for a submission whose try before failed.
+    ///   - isRetry: whether it was made for a submission whose former attempt failed.
     ///   - took: how long the call itself took.
     ///   - unit: a random number in `0..<1`.
     mutating func ended(
@@ -207,7 +207,7 @@ struct CircuitBreaker: Sendable {
                 answeredProbes = 0
                 return open(now, unit)
             }
-            // Of a first try that is under way more can be learnt.
+            // A first attempt under way will say more.
             let isJudged = !isRetry || probes.firstTries == 0 && !onlyFirstTriesJudge(now)
             if hasFailed, isJudged { return open(now, unit) }
             if outcome == .answered {
@@ -217,7 +217,7 @@ struct CircuitBreaker: Sendable {
                 return state = .halfOpen(probes)
             }
             answeredProbes = 0
-            // It answers now and then at least: a relapse is not to cost it a pause as long as silence does.
+            // It answers sometimes, so a relapse costs a shorter pause than silence does.
             pauses = (pauses + 1) / 2
             enter(.ramping(step: 0, since: now))
         case .ramping:
@@ -251,7 +251,7 @@ struct CircuitBreaker: Sendable {
         return true
     }
 
-    /// Remembers what came of a first try, whenever it began.
+    /// Remembers the result of a first attempt, whenever it began.
     private mutating func remember(_ outcome: CallOutcome, _ hasFailed: Bool, _ now: Instant) {
         if outcome == .answered {
             lastAnswer = now
@@ -272,7 +272,7 @@ struct CircuitBreaker: Sendable {
     /// Only first attempts count while there are any. A retry failed before, perhaps for a reason of its own, and many
     /// such submissions must not stop everybody's calls.
     private func isFailing(leastFresh: Int, _ now: Instant) -> Bool {
-        // Unless most of what began meanwhile is still under way: it may be answered yet.
+        // Not while most calls that began meanwhile are under way, because they may still be answered.
         let ended = Double(begunInARow) * Policy.failureShare
         if failuresInARow >= Policy.failuresInARow, Double(failuresInARow) >= ended { return true }
         if fresh.total.calls >= leastFresh { return fresh.total.failureShare >= Policy.failureShare }
@@ -285,7 +285,7 @@ struct CircuitBreaker: Sendable {
     }
 
     private mutating func open(_ now: Instant, _ unit: Double) {
-        // From half of the ceiling on: a pause of next to nothing would be none.
+        // At least half of the ceiling, because a tiny pause would have no effect.
         let pause = Policy.pause.ceiling(afterFailures: pauses + 1) * (0.5 + unit / 2)
         open(for: pause, counts: true, now)
     }
@@ -297,7 +297,7 @@ struct CircuitBreaker: Sendable {
         enter(.open(until: now + pause))
     }
 
-    /// Begins a phase; calls that were let through before count no more.
+    /// Begins a phase; calls that were admitted before no longer count.
     private mutating func enter(_ next: State) {
         state = next
         era += 1
@@ -317,7 +317,7 @@ extension CircuitBreaker {
     enum Policy {
         /// Length of the window that error share and latency are measured over.
         static let window: Duration = .seconds(10)
-        /// Fewest calls in the window that say anything: first tries, or if there are fewer of them all calls.
+        /// Fewest calls in the window that say anything: first attempts, or if there are fewer of them all calls.
         static let leastCalls = 20
         /// Calls stop when so many of them failed.
         static let failureShare = 0.5
@@ -328,13 +328,13 @@ extension CircuitBreaker {
         /// reasons of their own, and must not stop submissions that Apple answers. An outage that begins while nothing
         /// new comes is noticed so much later.
         static let answerHolds: Duration = .seconds(60)
-        /// ... unless so many first tries failed since. One or two do not end it: who sends what fails sends some of it
-        /// anew.
+        /// So many failed first attempts end that time. One or two do not, because senders of failing submissions also
+        /// send new ones.
         static let failuresToDoubt = 3
         /// An answer that took longer is slow.
         static let slowAfter: Duration = .seconds(10)
-        /// Calls stop for a moment when so many of the answers were slow. Slowness alone never keeps them stopped: a
-        /// slow answer is an answer, so it only keeps the share of calls that are made small.
+        /// Calls stop briefly when this share of the answers was slow. Slowness alone never keeps them stopped, because
+        /// a slow answer is an answer. It only keeps the share of calls small.
         static let slowShare = 0.9
         /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
@@ -348,7 +348,7 @@ extension CircuitBreaker {
         static let rampSteps = 6
         /// How long a share lasts before it doubles.
         static let rampInterval: Duration = .seconds(1)
-        /// Fewest first tries within a share that can stop the calls again.
+        /// Fewest first attempts within a share that can stop the calls again.
         static let leastRampCalls = 5
         /// After so long without trouble the next pause is as short as the first.
         static let calm: Duration = .seconds(60)

@@ -23,7 +23,7 @@ struct EndpointGate: Sendable {
         case first
     }
 
-    /// Leave for one call, to be given back with its end.
+    /// Permission for one call, returned at its end.
     struct Pass: Sendable {
         let lane: Lane
         fileprivate let breaker: CircuitBreaker.Pass
@@ -50,7 +50,7 @@ struct EndpointGate: Sendable {
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
     private var turn = 0
-    /// Of the latest answer, or of the end of the latest time without work.
+    /// The moment of the latest answer, or of the end of the latest time without work.
     private var lastSign = Instant(nanoseconds: 0)
     /// Since this moment its rows of `retries` are taken before they are due, because it answers again. Nil if only due
     /// rows are taken.
@@ -98,7 +98,7 @@ struct EndpointGate: Sendable {
     /// A submission that waits here is gone; its token is skipped when its turn comes.
     mutating func withdraw() { waiting -= 1 }
 
-    /// Takes those out that are more than so many, the last ones first, and never a continuation.
+    /// Removes submissions beyond so many, newest first, and never a continuation.
     mutating func shed(keeping most: Int, in flights: Flights) -> [SubmissionToken] {
         guard waiting > most else { return [] }
         var kept = continuations.count
@@ -121,7 +121,7 @@ struct EndpointGate: Sendable {
 
     // MARK: Being away
 
-    /// Whether submissions had better not wait for it in memory.
+    /// Whether submissions should not wait for it in memory.
     ///
     /// - Parameter share: how many it may keep.
     func isAway(share: Int, at now: Instant) -> Bool {
@@ -164,7 +164,7 @@ struct EndpointGate: Sendable {
         return nil
     }
 
-    /// Leave for a call that nobody waits for, if it may be made at once.
+    /// Permission for a call without a waiting submission, if it may be made at once.
     mutating func pass(_ lane: Lane, at now: Instant) -> Pass? {
         breaker.advance(to: now)
         guard waiting == 0, mayCall(isRetry: lane == .retry, at: now) else { return nil }
@@ -185,8 +185,8 @@ struct EndpointGate: Sendable {
 
     var mostCalls: Int { limiter.value }
 
-    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The budget of
-    /// retries counts when they are asked about, because it does not bound those that never were.
+    /// Due rows that may be taken for it: all of its calls, or a quarter of them while others wait. The retry budget
+    /// counts when the rows are asked about, because it does not bound first attempts.
     mutating func dueRoom(at now: Instant) -> Int {
         let room = room(at: now)
         guard breaker.phase == .closed || breaker.phase == .ramping else { return room }
@@ -235,7 +235,7 @@ struct EndpointGate: Sendable {
         _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
     ) {
         breaker.advance(to: now)
-        // While nothing is answered, nothing is learnt about how many calls at once are too many.
+        // Without answers nothing is known about the right number of calls at once.
         if !breaker.isAway { limiter.ended(outcome, took: took, inFlight: inFlight, at: now) }
         breaker.ended(pass.breaker, outcome, isRetry: isRetry, took: took, at: now, unit: unit)
         if outcome == .answered { lastSign = now }
@@ -345,14 +345,14 @@ struct GateTable {
         return gates[place].next(at: now, in: flights)
     }
 
-    /// Takes those out of a gate that are not to wait for it.
+    /// Removes submissions that should not wait for a gate.
     mutating func shed(at place: Int, in flights: Flights) -> [SubmissionToken] {
         let before = gates[place].held
         defer { held += gates[place].held - before }
         return gates[place].shed(keeping: gates[place].probes, in: flights)
     }
 
-    /// Takes the gates from the active ones that have no work any more. At the end of a turn.
+    /// Removes gates without work from the active ones, at the end of a turn.
     mutating func retireIdle() {
         guard active.contains(where: { !gates[$0].hasWork }) else { return }
         active.removeAll { place in

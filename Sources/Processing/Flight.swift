@@ -1,7 +1,7 @@
 import Contract
 import Ledger
 
-/// Where a submission in flight is. Every transition has one function of ``WorkerCore`` and one test.
+/// The state of a submission in flight. Every transition has one function of ``WorkerCore`` and one test.
 ///
 /// | state | waits for | then |
 /// |---|---|---|
@@ -101,7 +101,7 @@ struct Flight {
         }
     }
 
-    /// Evidence that is decided where it is read is counted, and needs no more.
+    /// Evidence that is decided without a call needs only the count.
     var attempts: AttemptState {
         get { asked?.attempts ?? AttemptState(attempts: countedAttempts) }
         set {
@@ -226,7 +226,7 @@ struct EventFlight: Sendable {
     }
 
     let owner: Owner
-    /// Nil where the broker's word ends it either way.
+    /// The outbox entry if the broker does not take it; nil if the broker's result ends it either way.
     let entry: OutboxEntry?
     /// Kept for another try while the outbox takes no more.
     let event: Event
@@ -280,7 +280,7 @@ extension WorkerCore {
         undecided += state.isUndecided ? 1 : -1
     }
 
-    /// A submission has its outcome, and everybody was told or will be: its offset may be passed.
+    /// A submission has its outcome, and its events are published or owed. Its offset may be passed.
     mutating func complete(_ token: SubmissionToken) {
         if case .record(let place, let assignment, let number, _) = flights[token].source,
             partitions.isCurrent(assignment, at: place)

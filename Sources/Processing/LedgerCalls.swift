@@ -82,7 +82,7 @@ struct LedgerCalls {
         case report
         case measure
 
-        /// Of most kinds one is enough at a time.
+        /// At most one call of most kinds is under way.
         var kind: Kind {
             switch self {
             case .takeOver: .takeOver
@@ -160,7 +160,7 @@ struct LedgerCalls {
         return true
     }
 
-    /// Calls under ownerships that are over are not made again, and their answers are for nobody.
+    /// Calls under ended ownerships are not repeated, and their answers are dropped.
     mutating func forgetOwner() {
         calls.removeAll { call in
             switch call.purpose.kind {

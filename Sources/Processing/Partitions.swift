@@ -7,11 +7,11 @@ extension WorkerCore {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)
     private static let noteInterval: Duration = .seconds(1)
-    /// A partition of which no record has come for so long has none, and nothing that could end workers.
+    /// A partition without a record for this time has nothing that could end workers.
     private static let calmPause: Duration = .seconds(30)
     /// From so many starts at one offset on, records are read one by one.
     private static let startsOfSuspicion = 3
-    /// Of the records that are read one by one, with each further start. The bound of a tracker's span is as far.
+    /// Most doublings of the number of records that are read one by one. The bound of a tracker's span is as far.
     private static let mostDoublings = 5
     /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
     private static let endsOfSuspect = 3
@@ -80,7 +80,7 @@ extension WorkerCore {
         return earliest
     }
 
-    /// Rebalances alone would make a partition suspect in which nothing is written: each take-over counts as a start.
+    /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect.
     private mutating func becomeCalm(_ place: Int) {
         partitions[place]?.calmAt = nil
         guard partitions[place]?.tracker.last == nil else { return }
@@ -89,7 +89,7 @@ extension WorkerCore {
         noteAt = min(noteAt ?? now, now)
     }
 
-    /// Takes all over that wait for it, in one call, under generations that were never used.
+    /// Takes over all waiting partitions in one call, under generations that were never used.
     mutating func takeOver(into actions: inout Actions) {
         guard stopping == .running, !ledgerCalls.isUnderWay(.takeOver) else { return }
         var requests: [TakeOver] = []
@@ -137,13 +137,13 @@ extension WorkerCore {
     private mutating func own(_ place: Int, _ start: PartitionStart) {
         partitions[place]?.state = .owned
         partitions[place]?.highestOrigin = start.highestOrigin
-        // Where the group has another offset, it hears of the ledger's even if that does not change.
+        // If the group has another offset, the ledger's offset is committed even if it does not change.
         let isKnown = start.next == partitions[place]?.committed
         partitions[place]?.noted = isKnown ? start.next : nil
         if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
             partitions[place]?.marked = suspect.offset
         }
-        // Beyond what is in flight there may be as much again, many times, behind a record that waits.
+        // A waiting record may have many times as many records behind it as may be in flight.
         let doublings = start.starts - Self.startsOfSuspicion
         partitions[place]?.readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
         partitions[place]?.calmAt = now + Self.calmPause
@@ -151,7 +151,7 @@ extension WorkerCore {
         outboxWork.poll(at: now)
     }
 
-    /// Less than this worker has written is a ledger that was set back; it heals itself by reading again.
+    /// An offset below this worker's last note shows that the ledger was set back. Reading again heals it.
     private mutating func noticeSetBack(_ partition: TopicPartition, _ next: Int64?, into actions: inout Actions) {
         guard let noted = lastNoted[partition], (next ?? .min) < noted else { return }
         actions.alerts.append(.ledgerSetBack(partition, noted: noted, found: next))
@@ -248,7 +248,7 @@ enum PartitionState: Hashable, Sendable {
 struct OwnedPartition: Sendable {
     let partition: TopicPartition
     var state = PartitionState.fetching
-    /// Of the present life; results for an earlier one find nobody.
+    /// The present assignment; results for an earlier one are dropped.
     var assignment: AssignmentID
     var generation = Generation(rawValue: 0)
     var committed: Int64?

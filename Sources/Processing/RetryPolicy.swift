@@ -18,7 +18,7 @@ struct AttemptState: Sendable {
     /// only while nobody was answered, the next one is a first attempt.
     var hasFailed: Bool { attempts > 0 || failuresHere > 0 }
 
-    /// Whether it is its number of attempts and nothing else.
+    /// Whether it has a number of attempts and nothing else.
     var isPlain: Bool { history.attempts.isEmpty && doubt == nil && failuresHere == 0 }
 }
 
@@ -37,7 +37,7 @@ enum RetryStep: Sendable {
 /// - An attempt that failed is repeated at most three times within five seconds, in memory; then it waits in `retries`.
 /// - A doubt, which is a "no" of Apple's that may not be its last word, ends as a failure once at least five doubting
 ///   answers came and its clock has run for six hours. The clock runs only between doubting answers.
-/// - What waits for our own side is due every one to five minutes, for ever.
+/// - A held submission is due every one to five minutes, for ever.
 /// - A moment that Apple named is obeyed.
 /// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.
 struct RetryPolicy: Sendable {
@@ -139,7 +139,7 @@ struct RetryPolicy: Sendable {
         state.failingSince = since
         let after = early + repeatBackoff.delay(afterFailures: state.failuresHere, using: &generator)
         if state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
-        // It comes on top of a moment that Apple named: nobody may be early, and not everybody at once.
+        // The delay is added to a moment that Apple named, so that no call is early and calls are spread.
         let delay = early + delay(state, using: &generator)
         return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state))
     }
@@ -160,7 +160,7 @@ struct RetryPolicy: Sendable {
         state.history.add(Attempt(at: wall, cause: cause, detail: detail))
     }
 
-    /// Something else than a doubting answer came: the time since the latest one does not count.
+    /// Another answer than a doubting one came, so the time since the latest doubting one does not count.
     private static func stopClock(_ state: inout AttemptState, wall: Timestamp) {
         guard let doubt = state.doubt, doubt.runningSince != nil else { return }
         state.doubt = Doubt(answers: doubt.answers, elapsed: doubt.elapsed, runningSince: nil)

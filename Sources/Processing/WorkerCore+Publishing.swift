@@ -7,7 +7,7 @@ extension WorkerCore {
     private static let mostOwed = 500
     private static let republishPause: Duration = .seconds(1)
 
-    /// Tells what is to be told; the submission is complete once the broker has all of it.
+    /// Publishes the events of a submission, which is complete once the broker has all of them.
     mutating func tell(_ token: SubmissionToken, _ stored: [StoredEvent], into actions: inout Actions) {
         guard !stored.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
             return complete(token)
@@ -69,7 +69,7 @@ extension WorkerCore {
         owed.append((submission, entry))
     }
 
-    /// Owes all that waits for it, in one call.
+    /// Writes all waiting entries to the outbox in one call.
     mutating func makeOwed(into actions: inout Actions) {
         guard !owed.isEmpty, !ledgerCalls.isUnderWay(.owe) else { return }
         owed.removeAll { !flights.contains($0.token) }
@@ -102,7 +102,7 @@ extension WorkerCore {
         var room = limit.outboxRoom
         guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
         if !outboxWork.isAmidRound { outboxWork.beginRound(services: rules?.services ?? []) }
-        // A target that takes nothing has no more than its part of the room.
+        // A target that takes nothing can hold only its part of the allowance.
         let part = min(OutboxWork.mostPerTarget, max(1, room / 4))
         var requests: [OutboxRequest] = []
         let now = now
@@ -130,7 +130,7 @@ extension WorkerCore {
             }
         }
         guard !items.isEmpty else { return }
-        // Where there were as many as asked for, there may be more.
+        // If all requested rows came, there may be more.
         outboxWork.isUnfinished = items.count >= requests.map(\.limit).min() ?? 1
         outboxWork.poll(at: now + OutboxWork.roomPause)
     }
@@ -145,7 +145,7 @@ extension WorkerCore {
         actions.calls.append(CallTask(token: row, grant: grant, attempts: outboxRows[row].attempts))
     }
 
-    /// A fulfilment call ended: with a yes the row's event is next, without one the row is due later.
+    /// A fulfilment call ended. If it was accepted the row's event is next, otherwise the row is due later.
     mutating func callEnded(_ called: Called) {
         guard outboxRows.contains(called.token), let pass = outboxRows[called.token].pass else { return }
         let isRetry = outboxRows[called.token].attempts > 0
@@ -161,7 +161,7 @@ extension WorkerCore {
         }
     }
 
-    /// The event of a row is with the broker: the row goes. Or it is due later.
+    /// If the broker has a row's event the row is deleted, otherwise it is due later.
     mutating func rowPublished(_ row: OutboxToken, _ result: PublishReport.Result) {
         guard outboxRows.contains(row) else { return }
         switch result {
@@ -182,7 +182,7 @@ extension WorkerCore {
         outboxRows.remove(row)
     }
 
-    /// Reports all that has ended, in one call.
+    /// Reports all ended rows in one call.
     mutating func makeReports(into actions: inout Actions) {
         guard !reports.isEmpty, !ledgerCalls.isUnderWay(.report) else { return }
         ledgerCalls.make(.report(reports), for: .report, into: &actions)
@@ -220,8 +220,7 @@ struct OutboxWork {
 
     /// The next target to ask for; nil once all were asked for in this round.
     ///
-    /// A round takes several polls where there is room for few rows: else the first targets would have all of it for
-    /// ever.
+    /// A round takes several polls if few rows fit. Otherwise the first targets would always be served first.
     mutating func nextTarget() -> OutboxTarget? { round.popFirst() }
 
     /// Whether a round has begun and not ended.

@@ -1,7 +1,7 @@
 import Contract
 import Ledger
 
-/// Records: taken in, held against known outcomes, checked.
+/// Records are taken in, compared with known outcomes, and checked.
 extension WorkerCore {
     mutating func received(_ batch: RecordBatch, into actions: inout Actions) {
         var bytes: Int64 = 0
@@ -19,7 +19,7 @@ extension WorkerCore {
         var origins: [Origin] = []
         for record in batch.records {
             guard let number = partitions[place]?.tracker.register(record.origin.offset) else {
-                // The topic was made anew, or lost its end: all that is in flight is of the old one.
+                // The topic was made anew, or lost its end. Everything in flight belongs to the old one.
                 wentBack(place, into: &actions)
                 return
             }
@@ -136,7 +136,7 @@ extension WorkerCore {
         }
     }
 
-    /// Goes on where one by one is read, and nothing is marked.
+    /// Continues partitions that are read one by one and have no mark.
     mutating func readAlone(into actions: inout Actions) {
         for place in partitions.indices where partitions[place]?.readAloneBefore != nil {
             checkNextAlone(at: place, into: &actions)

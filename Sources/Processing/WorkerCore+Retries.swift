@@ -12,7 +12,7 @@ extension WorkerCore {
     var mayRenew: Bool { !ledgerCalls.isUnderWay(.renew) }
     var mayMeasure: Bool { stopping == .running && !ledgerCalls.isUnderWay(.measure) }
 
-    /// Asks for due rows: per endpoint as many as its gate may start, of one that is away only probes.
+    /// Asks for due rows: per endpoint as many as its gate may start, and only probes if it is away.
     mutating func takeDue(into actions: inout Actions) {
         guard mayTakeDue else { return }
         if hasRoomForMore() { dueWork.poll(at: now) }
@@ -46,7 +46,7 @@ extension WorkerCore {
         ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests, bytes: most), into: &actions)
     }
 
-    /// Whether more rows are worth a call before the pause between two is over: that is a quarter of what there may be.
+    /// Whether more rows are worth a call before the pause is over: a quarter of the allowance is free.
     private mutating func hasRoomForMore() -> Bool {
         guard limit.isDueRoomWorthACall else { return false }
         let now = now
@@ -59,7 +59,7 @@ extension WorkerCore {
         _ requests: [DueRequest], bytes: Int, _ rows: [DueRetry], into actions: inout Actions
     ) {
         for row in rows { admit(row, into: &actions) }
-        // Where there were as many as asked for, in number or in bytes, there may be more.
+        // If all requested rows came, in number or bytes, there may be more.
         let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
         var hasMore = false
         for request in requests {
@@ -79,8 +79,8 @@ extension WorkerCore {
         if hasMore { dueWork.poll(at: now + DueWork.roomPause) }
     }
 
-    /// Whether all these rows were tried since rows are taken before they are due. Else the same ones would be asked
-    /// about again and again, without their pauses.
+    /// Whether all these rows were tried since rows are taken early. Otherwise the same rows would be asked about again
+    /// and again, without their pauses.
     private mutating func isTriedAgain(_ rows: [DueRetry], of endpoint: Endpoint?) -> Bool {
         let since = endpoint.map { gates[gates.place(of: .apple($0))].takesEarlySince } ?? dueWork.takesHeldEarlySince
         guard let since else { return true }
@@ -117,7 +117,7 @@ extension WorkerCore {
         ledgerCalls.make(.renew(leases), for: .renew(tokens), into: &actions)
     }
 
-    /// A row that is another's now is no more work of this worker's.
+    /// A row with another worker's lease is dropped here.
     mutating func renewed(_ tokens: [SubmissionToken], _ isOurs: [Bool]) {
         for (token, isOurs) in zip(tokens, isOurs) where !isOurs && flights.contains(token) { orphan(token) }
     }
@@ -162,10 +162,10 @@ extension WorkerCore {
 
 /// When the ledger is asked for due rows of `retries`, and for which endpoints.
 ///
-/// It knows which endpoints have rows from the samples and from this worker's own writes, so an idle worker asks for
-/// nothing. Other workers' rows, and those whose moment nobody here remembers, are looked for after each sample.
+/// Samples and this worker's own writes tell which endpoints have rows, so an idle worker asks for nothing. Rows of
+/// other workers, and rows whose due time is not remembered here, are looked for after each sample.
 struct DueWork {
-    /// Until it is asked again after a time without room.
+    /// The pause before the next request if no row fits.
     static let roomPause: Duration = .milliseconds(250)
     /// Most endpoints asked for at once; the others are next.
     static let mostEndpoints = 64
@@ -174,12 +174,12 @@ struct DueWork {
     private(set) var pollAt: Instant?
     /// Places of gates whose endpoints have more rows than the latest request took.
     var unfinished: [Int] = []
-    /// Places of gates whose endpoints have rows, in the order in which they were heard of.
+    /// Places of gates whose endpoints have rows, in the order in which they became known.
     private(set) var places: [Int] = []
     private var round = FIFO<Int>()
     var hasHeld = false
-    /// Since when held rows are taken whatever their due time, because the apps file has changed; nil if only due ones
-    /// are.
+    /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
+    /// rows are taken.
     var takesHeldEarlySince: Timestamp?
 
     var hasRows: Bool { hasHeld || !places.isEmpty }
@@ -206,8 +206,7 @@ struct DueWork {
 
     /// The next place to ask for; nil once all were asked for in this round.
     ///
-    /// A round takes several polls where there is room for few rows: else the first places would have all of it for
-    /// ever.
+    /// A round takes several polls if few rows fit. Otherwise the first places would always be served first.
     mutating func nextPlace() -> Int? { round.popFirst() }
 
     /// Whether a round has begun and not ended.
@@ -220,7 +219,7 @@ struct DueWork {
 
 /// How often the ledger is sampled: every ten seconds, and down to once a minute while nothing happens.
 ///
-/// A fleet that waits for Apple's word has rows of `retries` for hours. Its samples are all that it does then.
+/// While Apple is away, a fleet may have rows of `retries` for hours and do nothing but sample.
 struct Samples {
     static let interval: Duration = .seconds(10)
     static let longest: Duration = .seconds(60)

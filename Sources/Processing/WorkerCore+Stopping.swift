@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import Scheduling
 
-/// How far a stop is.
+/// The phase of a stop.
 enum StopPhase: Hashable, Sendable {
     case running
     /// Nothing begins; calls that are under way may end until then.
@@ -40,7 +40,7 @@ extension WorkerCore {
         stopReason = reason
     }
 
-    /// Whether nothing was begun for a submission that would be lost.
+    /// Whether a stop loses no work for a submission.
     private func isUnstarted(_ token: SubmissionToken) -> Bool {
         switch flights[token].state {
         case .loading, .marking, .lookingUp, .waiting, .delayed: true
@@ -59,7 +59,7 @@ extension WorkerCore {
         if case .finishingCalls(let until) = stopping, until <= now || !isBusy([.checking, .asking, .reading]) {
             stopping = .telling(until: min(until, now) + Self.flushLimit)
             for token in flights.tokens where flights[token].isRecord && flights[token].state.isUndecided {
-                // A call that is under way is waited for no more.
+                // Calls under way are no longer awaited.
                 if flights[token].state == .asking { leave(token) } else { orphan(token) }
             }
         }
@@ -89,7 +89,7 @@ extension WorkerCore {
         }
     }
 
-    /// The last calls to the ledger: leases given back and partitions noted, once all that is owed is written.
+    /// The last calls to the ledger return leases and note partitions, once all owed events are written.
     private mutating func endNotes(by until: Instant, into actions: inout Actions) {
         if owed.isEmpty, !ledgerCalls.isUnderWay(.owe), !ledgerCalls.isUnderWay(.note) {
             let hadLeases = giveBack(into: &actions)

@@ -152,7 +152,7 @@ extension WorkerCore {
             into: &actions)
     }
 
-    /// Another transaction has a key of it and has not ended: it is written again a little later, and the same.
+    /// Another unfinished transaction has one of its keys, so the same decision is written again a little later.
     private mutating func undecided(_ token: SubmissionToken) {
         guard !flights[token].isOrphan else { return leave(token) }
         let times = min(flights[token].timesUndecided, 99) + 1

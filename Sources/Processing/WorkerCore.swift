@@ -4,9 +4,9 @@ public import Scheduling
 
 /// Decides which submissions are read, checked, asked about, written, told and tried again, and when.
 ///
-/// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in what happened
-/// (``handle(_:at:wall:into:)``), ask at the end of each turn what is to be done (``endTurn(at:wall:into:)``), and do
-/// it. The states of a submission are listed at `FlightState`, those of a partition at `PartitionState`.
+/// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in inputs
+/// (``handle(_:at:wall:into:)``), take the actions at the end of each turn (``endTurn(at:wall:into:)``), and carry them
+/// out. The states of a submission are listed at `FlightState`, those of a partition at `PartitionState`.
 ///
 /// One thread owns it. Its memory is bounded by ``CoreSettings``.
 public struct WorkerCore: ~Copyable {
@@ -49,7 +49,7 @@ public struct WorkerCore: ~Copyable {
     var samples = Samples()
     /// The connection that writes did not answer.
     var writesAreAway = false
-    /// Since when, as people were told; until a write is answered again.
+    /// Since when writes are away, as the alert said; nil once a write is answered again.
     var writesAwaySince: Instant?
     var stopping = StopPhase.running
     /// Leases of due rows for which nothing was begun when the worker was told to stop.
@@ -96,7 +96,7 @@ public struct WorkerCore: ~Copyable {
         }
     }
 
-    /// Ends a turn: starts batches, calls and requests whose time has come, and says when to come again.
+    /// Ends a turn: starts due batches, calls and requests, and sets the instant of the next turn.
     public mutating func endTurn(at now: Instant, wall: Timestamp, into actions: inout Actions) {
         self.now = now
         self.wall = wall
@@ -111,7 +111,7 @@ public struct WorkerCore: ~Copyable {
         advanceGates(into: &actions)
         makeLedgerCalls(into: &actions)
         startBatch(into: &actions)
-        // Where nothing is left to write, the next write finds out whether the ledger is back.
+        // If nothing is left to write, the next write shows whether the ledger is back.
         if batcher.isEmpty { writesAreAway = false }
         advanceStop(into: &actions)
         setDemand(into: &actions)
@@ -138,7 +138,7 @@ public struct WorkerCore: ~Copyable {
         actions.demand = mayRead ? limit.raiseDemand(undecided: undecided) : limit.withdrawDemand()
     }
 
-    /// One incomplete record keeps all that is read behind it in its tracker.
+    /// One incomplete record keeps all later records in its tracker.
     var isSpanFull: Bool {
         partitions.indices.contains { (partitions[$0]?.tracker.span ?? 0) > 32 * limit.count }
     }

@@ -4,8 +4,8 @@ import Scheduling
 
 /// Decides when a batch of decisions goes to the ledger, and which are in it.
 ///
-/// A batch starts when the connection is free and 256 rows wait, or 5 ms have passed since the last one started. So an
-/// idle worker writes at once, a busy one what came in 5 ms, and one whose database is slow everything that waits.
+/// A batch starts when the connection is free, and 256 rows wait or 5 ms have passed since the last start. So an idle
+/// worker writes at once. A busy one writes the rows of 5 ms. With a slow database it writes all waiting rows.
 struct WriteBatcher {
     static let enoughRows = 256
     static let pace: Duration = .milliseconds(5)
@@ -160,7 +160,7 @@ struct BatchKeys: Sendable {
         }
     }
 
-    /// FNV-1a, because it is the same in every process; nobody gains anything by a collision.
+    /// FNV-1a, because it is the same in every process; a collision has no benefit for an attacker.
     private static func hash(_ kind: UInt8, _ text: String, _ second: String = "") -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ UInt64(kind)
         hash &*= 0x0100_0000_01B3

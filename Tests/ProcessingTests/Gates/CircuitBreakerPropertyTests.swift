@@ -20,7 +20,7 @@ private struct BreakerModel {
     /// Calls that ended while it was closed.
     var recent: [(second: Int64, isFailure: Bool, isRetry: Bool)] = []
     var failuresInARow: Int { recent.reversed().prefix { $0.isFailure }.count { !$0.isRetry } }
-    /// When a first try was last answered, and how many failed since.
+    /// When a first attempt was last answered, and how many failed since.
     var answered: (at: Duration, failuresSince: Int)?
     /// Whether failed retries say nothing.
     var onlyFirstTriesJudge: Bool {
