@@ -92,8 +92,8 @@ enum SecretFile {
     /// Reads a secret that a file of settings names, without the line breaks at its end.
     ///
     /// Characters that no editor shows are refused, because they make another secret of one. So is a path that names no
-    /// file. It may be the secret itself, written where its path belongs, so it is shown only if it begins with a folder
-    /// that is there.
+    /// file. It may be the secret itself, written where its path belongs, so it is shown only if it begins with a
+    /// folder that is there.
     ///
     /// - Parameter path: absolute, or relative to the folder of `file`.
     static func read(

@@ -11,8 +11,8 @@ func withMemoryBIO<Result>(_ text: String, _ body: (OpaquePointer) -> Result?) -
     }
 }
 
-/// The contents of a text's PEM blocks, in their order (RFC 7468); nil if one is damaged, locked with a password, or has
-/// another label. Text around the blocks is passed over.
+/// The contents of a text's PEM blocks, in their order (RFC 7468); nil if one is damaged, locked with a password, or
+/// has another label. Text around the blocks is passed over.
 func pemBlocks(_ label: String, in text: String) -> [[UInt8]]? {
     let begin = Array("-----BEGIN ".utf8)
     let bytes = Array(text.utf8)

@@ -42,7 +42,8 @@ public struct BatchQuestions: Sendable {
 /// A new row of `answers`, inserted or left.
 public struct NewAnswer: Hashable, Sendable {
     public let answer: Answer
-    /// The row there is another user's repeat and goes: its grant says as much, and this failure would not be told.
+    /// The existing row is another user's repeat and is replaced. The grant has the same information, and this failure
+    /// would otherwise not be told.
     public let replaces: Bool
 }
 

@@ -54,7 +54,7 @@ extension GrantKey {
 }
 
 extension WaitCause {
-    /// The word of a column; beside it stands the endpoint, without which the row is held.
+    /// The word of a column. Another column has the endpoint; a row without one is held.
     public var word: String {
         switch self {
         case .retrying(let cause, _): cause.rawValue

@@ -14,8 +14,8 @@ struct GrantTable {
         attempts, format
         """
 
-    /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too. One row each: to
-    /// a statement that may add several, SQLite first copies every page that it changes.
+    /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too. One row
+    /// each: to a statement that may add several, SQLite first copies every page that it changes.
     private static let insertion = """
         INSERT INTO grants (\(columns))
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

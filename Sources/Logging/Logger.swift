@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// Writes log events with what they have in common: a label and a level.
 ///
-/// A value: a copy can be given another level without a change to the original. Messages are constants,
-/// and everything variable is metadata, so that lines can be searched and counted. Neither is evaluated below the level.
-/// Nothing secret goes into either: no receipt, no token, no key.
+/// A value: a copy can be given another level without a change to the original. Messages are constants, and everything
+/// variable is metadata, so that lines can be searched and counted. Neither is evaluated below the level. Nothing
+/// secret goes into either: no receipt, no token, no key.
 public struct Logger: Sendable {
     /// How much an event matters; the raw values are those of configuration and of log lines.
     public enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
@@ -122,8 +122,8 @@ public enum LoggingSystem {
 
     static var current: (any LogHandler, Logger.Level) { state.withLock { $0 } }
 
-    /// Sets both for every logger made from now on. A program calls it once, before it makes a logger; until then lines of
-    /// text go to standard error.
+    /// Sets both for every logger made from now on. A program calls it once, before it makes a logger; until then lines
+    /// of text go to standard error.
     public static func bootstrap(handler: any LogHandler, level: Logger.Level) {
         state.withLock { $0 = (handler, level) }
     }

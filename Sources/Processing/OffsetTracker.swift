@@ -1,7 +1,7 @@
 /// Up to where the records of one partition are complete, under one assignment.
 ///
-/// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise, and
-/// those that are missing in between are no records: control records of transactions, or compacted away.
+/// Records complete in any order; the watermark only passes offsets below which everything is complete. Offsets rise,
+/// and those that are missing in between are no records: control records of transactions, or compacted away.
 struct OffsetTracker: Sendable {
     private struct Record: Sendable {
         let offset: Int64
@@ -25,8 +25,8 @@ struct OffsetTracker: Sendable {
 
     /// Notes that a record was read.
     ///
-    /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made anew or
-    ///   lost its end. The tracker is of no more use then.
+    /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made
+    ///   anew or lost its end. The tracker is of no more use then.
     mutating func register(_ offset: Int64) -> UInt64? {
         if let last, offset <= last { return nil }
         last = offset

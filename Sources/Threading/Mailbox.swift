@@ -2,12 +2,12 @@ public import Synchronization
 
 /// Messages from any number of threads to one owner, which takes all that have come at once.
 ///
-/// Order is kept: messages of one sender arrive in the order in which it posted them. Posting costs a lock and, only when
-/// the mailbox was empty, one write to the owner's ``WakeDescriptor``; under load most posts are free of it. Several
-/// mailboxes of one owner may share one descriptor: the owner waits once and then takes from each.
+/// Order is kept: messages of one sender arrive in the order in which it posted them. Posting costs a lock and, only
+/// when the mailbox was empty, one write to the owner's ``WakeDescriptor``; under load most posts are free of it.
+/// Several mailboxes of one owner may share one descriptor: the owner waits once and then takes from each.
 ///
-/// The bound is a statement about the design, not a limit: each sender has limits of its own that keep the mailbox below
-/// it. Debug builds trap beyond it, release builds go on, because to lose a message is worse than to hold it.
+/// The bound is a statement about the design, not a limit: each sender has limits of its own that keep the mailbox
+/// below it. Debug builds trap beyond it, release builds go on, because to lose a message is worse than to hold it.
 ///
 /// All of it is inlinable, so that it is specialised for its message in the module that uses it.
 public final class Mailbox<Message: Sendable>: Sendable {

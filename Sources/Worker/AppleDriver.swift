@@ -9,8 +9,8 @@ import Scheduling
 import Synchronization
 import Threading
 
-/// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into what they mean. The meaning is read on the
-/// client's thread, where the reply comes in.
+/// Calls Apple: turns the core's attempts into HTTPS calls, and the replies into what they mean. The meaning is read on
+/// the client's thread, where the reply comes in.
 final class AppleDriver: Sendable {
     private struct Pending: Sendable {
         let token: SubmissionToken

@@ -111,7 +111,7 @@ final class EventProducer {
             headers: event.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
         switch producer.produce(record, token: task.token.rawValue) {
         case .accepted: break
-        // A full queue is a broker that takes too little: its event goes the way of those that time out.
+        // A full queue means that the broker takes too little, so the event counts as timed out.
         case .full, .refused: refused.append(PublishReport(token: task.token, result: .failed))
         }
     }

@@ -7,8 +7,8 @@ import Processing
 public struct RulesLoading: Sendable {
     let verifiers: SignatureVerifiers
 
-    /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth of
-    /// each stays unused, because several workers' seconds do not begin together.
+    /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth
+    /// of each stays unused, because several workers' seconds do not begin together.
     static let callsPerSecond: [Environment: Double] = [.production: 45, .sandbox: 4.5]
 
     /// Why a worker may not run with these apps; nil if it may.

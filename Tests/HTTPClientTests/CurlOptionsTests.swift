@@ -2,8 +2,8 @@ import Glibc
 import HTTPClient
 import Testing
 
-/// Settings that the environment must not change. Each test has a process of its own: its environment belongs to all threads,
-/// and its memory is measured.
+/// Settings that the environment must not change. Each test has a process of its own: its environment belongs to all
+/// threads, and its memory is measured.
 @Suite(.timeLimit(.minutes(5)))
 struct CurlOptionsTests {
     @Test func `a proxy in the environment is not used`() async {

@@ -2,7 +2,8 @@ import Testing
 
 @testable import HTTPClient
 
-/// Which of libcurl's handles are used again. `HTTPClientFailureTests` shows from outside that one that sent something is.
+/// Which of libcurl's handles are used again. `HTTPClientFailureTests` shows from outside that one that sent something
+/// is.
 struct TransferPoolTests {
     @Test func `one that failed, or never came to send its request, is not used again`() throws {
         let call = HTTPCall(token: 1, request: try HTTPRequest(.get, HTTPEndpoint(baseURL: "https://localhost/")))

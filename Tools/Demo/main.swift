@@ -1,7 +1,7 @@
 import Glibc
 
-// Plays a day of a game's purchases on a broker, an App Store and a ledger of its own. Apple goes away on the way, and the
-// worker is killed. Exit code 0 says that everything came out as it must.
+// Plays a day of a game's purchases on a broker, an App Store and a ledger of its own. Apple goes away on the way, and
+// the worker is killed. Exit code 0 says that everything came out as it must.
 
 /// The folder with the other programs: that of this one.
 func ownFolder() -> String? {

@@ -92,7 +92,7 @@ public struct KafkaScan: Sendable {
             case RD_KAFKA_RESP_ERR__PARTITION_EOF: progress.end(partition)
             case let code:
                 let error = KafkaError(code, text: rd_kafka_message_errstr(message).map(String.init(cString:)))
-                // librdkafka goes on by itself after faults that pass; those that do not are said at once.
+                // librdkafka continues by itself after transient faults; permanent ones are thrown at once.
                 guard error.disposition == .retry else { throw error }
             }
         }

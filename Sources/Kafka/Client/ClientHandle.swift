@@ -36,8 +36,8 @@ final class ClientHandle: @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// Frees the client and joins its threads; no group is left. Every queue, event, message and list of it must be gone
-    /// before.
+    /// Frees the client and joins its threads; no group is left. Every queue, event, message and list of it must be
+    /// gone before.
     func destroy() { rd_kafka_destroy_flags(pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
 
     /// As ``destroy()``, on a thread of its own and until `deadline`: some librdkafka versions hang in it.

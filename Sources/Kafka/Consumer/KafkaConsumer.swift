@@ -66,11 +66,12 @@ public final class KafkaConsumer: Sendable {
     /// Ends the reading of partitions; the group still counts them as this member's.
     public func unassign(_ partitions: [KafkaPartition]) { commands.post(.unassign(partitions)) }
 
-    /// Commits offsets (the next to be read), one commit at a time. An offset of a partition that is not this member's is
-    /// left out; a commit that fails is counted, and the next one stands for it.
+    /// Commits offsets (the next to be read), one commit at a time. Offsets of partitions that are not this member's
+    /// are left out. A failed commit is counted and not repeated; the next one replaces it.
     public func commit(_ offsets: [KafkaPartition: Int64]) { commands.post(.commit(offsets)) }
 
-    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within a second or so.
+    /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within a second or
+    /// so.
     public func fetchCommitted(_ partitions: [KafkaPartition]) { commands.post(.fetchCommitted(partitions)) }
 
     /// Stops handing over records, sends the waiting commits, leaves the group and frees the client, all within

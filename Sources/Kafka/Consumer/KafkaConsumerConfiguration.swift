@@ -83,7 +83,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// Whether only what moves is given back at a rebalance, as far as it is up to this member.
     var isCooperative: Bool { client.properties[Self.strategyProperty] == "cooperative-sticky" }
 
-    /// Whether the group keeps this member's place when it goes, and so is not told.
+    /// Whether the group keeps this member's place when it leaves; the group is then not told.
     var isStatic: Bool { groupInstanceID != nil || client.properties["group.instance.id"] != nil }
 
     private static let strategyProperty = "partition.assignment.strategy"

@@ -1,7 +1,7 @@
 /// The schema that ledgers begin with.
 ///
-/// Environments are 0 (production) and 1 (sandbox). Times are milliseconds since 1970. Values that follow from others by a
-/// rule are null. Numbers 0 and 1 and nulls take no space in a row.
+/// Environments are 0 (production) and 1 (sandbox). Times are milliseconds since 1970. Values that follow from others
+/// by a rule are null. Numbers 0 and 1 and nulls take no space in a row.
 let migration001 = """
     CREATE TABLE ledger (
         only INTEGER PRIMARY KEY CHECK (only = 1),

@@ -47,7 +47,8 @@ struct SimulatedKafka {
         return (revoked, assigned)
     }
 
-    /// Deletes the topic and makes it anew with the same records, each at another place. The group's offsets go with it.
+    /// Deletes the topic and makes it anew with the same records, each at another place. The group's offsets go with
+    /// it.
     mutating func makeTopicAnew(_ random: inout SplitMix64) {
         let records = partitions.flatMap(\.records).shuffled(using: &random)
         for index in partitions.indices {

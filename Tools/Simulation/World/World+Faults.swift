@@ -63,7 +63,8 @@ extension World {
     }
 
     private func drawLongOutages() {
-        // Calls that have no end hold a third of what a small limit leaves to Apple's endpoints: one of these is away then.
+        // Calls that have no end hold a third of what a small limit leaves to Apple's endpoints: one of these is away
+        // then.
         guard settings.inFlight >= 64 else {
             apple.outages.append(
                 SimulatedApple.Outage(
