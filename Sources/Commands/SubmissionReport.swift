@@ -34,6 +34,8 @@ struct SubmissionReport: Sendable {
         case (_, _, let row?):
             let next = row.isLeased ? "now" : "at \(row.dueAt.rfc3339)"
             return switch row.entry.cause {
+            case .held(.endsWorkers):
+                "Neither granted nor refused: its check ends workers, and it waits until a person retries it"
             case .retrying: "Neither granted nor refused yet: Apple cannot tell, and is asked again \(next)"
             case .held:
                 "Neither granted nor refused: it waits for our side to be mended, and is tried again \(next)"

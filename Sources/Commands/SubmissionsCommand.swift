@@ -8,6 +8,7 @@ enum SubmissionsCommand {
         "state", .choice, help: "Those with this outcome.")
     private static let cause = Parameter<String?>.option(
         "cause", causes, help: "Only those that failed or wait for this reason, such as no_answer.")
+    private static let appOfOne = Parameter.required("app", .text, help: "The bundle id of its app.")
     private static let id = Parameter.argument(
         "id", .text, help: "The submission's id; one that begins with a hyphen stands after --.")
 
@@ -24,6 +25,9 @@ enum SubmissionsCommand {
                     Without --app all apps of the apps file are asked for it, and malformed submissions that name no app.
                     """,
                 CommonOptions.answering + [CommonOptions.app, id], run: show),
+            Command(
+                "retry", "Makes a submission that waits due at once.",
+                [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, appOfOne, id], run: retry),
         ])
 
     /// A word that nothing fails or waits for is a typing error, not an empty list.
@@ -67,6 +71,17 @@ enum SubmissionsCommand {
                 "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read yet, stands on the "
                     + "quarantine topic, failed with an app that is not configured, or was never submitted")
         }
+    }
+
+    private static func retry(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
+        let key = SubmissionKey(
+            bundleID: BundleID(try arguments[appOfOne]), submissionID: SubmissionID(try arguments[id]))
+        let note = OperatorNote(
+            actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
+        let count = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.retryNow(key, note) }
+        let name = PrintableText.singleLine(key.submissionID.rawValue)
+        guard count > 0 else { throw CommandFailure(.failed, "nothing of submission \"\(name)\" waits") }
+        try context.output("Submission \(name) is due now; a worker takes it within a minute.\n")
     }
 
     /// The apps that are asked about; the empty one is that of malformed submissions.

@@ -78,6 +78,8 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case incompleteAnswer = "incomplete_answer"
     /// The ledger refuses the decision for its data.
     case decisionRefused = "decision_refused"
+    /// Its check has ended worker after worker: a person must let it be tried again.
+    case endsWorkers = "ends_workers"
 }
 
 /// The conclusion of an attempt about a submission.

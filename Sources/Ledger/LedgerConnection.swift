@@ -44,9 +44,11 @@ public protocol LedgerConnection: AnyObject {
 
     /// Leases due rows of `retries`, at most so many bytes of claims and evidence (the one that reaches it is still
     /// taken).
+    /// A suspect row comes alone and before all others, whatever was asked for, see ``DueRetry/takings``. One that is
+    /// held for ending workers does not come before a person makes it due.
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
-    /// Renews leases for another minute; false for each that is another's now.
+    /// Renews leases for another minute: their rows have ended no worker. False for each that has ended, or is another's now.
     func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool]
 
     /// Ends leases, so that another worker may take the rows at once.

@@ -88,16 +88,21 @@ public struct DueRequest: Hashable, Sendable {
 
 /// A row of `retries` that was due and is this worker's under a lease.
 public struct DueRetry: Hashable, Sendable {
+    /// From so many takings without a result on, its check may be what ends workers.
+    public static let takingsOfSuspicion = 3
+
     public let lease: RetryLease
     public let submission: Submission
     public let attempts: Int
     public let cause: WaitCause
     public let history: AttemptHistory
     public let doubt: Doubt?
+    /// How often it was taken since a worker had a result of it or renewed its lease, this time included.
+    public let takings: Int
 
     public init(
         lease: RetryLease, submission: Submission, attempts: Int, cause: WaitCause, history: AttemptHistory,
-        doubt: Doubt?
+        doubt: Doubt?, takings: Int = 1
     ) {
         self.lease = lease
         self.submission = submission
@@ -105,5 +110,8 @@ public struct DueRetry: Hashable, Sendable {
         self.cause = cause
         self.history = history
         self.doubt = doubt
+        self.takings = takings
     }
+
+    public var isSuspect: Bool { takings >= Self.takingsOfSuspicion }
 }

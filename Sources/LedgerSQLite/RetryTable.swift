@@ -49,7 +49,8 @@ struct RetryTable {
             """
             UPDATE retries SET
                 cause = ?, endpoint = ?, detail = ?, due_at = ?, attempts = ?, history = ?, doubt_answers = ?,
-                doubt_elapsed = ?, doubt_since = ?, leased_until = NULL
+                doubt_elapsed = ?, doubt_since = ?, leased_until = NULL,
+                takings = iif(?1 = '\(HoldCause.endsWorkers.rawValue)', takings, 0)
             WHERE digest = ? AND lease = ?
             """
         ).run {
@@ -96,6 +97,17 @@ struct RetryTable {
             + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
     }
 
+    /// Leases the suspect row that is due for longest; nil if there is none. One that is held has no lease that could end.
+    func takeSuspect(now: Timestamp) throws(StoreError) -> DueRetry? {
+        let row = try rows("\(Self.isSuspect) AND leased_until <= ?", "leased_until, retries.sequence LIMIT 1") {
+            $0.time(now)
+        }.first
+        guard let row else { return nil }
+        return try lease(row, now: now)
+    }
+
+    private static let isSuspect = "takings >= \(DueRetry.takingsOfSuspicion - 1)"
+
     private func take(
         _ request: DueRequest, isSigned: Bool, most: Int, bytes: inout Int, now: Timestamp
     ) throws(StoreError) -> [DueRetry] {
@@ -106,7 +118,7 @@ struct RetryTable {
         var left = bytes
         let rows = try database.statement(
             """
-            \(Self.selection) WHERE endpoint IS ?1 AND signed = ?4 AND \(condition)
+            \(Self.selection) WHERE endpoint IS ?1 AND signed = ?4 AND \(condition) AND NOT \(Self.isSuspect)
             ORDER BY due_at, retries.sequence LIMIT ?3
             """
         ).rows {
@@ -129,22 +141,29 @@ struct RetryTable {
 
     /// Takes a row, even from another lease.
     func lease(_ row: RetryRow, now: Timestamp) throws(StoreError) -> DueRetry {
-        let number = try database.statement(
-            "UPDATE retries SET lease = lease + 1, leased_until = ?1, due_at = ?1 WHERE digest = ?2 RETURNING lease"
+        let taken = try database.statement(
+            """
+            UPDATE retries SET lease = lease + 1, takings = takings + 1, leased_until = ?1, due_at = ?1
+            WHERE digest = ?2 RETURNING lease, takings
+            """
         ).first {
             $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
             $0.blob(row.key.bytes)
         } read: {
-            $0.integer(0)
+            (lease: $0.integer(0), takings: $0.int(1))
         }
         return DueRetry(
-            lease: RetryLease(key: row.key, number: number ?? 0), submission: row.submission, attempts: row.attempts,
-            cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt)
+            lease: RetryLease(key: row.key, number: taken?.lease ?? 0), submission: row.submission,
+            attempts: row.attempts, cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt,
+            takings: taken?.takings ?? 1)
     }
 
     func renew(_ lease: RetryLease, now: Timestamp) throws(StoreError) -> Bool {
         try database.statement(
-            "UPDATE retries SET leased_until = ?1, due_at = ?1 WHERE digest = ?2 AND lease = ?3"
+            """
+            UPDATE retries SET leased_until = ?1, due_at = ?1, takings = 0
+            WHERE digest = ?2 AND lease = ?3 AND leased_until IS NOT NULL
+            """
         ).run {
             $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
             $0.blob(lease.key.bytes)
@@ -155,7 +174,7 @@ struct RetryTable {
     func giveBack(_ lease: RetryLease, now: Timestamp) throws(StoreError) {
         try database.statement(
             """
-            UPDATE retries SET leased_until = NULL, due_at = ?
+            UPDATE retries SET leased_until = NULL, due_at = ?, takings = max(0, takings - 1)
             WHERE digest = ? AND lease = ? AND leased_until IS NOT NULL
             """
         ).run {
@@ -182,7 +201,7 @@ struct RetryTable {
     func makeDue(_ key: SubmissionKey, now: Timestamp) throws(StoreError) -> Int {
         let count = try rows(of: key).count
         try database.statement(
-            "UPDATE retries SET due_at = ? WHERE submission_id = ? AND app = ? AND leased_until IS NULL"
+            "UPDATE retries SET due_at = ?, takings = 0 WHERE submission_id = ? AND app = ? AND leased_until IS NULL"
         ).run {
             $0.time(now)
             $0.text(key.submissionID)
@@ -231,8 +250,10 @@ struct RetryTable {
         FROM retries JOIN partitions ON partitions.number = retries.origin_partition
         """
 
-    private func rows(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [RetryRow] {
-        let sql = "\(Self.selection) WHERE \(condition) ORDER BY retries.sequence"
+    private func rows(
+        _ condition: String, _ order: String = "retries.sequence", _ bind: (inout Binder) -> Void
+    ) throws(StoreError) -> [RetryRow] {
+        let sql = "\(Self.selection) WHERE \(condition) ORDER BY \(order)"
         return try database.statement(sql).rows(bind) { (row) throws(StoreError) in try Self.row(row) }
             .compactMap { $0 }
     }

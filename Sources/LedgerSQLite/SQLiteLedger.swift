@@ -104,11 +104,11 @@ public final class SQLiteLedger: LedgerConnection {
 
     public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
         try write { (now) throws(StoreError) in
+            let table = RetryTable(database: database)
+            if let suspect = try table.takeSuspect(now: now) { return [suspect] }
             var left = bytes
             var taken: [DueRetry] = []
-            for request in requests {
-                taken += try RetryTable(database: database).take(request, bytes: &left, now: now)
-            }
+            for request in requests { taken += try table.take(request, bytes: &left, now: now) }
             return taken
         }
     }

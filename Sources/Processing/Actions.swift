@@ -138,6 +138,8 @@ public enum Alert: Hashable, Sendable {
     case decisionRefused(Origin, detail: String)
     /// A record whose check ended its worker is on the quarantine topic.
     case recordEndsWorkers(Origin)
+    /// A row of `retries` whose check ended worker after worker is held for a person.
+    case rowEndsWorkers(Origin)
 }
 
 /// A call to the ledger's second connection: ``LedgerConnection`` has one method for each case.

@@ -45,6 +45,8 @@ struct Flight {
     var isOrphan = false
     /// While it is in a batch that the ledger has.
     var isInBatch = false
+    /// A row of `retries` whose check may be what ends workers, until that check has ended.
+    var isSuspect = false
     /// How often the ledger did not decide it.
     var timesUndecided: UInt8 = 0
     var rules = SubmissionRules()
@@ -276,6 +278,7 @@ extension WorkerCore {
     mutating func move(_ token: SubmissionToken, to state: FlightState) {
         let old = flights[token].state
         flights[token].state = state
+        if !flights[token].isRecord { dueInCheck += (state == .checking ? 1 : 0) - (old == .checking ? 1 : 0) }
         guard flights[token].isRecord, old.isUndecided != state.isUndecided else { return }
         undecided += state.isUndecided ? 1 : -1
     }

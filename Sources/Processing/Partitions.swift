@@ -14,7 +14,7 @@ extension WorkerCore {
     /// Most doublings of the number of records that are read one by one. The bound of a tracker's span is as far.
     private static let mostDoublings = 5
     /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
-    private static let endsOfSuspect = 3
+    static let endsOfSuspect = 3
 
     // MARK: The group
 

@@ -130,6 +130,13 @@ struct RetryPolicy: Sendable {
         return entry(.held(.decisionRefused), detail, after: delay, state)
     }
 
+    /// The row of a submission whose check has ended worker after worker. It is due when a person says so.
+    static func endsWorkers(_ state: inout AttemptState, wall: Timestamp) -> RetryEntry {
+        stopClock(&state, wall: wall)
+        return entry(
+            .held(.endsWorkers), "Its check has begun again and again, and ended each worker.", after: .zero, state)
+    }
+
     private static func repeated(
         _ cause: RetryCause, early: Duration, _ state: inout AttemptState, _ endpoint: Endpoint, at now: Instant,
         using generator: inout SplitMix64

@@ -103,7 +103,8 @@ extension WorkerCore {
     /// ended. Later records wait until the last mark is gone. Otherwise, if their check ended the worker, the marked
     /// record would be blamed.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking, !isMarked(besides: place)
+        guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking, !isMarked(besides: place),
+            dueInCheck == 0, !ledgerCalls.isUnderWay(.takeDue)
         else { return }
         let ended = entry.checkedAlone
         if let ended, flights.contains(ended.token), flights[ended.token].state.isBeingRead { return }
@@ -128,8 +129,8 @@ extension WorkerCore {
         ledgerCalls.make(.mark([mark]), for: .unmark(place: place, entry.assignment), into: &actions)
     }
 
-    /// One record is marked at a time: a check of another partition that ends the worker would count against both.
-    private func isMarked(besides place: Int) -> Bool {
+    /// One record is marked at a time: a check of another partition, or of a row, that ends the worker would count against both.
+    func isMarked(besides place: Int? = nil) -> Bool {
         partitions.indices.contains { other in
             guard other != place, let entry = partitions[other] else { return false }
             return entry.checkedAlone != nil || entry.isUnmarking
@@ -192,6 +193,7 @@ extension WorkerCore {
         let token = checked.token
         guard flights.contains(token) else { return }
         let source = flights[token].source
+        acquit(token, into: &actions)
         defer {
             if case .record(let place, let assignment, _, _) = source, partitions.isCurrent(assignment, at: place),
                 partitions[place]?.checkedAlone != nil

@@ -8,6 +8,7 @@ extension WorkerCore {
 
     var mayTakeDue: Bool {
         rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
+            && dueInCheck == 0 && !isMarked()
     }
     var mayRenew: Bool { !ledgerCalls.isUnderWay(.renew) }
     var mayMeasure: Bool { stopping == .running && !ledgerCalls.isUnderWay(.measure) }
@@ -59,6 +60,8 @@ extension WorkerCore {
         _ requests: [DueRequest], bytes: Int, _ rows: [DueRetry], into actions: inout Actions
     ) {
         for row in rows { admit(row, into: &actions) }
+        // A suspect row comes alone, and says nothing about the others.
+        if rows.first?.isSuspect == true { return dueWork.poll(at: now) }
         // If all requested rows came, in number or bytes, there may be more.
         let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
         var hasMore = false
@@ -89,6 +92,7 @@ extension WorkerCore {
 
     /// A due row is checked again from the start: rules and roots may have changed since.
     private mutating func admit(_ row: DueRetry, into actions: inout Actions) {
+        guard stopping == .running else { return unstartedLeases.append(row.lease) }
         var flight = Flight(.retry(row.lease))
         flight.bytes = Int64(row.submission.evidence.byteCount)
         flight.attempts.attempts = row.attempts
@@ -96,10 +100,21 @@ extension WorkerCore {
         flight.attempts.doubt = row.doubt
         limit.take(.due, bytes: flight.bytes)
         let token = flights.insert(flight)
-        if stopping != .running { return leave(token) }
         flights[token].subject = .submission(row.submission)
-        check(token, .submission(row.submission), into: &actions)
         if renewAt == nil { renewAt = now + Self.renewInterval }
+        guard row.takings < DueRetry.takingsOfSuspicion + Self.endsOfSuspect else {
+            actions.alerts.append(.rowEndsWorkers(row.submission.origin))
+            return decide(token, .retry(RetryPolicy.endsWorkers(&flights[token].attempts, wall: wall)))
+        }
+        flights[token].isSuspect = row.isSuspect
+        check(token, .submission(row.submission), into: &actions)
+    }
+
+    /// The check of a suspect row has ended, and the worker has not: the ledger hears so before another one is taken.
+    mutating func acquit(_ token: SubmissionToken, into actions: inout Actions) {
+        guard flights[token].isSuspect, case .retry(let lease) = flights[token].source else { return }
+        flights[token].isSuspect = false
+        ledgerCalls.make(.renew([lease]), for: .renew([token]), into: &actions)
     }
 
     /// Renews all leases together, so that a history of many pages can finish.
@@ -107,12 +122,15 @@ extension WorkerCore {
         guard mayRenew, let moment = renewAt, moment <= now else { return }
         var tokens: [SubmissionToken] = []
         var leases: [RetryLease] = []
+        renewAt = nil
         for token in flights.tokens {
             guard case .retry(let lease) = flights[token].source, !flights[token].isOrphan else { continue }
+            renewAt = now + Self.renewInterval
+            // To renew a lease acquits its row.
+            guard flights[token].state != .checking else { continue }
             tokens.append(token)
             leases.append(lease)
         }
-        renewAt = leases.isEmpty ? nil : now + Self.renewInterval
         guard !leases.isEmpty else { return }
         ledgerCalls.make(.renew(leases), for: .renew(tokens), into: &actions)
     }

@@ -259,6 +259,10 @@ struct AlertLog: Sendable {
             say(
                 "record_ends_workers", .error, "A record whose check ended its worker before goes to quarantine", nil,
                 ["origin": "\(origin)"])
+        case .rowEndsWorkers(let origin):
+            say(
+                "row_ends_workers", .error, "A submission whose check ended its workers is held until a person retries it",
+                nil, ["origin": "\(origin)"])
         }
     }
 

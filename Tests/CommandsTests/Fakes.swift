@@ -123,7 +123,10 @@ final class FixedLedger: LedgerOperator, Sendable {
         return id == Self.id
     }
 
-    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int { 0 }
+    func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+        self.note("retry \(key.bundleID)/\(key.submissionID) by \(note.actor): \(note.reason)")
+        return key.submissionID == "retrying" ? 1 : 0
+    }
 
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] { [] }
 }

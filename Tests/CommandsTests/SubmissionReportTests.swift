@@ -40,6 +40,14 @@ struct SubmissionReportTests {
             try report(waiting: [FixedLedger.waiting]).summary
                 == "Neither granted nor refused yet: Apple cannot tell, and is asked again at 2023-11-14T22:13:35.000Z."
         )
+        let waiting = FixedLedger.waiting
+        let held = RetryRow(
+            key: waiting.key, submission: waiting.submission,
+            entry: RetryEntry(cause: .held(.endsWorkers), detail: "", delay: 0), attempts: 1, dueAt: FixedLedger.time,
+            isLeased: false)
+        #expect(
+            try report(waiting: [held]).summary
+                == "Neither granted nor refused: its check ends workers, and it waits until a person retries it.")
     }
 
     @Test("The state follows from the rows")

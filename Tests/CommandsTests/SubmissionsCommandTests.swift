@@ -52,6 +52,18 @@ struct SubmissionsCommandTests {
             ])
     }
 
+    @Test("A submission that waits is made due, with who did it and why")
+    func retry() {
+        let options = "--app com.example.game --actor anna --reason mended"
+        #expect(
+            grantor("submissions retry retrying \(options)").output
+                == "Submission retrying is due now; a worker takes it within a minute.\n")
+        #expect(
+            grantor("submissions retry gone \(options)").errors
+                == "grantor: nothing of submission \"gone\" waits\n")
+        #expect(grantor.ledger.questions.first == "retry com.example.game/retrying by anna: mended")
+    }
+
     @Test("A submission that nobody knows is said to be unknown, as JSON too")
     func unknown() {
         #expect(

@@ -198,6 +198,53 @@ extension LedgerConformance {
             try expect(due.doubt, doubt, "doubt")
             try expect(due.lease.number, lease.number + 1, "number")
         },
+        ConformanceRule("A row that was taken twice without a result comes alone, until a lease of it is renewed") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("s1", offset: 1), delay: 0))
+            let request = DueRequest(endpoint: Samples.endpoint, limit: 9, beforeDue: true)
+            func take(_ minute: Int64) throws -> [DueRetry] {
+                subject.setClock(Samples.later(minute * 60_000))
+                return try subject.ledger.takeDue([request], bytes: .max)
+            }
+            try expect(try take(0).map(\.takings), [1], "takings")
+            try expect(try take(1).map(\.takings), [2], "takings")
+            try subject.write(Samples.wait(Samples.submission("s2", offset: 2), delay: 0))
+            let suspect = try take(2)
+            try expect(suspect.map(\.submission.id), ["s1"], "rows")
+            try expect(suspect.map(\.isSuspect), [true], "suspects")
+            try expect(try take(2).map(\.submission.id), ["s2"], "rows besides")
+            try expect(try subject.ledger.renew(suspect.map(\.lease)), [true], "renewal")
+            try expect(try take(3).map(\.takings), [1, 2], "takings after it")
+        },
+        ConformanceRule("A row that is given back or has a result was not taken in vain") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            try subject.ledger.giveBack(retries: [try subject.takeOne().lease], outbox: [])
+            let due = try subject.takeOne()
+            try expect(due.takings, 1, "takings")
+            try subject.write(Samples.wait(submission, delay: 0, lease: due.lease))
+            try expect(try subject.ledger.renew([due.lease]), [false], "renewal of a lease that has ended")
+            try expect(try subject.takeOne().takings, 1, "takings")
+        },
+        ConformanceRule("A row that is held for ending workers is taken again once a person says so") { subject in
+            try subject.own()
+            let submission = Samples.submission("s1")
+            try subject.write(Samples.wait(submission, delay: 0))
+            for minute in 0..<3 {
+                subject.setClock(Samples.later(Int64(minute) * 60_000))
+                let due = try subject.takeOne()
+                guard minute == 2 else { continue }
+                let held = RetryEntry(cause: .held(.endsWorkers), detail: "Ends workers.", delay: 0)
+                try subject.write(Samples.decision(submission, .retry(held), lease: due.lease))
+            }
+            subject.setClock(Samples.later(900_000))
+            let requests = [nil, Samples.endpoint].map { DueRequest(endpoint: $0, limit: 9, beforeDue: true) }
+            try expect(try subject.ledger.takeDue(requests, bytes: .max), [], "rows that are taken")
+            let note = OperatorNote(actor: "kim", reason: "Mended.", at: Samples.noon)
+            try expect(try subject.ledger.retryNow(submission.claimant.submissionKey, note), 1, "rows")
+            try expect(try subject.takeOne(nil).takings, 1, "takings")
+        },
         ConformanceRule("A lease is renewed for a minute, and given back at once") { subject in
             try subject.own()
             try subject.write(Samples.wait(Samples.submission("s1"), delay: 0))

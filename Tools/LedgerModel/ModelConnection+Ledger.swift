@@ -155,6 +155,7 @@ extension ModelConnection: LedgerConnection {
                 $0.attempts = update.attempts
                 $0.dueAt = now + update.entry.delay
                 $0.leasedUntil = nil
+                if update.entry.cause != .held(.endsWorkers) { $0.takings = 0 }
             }
         }
         for lease in writes.endedRetries { model.tables.end(lease) }
@@ -165,6 +166,7 @@ extension ModelConnection: LedgerConnection {
 
     public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
         try call(.takeDue) {
+            if let key = model.tables.suspect(at: now), let row = model.tables.retries[key] { return [lease(key, row)] }
             var left = bytes
             return requests.flatMap { takeDue($0, bytes: &left) }
         }
@@ -173,7 +175,7 @@ extension ModelConnection: LedgerConnection {
     private func takeDue(_ request: DueRequest, bytes: inout Int) -> [DueRetry] {
         let due = model.tables.due { row in
             (request.beforeDue ? row.leasedUntil ?? .min <= now : row.dueAt <= now)
-                && row.entry.cause.endpoint == request.endpoint
+                && row.entry.cause.endpoint == request.endpoint && !row.isSuspect
         }
         var taken: [DueRetry] = []
         for key in due {
@@ -188,19 +190,21 @@ extension ModelConnection: LedgerConnection {
     func lease(_ key: RetryKey, _ row: ModelTables.Retry) -> DueRetry {
         model.tables.change(key) {
             $0.lease += 1
+            $0.takings += 1
             $0.dueAt = now + leaseMilliseconds
             $0.leasedUntil = $0.dueAt
         }
         return DueRetry(
             lease: RetryLease(key: key, number: row.lease + 1), submission: row.submission, attempts: row.attempts,
-            cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt)
+            cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt, takings: row.takings + 1)
     }
 
     public func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool] {
         try call(.renew) {
             leases.map { lease in
-                guard isOwned(lease) else { return false }
+                guard isOwned(lease), model.tables.retries[lease.key]?.leasedUntil != nil else { return false }
                 model.tables.change(lease.key) {
+                    $0.takings = 0
                     $0.dueAt = now + leaseMilliseconds
                     $0.leasedUntil = $0.dueAt
                 }
@@ -215,6 +219,7 @@ extension ModelConnection: LedgerConnection {
                 model.tables.change(lease.key) {
                     $0.dueAt = now
                     $0.leasedUntil = nil
+                    $0.takings = max(0, $0.takings - 1)
                 }
             }
             for lease in outbox where isOwned(lease) && model.tables.outbox[lease.key]?.leasedUntil != nil {

@@ -100,7 +100,12 @@ extension ModelConnection: LedgerOperator {
 
     public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
         let rows = waiting(key)
-        for row in rows where !row.isLeased { model.tables.change(row.key) { $0.dueAt = now } }
+        for row in rows where !row.isLeased {
+            model.tables.change(row.key) {
+                $0.dueAt = now
+                $0.takings = 0
+            }
+        }
         if !rows.isEmpty { model.tables.actions.append(OperatorAction(kind: .retry, note: note, submission: key)) }
         return rows.count
     }

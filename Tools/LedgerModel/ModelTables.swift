@@ -20,6 +20,9 @@ public struct ModelTables: Sendable {
         var dueAt: Int64
         var lease: Int64 = 0
         var leasedUntil: Int64?
+        var takings = 0
+
+        var isSuspect: Bool { takings >= DueRetry.takingsOfSuspicion - 1 }
     }
 
     struct Owed: Hashable, Sendable {
@@ -60,6 +63,12 @@ public struct ModelTables: Sendable {
         }
         if found.count > 1 { found.sort { $0.place < $1.place } }
         return found.map(\.key)
+    }
+
+    /// The suspect row whose lease has ended first.
+    func suspect(at now: Int64) -> RetryKey? {
+        retries.filter { $0.value.isSuspect && $0.value.leasedUntil ?? .max <= now }
+            .min { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }?.key
     }
 
     /// Some rows of the outbox, the longest due first.

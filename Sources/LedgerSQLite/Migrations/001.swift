@@ -123,6 +123,8 @@ let migration001 = """
         -- Rises each time that the row is taken. While a worker has it, it is due when the lease ends.
         lease INTEGER NOT NULL DEFAULT 0,
         leased_until INTEGER CHECK (leased_until IS NULL OR leased_until = due_at),
+        -- Leases since the last result or renewal.
+        takings INTEGER NOT NULL DEFAULT 0,
         attempts INTEGER NOT NULL,
         history TEXT,
         doubt_answers INTEGER,
@@ -141,6 +143,7 @@ let migration001 = """
         signed INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX retries_due ON retries (endpoint, signed, due_at);
+    CREATE INDEX retries_suspect ON retries (leased_until) WHERE takings >= 2;
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (submission_id);
     CREATE INDEX retries_user ON retries (user_id);

@@ -150,6 +150,7 @@ struct DueRowsTests {
                 Fixture.due($0, cause: .held(.sharedSecretRefused), history: history)
             }
             bench.send(.ledger(id, .success(.due(rows))))
+            for check in bench.takeChecks() { bench.ask(check) }
             return requests.filter { $0.endpoint == nil }
         }
         #expect(try take(AttemptHistory()).map(\.beforeDue) == [true])
@@ -170,5 +171,81 @@ struct DueRowsTests {
         bench.isNothingDue = false
         bench.wait(.seconds(600))
         #expect(bench.requests.isEmpty)
+    }
+}
+
+@Suite("Rows of retries that may end workers")
+struct SuspectRowsTests {
+    private let bench = CoreBench()
+
+    init() { bench.isNothingDue = false }
+
+    private var isAsked: Bool {
+        bench.wait(.seconds(1))
+        return bench.requests.contains { if case .takeDue = $0.call { true } else { false } }
+    }
+
+    @Test("are checked while no other row is, and acquitted before the next is taken")
+    func alone() throws {
+        try bench.own()
+        let row = Fixture.due(0, takings: 5)
+        let check = try #require(try bench.takeDue([row]).first)
+        #expect(!isAsked)
+        bench.ask(check)
+        let (_, acquitted) = try #require(bench.takeRequest { if case .renew(let list) = $0 { list } else { nil } })
+        #expect(acquitted == [row.lease])
+        #expect(isAsked)
+    }
+
+    @Test("are held for a person after three checks alone")
+    func held() throws {
+        try bench.own()
+        #expect(try bench.takeDue([Fixture.due(0, takings: 6)]).isEmpty)
+        let batch = try bench.written(.written(.held(.endsWorkers), publish: []))
+        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+            Issue.record("it goes on waiting")
+            return
+        }
+        #expect(entry.cause == .held(.endsWorkers))
+        #expect(bench.takeAlerts() == [.rowEndsWorkers(Fixture.origin(0))])
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("do not acquit the others: a lease is not renewed before its check has ended")
+    func renewal() throws {
+        try bench.own()
+        let check = try #require(try bench.takeDue([Fixture.due(0)]).first)
+        bench.wait(.seconds(20))
+        #expect(bench.takeRequest { if case .renew = $0 { true } else { nil } } == nil)
+        bench.ask(check)
+        bench.wait(.seconds(20))
+        #expect(bench.takeRequest { if case .renew = $0 { true } else { nil } } != nil)
+    }
+
+    @Test("are not checked while a record is marked, nor is a record marked while they are checked")
+    func marks() throws {
+        let assignment = try bench.own(next: 0, starts: 3)
+        let check = try #require(try bench.takeDue([Fixture.due(0)]).first)
+        #expect(bench.read(0, in: assignment).isEmpty)
+        #expect(bench.takeRequest { if case .mark = $0 { true } else { nil } } == nil)
+        bench.ask(check)
+        #expect(bench.takeRequest { if case .mark = $0 { true } else { nil } } != nil)
+        #expect(!isAsked)
+    }
+
+    @Test("that come while the worker stops are given back")
+    func stopping() throws {
+        try bench.own()
+        bench.measure = LedgerMeasure(
+            retries: [], waiting: [.init(endpoint: Fixture.verifyReceipt, rows: 1)], outboxRows: 0, outboxAge: 0)
+        bench.wait(.seconds(61))
+        try bench.noted()
+        let (id, _) = try #require(bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } })
+        bench.send(.stop)
+        let row = Fixture.due(0)
+        bench.send(.ledger(id, .success(.due([row]))))
+        let (_, leases) = try #require(
+            bench.takeRequest { if case .giveBack(let retries, _) = $0 { retries } else { nil } })
+        #expect(leases == [row.lease])
     }
 }

@@ -55,11 +55,11 @@ enum Fixture {
 
     static func due(
         _ offset: Int64, number: Int64 = 1, cause: WaitCause = .retrying(.endpointUnavailable, verifyReceipt),
-        attempts: Int = 0, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil
+        attempts: Int = 0, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil, takings: Int = 1
     ) -> DueRetry {
         let submission = submission(offset)
         return DueRetry(
             lease: RetryLease(key: ClaimDigest(of: submission), number: number), submission: submission,
-            attempts: attempts, cause: cause, history: history, doubt: doubt)
+            attempts: attempts, cause: cause, history: history, doubt: doubt, takings: takings)
     }
 }
