@@ -103,7 +103,8 @@ extension WorkerCore {
     /// ended. Later records wait until the last mark is gone. Otherwise, if their check ended the worker, the marked
     /// record would be blamed.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking, !isMarked(besides: place),
+        guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking,
+            !isMarked(besides: place),
             dueInCheck == 0, !ledgerCalls.isUnderWay(.takeDue)
         else { return }
         let ended = entry.checkedAlone

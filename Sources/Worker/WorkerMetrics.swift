@@ -261,7 +261,7 @@ struct AlertLog: Sendable {
                 ["origin": "\(origin)"])
         case .rowEndsWorkers(let origin):
             say(
-                "row_ends_workers", .error, "A submission whose check ended its workers is held until a person retries it",
+                "row_ends_workers", .error, "A submission whose check ended workers is held until a person retries it",
                 nil, ["origin": "\(origin)"])
         }
     }

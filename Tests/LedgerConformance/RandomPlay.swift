@@ -105,7 +105,8 @@ public struct RandomPlay {
         default:
             content = .retry(
                 RetryEntry(
-                    cause: chance(80) ? .retrying(.noAnswer, Samples.endpoint) : .held(pick([.unknownAnswer, .endsWorkers])),
+                    cause: chance(80)
+                        ? .retrying(.noAnswer, Samples.endpoint) : .held(pick([.unknownAnswer, .endsWorkers])),
                     detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random), isSigned: chance(30)))
         }
         return Samples.decision(

@@ -198,7 +198,8 @@ extension LedgerConformance {
             try expect(due.doubt, doubt, "doubt")
             try expect(due.lease.number, lease.number + 1, "number")
         },
-        ConformanceRule("A row that was taken twice without a result comes alone, until a lease of it is renewed") { subject in
+        ConformanceRule("A row that was taken twice without a result comes alone, until a lease of it is renewed") {
+            subject in
             try subject.own()
             try subject.write(Samples.wait(Samples.submission("s1", offset: 1), delay: 0))
             let request = DueRequest(endpoint: Samples.endpoint, limit: 9, beforeDue: true)
