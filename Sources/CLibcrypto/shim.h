@@ -14,7 +14,4 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// Swift does not see macros that are made of others: selects what EVP_PKEY_fromdata reads.
-static const int grantor_EVP_PKEY_PUBLIC_KEY = EVP_PKEY_PUBLIC_KEY;
-
 #endif

@@ -105,7 +105,7 @@ public enum NameBasedUUID {
         }
     }
 
-    private static func digest(namespace: [UInt8], name: String) -> SHA1Digest {
+    private static func digest(namespace: [UInt8], name: String) -> [UInt8] {
         var input: [UInt8] = []
         input.reserveCapacity(namespace.count + name.utf8.count)
         input.append(contentsOf: namespace)

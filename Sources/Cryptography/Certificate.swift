@@ -69,24 +69,33 @@ public final class Certificate: @unchecked Sendable {
             ERR_clear_error()
             throw CertificateUnreadable()
         }
-        guard let parts = CertificateReader(handle).parts() else {
-            ERR_clear_error()
+        defer { ERR_clear_error() }
+        let reader = CertificateReader(handle)
+        // Reads the extensions that OpenSSL knows, and notes whether one is damaged or stands twice.
+        let flags = X509_get_extension_flags(handle)
+        guard X509_get_version(handle) == X509_VERSION_3, flags & UInt32(EXFLAG_INVALID) == 0,
+            let extensions = reader.extensions(), let subject = reader.name(X509_get_subject_name(handle)),
+            let issuer = reader.name(X509_get_issuer_name(handle)), let serialNumber = reader.serialNumber(),
+            let first = reader.moment(X509_get0_notBefore(handle)),
+            let last = reader.moment(X509_get0_notAfter(handle)), let key = X509_get0_pubkey(handle)
+        else {
             X509_free(handle)
             throw CertificateUnreadable()
         }
+        EVP_PKEY_up_ref(key)
         self.der = der
         self.handle = handle
-        subject = parts.subject
-        issuer = parts.issuer
-        serialNumber = parts.serialNumber
-        validity = parts.validity
-        publicKey = parts.publicKey
-        isAuthority = parts.isAuthority
-        pathLength = parts.pathLength
-        keyUsage = parts.keyUsage
-        extensions = parts.extensions
-        signatureAlgorithm = parts.signatureAlgorithm
-        ERR_clear_error()
+        self.subject = subject
+        self.issuer = issuer
+        self.serialNumber = serialNumber
+        self.extensions = extensions
+        validity = first <= last ? first...last : nil
+        publicKey = PublicKey(owning: key)
+        isAuthority = flags & UInt32(EXFLAG_CA) != 0
+        let length = X509_get_pathlen(handle)
+        pathLength = isAuthority && length >= 0 ? length : nil
+        keyUsage = flags & UInt32(EXFLAG_KUSAGE) == 0 ? nil : KeyUsage(rawValue: X509_get_key_usage(handle))
+        signatureAlgorithm = reader.signatureAlgorithm()
     }
 
     /// Reads the certificates in a PEM text, in their order (RFC 7468, section 5). Text around them is passed over.
@@ -94,14 +103,10 @@ public final class Certificate: @unchecked Sendable {
     /// - Throws: `CertificateUnreadable` if one of them cannot be read.
     public static func certificates(pem: String) throws(CertificateUnreadable) -> [Certificate] {
         guard let blocks = pemBlocks("CERTIFICATE", in: pem) else { throw CertificateUnreadable() }
-        var certificates: [Certificate] = []
-        for der in blocks { certificates.append(try Certificate(der: der)) }
-        return certificates
+        return try blocks.map { der throws(CertificateUnreadable) in try Certificate(der: der) }
     }
 
-    deinit {
-        X509_free(handle)
-    }
+    deinit { X509_free(handle) }
 
     /// Whether the issuer's key signed this certificate. Names are not compared.
     ///
@@ -151,49 +156,12 @@ public struct CertificateUnreadable: Error, Hashable, Sendable {
 }
 
 /// Reads the parts of a decoded certificate. It owns nothing, and its results hold no pointer into the `X509`.
-struct CertificateReader {
-    struct Parts {
-        let subject: [UInt8]
-        let issuer: [UInt8]
-        let serialNumber: [UInt8]
-        let validity: ClosedRange<Int64>?
-        let publicKey: PublicKey
-        let isAuthority: Bool
-        let pathLength: Int?
-        let keyUsage: Certificate.KeyUsage?
-        let extensions: [Certificate.Extension]
-        let signatureAlgorithm: Certificate.IssuerAlgorithm?
-    }
-
+private struct CertificateReader {
     private let handle: OpaquePointer
 
-    init(_ handle: OpaquePointer) {
-        self.handle = handle
-    }
+    init(_ handle: OpaquePointer) { self.handle = handle }
 
-    /// Everything; nil if a part cannot be read, contradicts itself, or the version is another than 3.
-    func parts() -> Parts? {
-        guard X509_get_version(handle) == X509_VERSION_3 else { return nil }
-        // Reads the extensions that OpenSSL knows, and notes whether one is damaged or stands twice.
-        let flags = X509_get_extension_flags(handle)
-        guard flags & UInt32(EXFLAG_INVALID) == 0, let extensions = extensions(),
-            let subject = name(X509_get_subject_name(handle)), let issuer = name(X509_get_issuer_name(handle)),
-            let serialNumber = serialNumber(), let first = moment(X509_get0_notBefore(handle)),
-            let last = moment(X509_get0_notAfter(handle)), let key = X509_get0_pubkey(handle)
-        else { return nil }
-        EVP_PKEY_up_ref(key)
-        let isAuthority = flags & UInt32(EXFLAG_CA) != 0
-        let pathLength = X509_get_pathlen(handle)
-        return Parts(
-            subject: subject, issuer: issuer, serialNumber: serialNumber,
-            validity: first <= last ? first...last : nil, publicKey: PublicKey(owning: key),
-            isAuthority: isAuthority, pathLength: isAuthority && pathLength >= 0 ? pathLength : nil,
-            keyUsage: flags & UInt32(EXFLAG_KUSAGE) == 0
-                ? nil : Certificate.KeyUsage(rawValue: X509_get_key_usage(handle)),
-            extensions: extensions, signatureAlgorithm: signatureAlgorithm())
-    }
-
-    private func extensions() -> [Certificate.Extension]? {
+    func extensions() -> [Certificate.Extension]? {
         var found: [Certificate.Extension] = []
         for index in 0..<max(X509_get_ext_count(handle), 0) {
             guard let entry = X509_get_ext(handle, index),
@@ -201,9 +169,7 @@ struct CertificateReader {
                 // RFC 5280, section 4.2: none stands twice, and which of two counts would be the reader's choice.
                 !found.contains(where: { $0.identifier == identifier })
             else { return nil }
-            found.append(
-                Certificate.Extension(
-                    identifier: identifier, isCritical: X509_EXTENSION_get_critical(entry) != 0))
+            found.append(.init(identifier: identifier, isCritical: X509_EXTENSION_get_critical(entry) != 0))
         }
         return found
     }
@@ -215,21 +181,21 @@ struct CertificateReader {
         return String(validating: text.prefix(Int(count)), as: UTF8.self)
     }
 
-    private func name(_ name: OpaquePointer?) -> [UInt8]? {
+    func name(_ name: OpaquePointer?) -> [UInt8]? {
         var bytes: UnsafePointer<UInt8>?
         var count = 0
         guard X509_NAME_get0_der(name, &bytes, &count) == 1, let bytes else { return nil }
         return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    private func serialNumber() -> [UInt8]? {
+    func serialNumber() -> [UInt8]? {
         guard let number = X509_get0_serialNumber(handle), let bytes = ASN1_STRING_get0_data(number) else { return nil }
         let count = Int(ASN1_STRING_length(number))
         return Array(UnsafeBufferPointer(start: bytes, count: count).drop { $0 == 0 })
     }
 
     /// Seconds since 1970. RFC 5280, section 4.1.2.5: seconds are there, fractions are not, and it is UTC.
-    private func moment(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+    func moment(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
         guard let time, let bytes = ASN1_STRING_get0_data(time) else { return nil }
         let text = UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(time)))
         let digits =
@@ -246,7 +212,7 @@ struct CertificateReader {
         return Int64(timegm(&parts))
     }
 
-    private func signatureAlgorithm() -> Certificate.IssuerAlgorithm? {
+    func signatureAlgorithm() -> Certificate.IssuerAlgorithm? {
         switch X509_get_signature_nid(handle) {
         case NID_sha1WithRSAEncryption: .rsaWithSHA1
         case NID_sha256WithRSAEncryption: .rsaWithSHA256

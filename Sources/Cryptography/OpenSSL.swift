@@ -11,25 +11,22 @@ package enum OpenSSL {
     private static let isInitialized = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
     /// Initialises OpenSSL, unless it is initialised. Where that is not possible every later call fails by itself.
-    package static func begin() {
-        _ = isInitialized
-    }
+    package static func begin() { _ = isInitialized }
 
-    static let sha256 = Fetched("SHA2-256") { EVP_MD_fetch(nil, $0, nil) }
-    static let sha1 = Fetched("SHA1") { EVP_MD_fetch(nil, $0, nil) }
-    static let hmac = Fetched("HMAC") { EVP_MAC_fetch(nil, $0, nil) }
+    static let sha256 = Fetched("SHA2-256")
+    static let sha1 = Fetched("SHA1")
 
     /// An algorithm.
     ///
-    /// `@unchecked Sendable`: an `EVP_MD` or `EVP_MAC` is counted atomically, never changed once fetched, and never
+    /// `@unchecked Sendable`: an `EVP_MD` is counted atomically, never changed once fetched, and never
     /// freed here.
     struct Fetched: @unchecked Sendable {
         let name: String
         private let fetched: OpaquePointer?
 
-        init(_ name: String, fetch: (String) -> OpaquePointer?) {
+        init(_ name: String) {
             self.name = name
-            fetched = isInitialized ? fetch(name) : nil
+            fetched = isInitialized ? EVP_MD_fetch(nil, name, nil) : nil
             ERR_clear_error()
         }
 
@@ -61,7 +58,7 @@ public enum CryptographicLibrary {
     ///
     /// - Throws: `Unusable` with the algorithms that are missing.
     public static func check() throws(Unusable) {
-        let missing = [OpenSSL.sha256, OpenSSL.sha1, OpenSSL.hmac].filter { !$0.isAvailable }
+        let missing = [OpenSSL.sha256, OpenSSL.sha1].filter { !$0.isAvailable }
         guard missing.isEmpty else { throw Unusable(algorithms: missing.map(\.name)) }
     }
 }

@@ -40,27 +40,7 @@ private func nextBlock(_ bio: OpaquePointer) -> (label: String, isPlain: Bool, c
         CRYPTO_free(header, nil, 0)
         CRYPTO_free(data, nil, 0)
     }
-    return (
-        String(cString: label), header[0] == 0, Array(UnsafeBufferPointer(start: data, count: count))
-    )
-}
-
-/// The text that OpenSSL writes into memory; nil if it could not.
-package func textWritten(_ body: (OpaquePointer) -> Int32) -> String? {
-    guard let bio = BIO_new(BIO_s_mem()) else { return nil }
-    defer { BIO_free(bio) }
-    guard body(bio) == 1 else {
-        ERR_clear_error()
-        return nil
-    }
-    var text: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 4096)
-    while true {
-        let count = BIO_read(bio, &piece, Int32(piece.count))
-        guard count > 0 else { break }
-        text += piece[..<Int(count)]
-    }
-    return String(validating: text, as: UTF8.self)
+    return (String(cString: label), header[0] == 0, Array(UnsafeBufferPointer(start: data, count: count)))
 }
 
 /// Answers for a password that there is none: OpenSSL would ask at the terminal.

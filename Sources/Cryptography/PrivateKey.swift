@@ -50,9 +50,7 @@ public final class PrivateKey: @unchecked Sendable {
         guard isPair else { throw .unreadable }
     }
 
-    deinit {
-        EVP_PKEY_free(handle)
-    }
+    deinit { EVP_PKEY_free(handle) }
 
     /// Whether the key's halves belong together. A file has both, and OpenSSL does not compare them: one that is
     /// damaged would sign what nobody takes.

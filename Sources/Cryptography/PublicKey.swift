@@ -2,7 +2,7 @@ internal import CLibcrypto
 
 /// A digest that a signature is made over.
 public enum MessageDigest: Hashable, Sendable {
-    case sha1(SHA1Digest)
+    case sha1([UInt8])
     case sha256(SHA256Digest)
 }
 
@@ -48,15 +48,6 @@ public final class PublicKey: @unchecked Sendable {
         }
     }
 
-    /// A key on P-256 from its uncompressed point, 65 bytes (SEC 1, section 2.3.3); nil if it is none on the curve.
-    public convenience init?(p256Point point: some Collection<UInt8>) {
-        guard let handle = withContiguousBytes(of: point, Self.makeP256) else {
-            ERR_clear_error()
-            return nil
-        }
-        self.init(owning: handle)
-    }
-
     /// A key in PEM, a `PUBLIC KEY` (RFC 7468, section 13); nil if it is none.
     public convenience init?(pem: String) {
         guard pem.utf8.count <= Self.maxBytes,
@@ -68,9 +59,7 @@ public final class PublicKey: @unchecked Sendable {
         self.init(owning: handle)
     }
 
-    deinit {
-        EVP_PKEY_free(handle)
-    }
+    deinit { EVP_PKEY_free(handle) }
 
     /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. No if the key is not on
     /// P-256.
@@ -135,46 +124,6 @@ public final class PublicKey: @unchecked Sendable {
         case Array(SN_X9_62_prime256v1.utf8): return .p256
         case Array(SN_secp384r1.utf8): return .p384
         default: return .other
-        }
-    }
-
-    private static func makeP256(_ point: UnsafeRawBufferPointer) -> OpaquePointer? {
-        OpenSSL.begin()
-        guard point.count == 65, point[0] == 4, let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else {
-            return nil
-        }
-        defer { EVP_PKEY_CTX_free(context) }
-        var key: OpaquePointer?
-        let result = withParameters(group: SN_X9_62_prime256v1, point: Array(point)) { parameters in
-            guard EVP_PKEY_fromdata_init(context) == 1 else { return Int32(0) }
-            return EVP_PKEY_fromdata(context, &key, grantor_EVP_PKEY_PUBLIC_KEY, parameters)
-        }
-        guard result == 1 else {
-            EVP_PKEY_free(key)
-            return nil
-        }
-        return key
-    }
-
-    /// Lends the parameters of a key. They point at names and values, all of which live until the end.
-    private static func withParameters(
-        group: String, point: [UInt8], _ body: (UnsafeMutablePointer<OSSL_PARAM>?) -> Int32
-    ) -> Int32 {
-        var point = point
-        var group = Array(group.utf8CString)
-        return OSSL_PKEY_PARAM_GROUP_NAME.withCString { groupName in
-            OSSL_PKEY_PARAM_PUB_KEY.withCString { pointName in
-                point.withUnsafeMutableBytes { point in
-                    group.withUnsafeMutableBufferPointer { group in
-                        var parameters = [
-                            OSSL_PARAM_construct_utf8_string(groupName, group.baseAddress, 0),
-                            OSSL_PARAM_construct_octet_string(pointName, point.baseAddress, point.count),
-                            OSSL_PARAM_construct_end(),
-                        ]
-                        return body(&parameters)
-                    }
-                }
-            }
         }
     }
 }

@@ -17,23 +17,20 @@ struct DigestTests {
 
     @Test("SHA-1 gives the digests of FIPS 180-4")
     func sha1() {
-        #expect(SHA1.hash("abc".utf8).hex == "a9993e364706816aba3e25717850c26c9cd0d89d")
-        #expect(SHA1.hash([]).hex == "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+        #expect(SHA1.hash("abc".utf8) == bytes("a9993e364706816aba3e25717850c26c9cd0d89d"))
+        #expect(SHA1.hash([]) == bytes("da39a3ee5e6b4b0d3255bfef95601890afd80709"))
     }
 
     @Test("takes bytes in pieces of any size, also empty ones", arguments: [1, 3, 63, 64, 65, 1000])
     func pieces(size: Int) {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         var sha256 = SHA256()
-        var sha1 = SHA1()
         for start in stride(from: 0, to: bytes.count, by: size) {
             let piece = bytes[start..<min(start + size, bytes.count)]
             sha256.update(piece)
             sha256.update([])
-            sha1.update(piece)
         }
         #expect(sha256.finish() == SHA256.hash(bytes))
-        #expect(sha1.finish() == SHA1.hash(bytes))
     }
 
     @Test("a copy goes on by itself from the same beginning")

@@ -34,7 +34,7 @@ struct ES256Tests {
         let point =
             "04 60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6"
             + "7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299"
-        let key = try #require(PublicKey(p256Point: bytes(point)))
+        let key = try #require(PublicKey.p256(point: bytes(point)))
         let sample = bytes(
             "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716"
                 + "F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8")
@@ -284,7 +284,7 @@ struct AuthenticityTests {
         #expect(ERR_peek_error() == 0)
         #expect((try? PrivateKey(p256PEM: "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")) == nil)
         #expect(ERR_peek_error() == 0)
-        #expect(PublicKey(p256Point: [4] + [UInt8](repeating: 1, count: 64)) == nil)
+        #expect(PublicKey.p256(point: [4] + [UInt8](repeating: 1, count: 64)) == nil)
         #expect(ERR_peek_error() == 0)
         #expect((try? Certificate.certificates(pem: "text")) != nil)
         #expect(ERR_peek_error() == 0)

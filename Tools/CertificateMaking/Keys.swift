@@ -70,7 +70,7 @@ extension PrivateKey {
     /// A signature of any kind of key over any digest: PKCS#1 v1.5 for RSA, else ECDSA in DER.
     public func signature(of digest: MessageDigest) throws(MakingFailed) -> [UInt8] {
         switch digest {
-        case .sha1(let digest): try signature(of: digest.bytes, EVP_sha1())
+        case .sha1(let digest): try signature(of: digest, EVP_sha1())
         case .sha256(let digest): try signature(of: digest.bytes, EVP_sha256())
         }
     }
@@ -115,4 +115,32 @@ extension Certificate {
             return text
         }
     }
+}
+
+/// The text that OpenSSL writes into memory; nil if it could not.
+func textWritten(_ body: (OpaquePointer) -> Int32) -> String? {
+    guard let bio = BIO_new(BIO_s_mem()) else { return nil }
+    defer { BIO_free(bio) }
+    guard body(bio) == 1 else {
+        ERR_clear_error()
+        return nil
+    }
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while true {
+        let count = BIO_read(bio, &piece, Int32(piece.count))
+        guard count > 0 else { break }
+        text += piece[..<Int(count)]
+    }
+    return String(validating: text, as: UTF8.self)
+}
+
+/// An HMAC with SHA-256 (RFC 2104): what a public key is misused for where a token names its own algorithm.
+public func hmacSHA256(_ message: some Collection<UInt8>, key: [UInt8]) -> [UInt8]? {
+    let message = Array(message)
+    var code = [UInt8](repeating: 0, count: 32)
+    var count = 0
+    let result = EVP_Q_mac(
+        nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count, &code, code.count, &count)
+    return result == nil ? nil : code
 }

@@ -98,7 +98,7 @@ public final class ReceiptVerifier: Sendable {
 extension MessageDigest {
     fileprivate var bytes: [UInt8] {
         switch self {
-        case .sha1(let digest): digest.bytes
+        case .sha1(let digest): digest
         case .sha256(let digest): digest.bytes
         }
     }

@@ -12,7 +12,7 @@ struct ReceiptSigning: Sendable {
         var oid: [UInt8] { self == .sha1 ? ReceiptSigning.sha1 : ReceiptSigning.sha256 }
 
         func hash(_ bytes: [UInt8]) -> [UInt8] {
-            self == .sha1 ? SHA1.hash(bytes).bytes : SHA256.hash(bytes).bytes
+            self == .sha1 ? SHA1.hash(bytes) : SHA256.hash(bytes).bytes
         }
     }
 

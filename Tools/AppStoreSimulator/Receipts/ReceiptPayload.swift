@@ -98,7 +98,7 @@ private struct Noise {
     let digest: [UInt8]
 
     init(seed: String) {
-        digest = SHA1.hash(seed.utf8).bytes
+        digest = SHA1.hash(seed.utf8)
     }
 
     /// A cut from one block for all receipts, begun where the digest says: drawing each byte anew would take longer
