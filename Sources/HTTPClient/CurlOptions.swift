@@ -35,18 +35,8 @@ struct CurlOptions {
         try check(grantor_easy_set_write_callback(easy, option, callback), option)
     }
 
-    /// libcurl reads the bytes while the transfer runs, and again if it has to send it anew: they have to outlive it.
-    func setBody(_ body: HTTPBody) throws(CurlFailure) {
-        // The size first: without it libcurl would look for a NUL.
-        try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
-        // It takes any pointer, and only reads from this one.
-        try set(CURLOPT_POSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: body.start))
-    }
-
     /// Called each time before the request is sent.
-    func set(
-        prerequest callback: curl_prereq_callback, _ context: UnsafeMutableRawPointer
-    ) throws(CurlFailure) {
+    func set(prerequest callback: curl_prereq_callback, _ context: UnsafeMutableRawPointer) throws(CurlFailure) {
         try check(grantor_easy_set_prerequest_callback(easy, callback, context), CURLOPT_PREREQFUNCTION)
     }
 
@@ -68,7 +58,7 @@ extension CurlOptions {
     func apply(_ configuration: HTTPClientConfiguration) throws(CurlFailure) {
         // HTTP/2 costs more with libcurl 7.88, and resets streams where a server answers before it has read all.
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        try set(CURLOPT_USERAGENT, configuration.userAgent)
+        try set(CURLOPT_USERAGENT, "grantor")
         try applySecurity(configuration)
         try applyLimits(configuration)
     }
@@ -81,8 +71,7 @@ extension CurlOptions {
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // AES-128 first: enough, and cheaper for each record than AES-256. Else the library's own order.
-        try set(
-            CURLOPT_TLS13_CIPHERS, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256")
+        try set(CURLOPT_TLS13_CIPHERS, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256")
         try set(
             CURLOPT_SSL_CIPHER_LIST,
             "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ALL:!COMPLEMENTOFDEFAULT:!eNULL")
@@ -116,7 +105,7 @@ extension CurlOptions {
         try set(CURLOPT_MAXAGE_CONN, configuration.maxIdleTime.wholeSeconds)
         // The last resort: ``IdleSockets`` gives each connection a shorter lifetime of its own.
         try set(CURLOPT_MAXLIFETIME_CONN, configuration.maxConnectionAge.wholeSeconds)
-        try set(CURLOPT_DNS_CACHE_TIMEOUT, configuration.dnsCacheTime.wholeSeconds)
+        try set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         // Every request in flight holds both buffers: one TLS record of a receipt, and an answer at one go.
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
@@ -138,27 +127,16 @@ extension CurlOptions {
         }
     }
 
-    func apply(timeout: Duration) throws(CurlFailure) {
-        try set(CURLOPT_TIMEOUT_MS, timeout.wholeMilliseconds)
-    }
-
-    func apply(usesFreshConnection: Bool) throws(CurlFailure) {
-        try set(CURLOPT_FRESH_CONNECT, usesFreshConnection ? 1 : 0)
-        try set(CURLOPT_FORBID_REUSE, usesFreshConnection ? 1 : 0)
-    }
-
-    /// Sets the body; without one, says that there is none to be sent.
+    /// Sets the body; without one, says that there is none to be sent. libcurl reads the bytes while the transfer runs, and
+    /// again if it has to send it anew: they have to outlive it.
     func apply(_ body: HTTPBody?) throws(CurlFailure) {
         guard let body else { return try set(CURLOPT_HTTPGET, 1) }
         try set(CURLOPT_POST, 1)
-        try setBody(body)
+        // The size first: without it libcurl would look for a NUL.
+        try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: body.count)
+        // It takes any pointer, and only reads from this one.
+        try set(CURLOPT_POSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: body.start))
     }
-
-    /// Has libcurl forget where the body was, which it asks for no more.
-    func forgetBody() throws(CurlFailure) { try set(CURLOPT_POSTFIELDS, pointer: nil) }
-
-    /// The connection ends after the exchange under way.
-    func closeAfterwards() throws(CurlFailure) { try set(CURLOPT_FORBID_REUSE, 1) }
 }
 
 /// libcurl's linked list of a request's headers; freed with the object, which has to outlive the transfer.
@@ -174,10 +152,8 @@ final class HeaderList {
         }
         // A pause for `100 Continue` costs a round trip, or a second where the server does not know it.
         try append("Expect:")
-        if !request.headers.contains(where: { $0.isNamed("content-type") }) {
-            // Else libcurl declares every body a web form.
-            try append("Content-Type:")
-        }
+        // Else libcurl declares every body a web form.
+        if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) { try append("Content-Type:") }
     }
 
     deinit { curl_slist_free_all(head) }

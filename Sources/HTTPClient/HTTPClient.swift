@@ -1,3 +1,4 @@
+internal import Glibc
 public import Logging
 public import Metrics
 internal import Scheduling
@@ -15,22 +16,20 @@ public final class HTTPClient: Sendable {
     private let inbox: HTTPInbox
     private let thread: OwnerThread
 
-    /// Checks the configuration and starts the thread; nothing is connected yet.
+    /// Starts the thread; nothing is connected yet.
     ///
     /// - Parameters:
-    ///   - configuration: Checked field by field.
     ///   - logger: Gets failures at debug level: their kind and libcurl's text.
-    ///   - registry: Has ``HTTPClientMetrics``.
-    ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with
-    ///     all outcomes of that turn, in the order in which they came. All connections wait while it runs: it computes
-    ///     for microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
-    /// - Throws: ``HTTPClientError/invalidConfiguration(field:reason:)``,
-    ///   ``HTTPClientError/resourcesExhausted(_:errno:)``, and ``HTTPClientError/libraryFault(_:)``.
+    ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with all
+    ///     outcomes of that turn, in the order in which they came. All connections wait while it runs: it computes for
+    ///     microseconds an outcome and never blocks. It may call ``send(_:)``, but not ``stop()``.
+    /// - Throws: ``HTTPClientError/unreadableAuthorities(errno:)``, ``HTTPClientError/resourcesExhausted(_:errno:)`` and
+    ///   ``HTTPClientError/libraryFault(_:)``.
     public init(
         configuration: HTTPClientConfiguration, logger: Logger, registry: PrometheusRegistry = .shared,
         sink: @escaping @Sendable ([HTTPOutcome]) -> Void
     ) throws(HTTPClientError) {
-        try configuration.validate()
+        if let file = configuration.caFile, access(file, R_OK) != 0 { throw .unreadableAuthorities(errno: errno) }
         do throws(CurlFailure) { try CurlLibrary.initialize() } catch { throw .libraryFault(error) }
         let start: Start
         do throws(ThreadingError) {
@@ -41,8 +40,7 @@ public final class HTTPClient: Sendable {
                 do throws(HTTPClientError) {
                     let loop = try HTTPLoop(
                         configuration: configuration, inbox: inbox, metrics: HTTPClientMetrics(registry),
-                        logger: logger,
-                        sink: sink)
+                        logger: logger, sink: sink)
                     start.report(nil)
                     loop.run()
                 } catch {

@@ -3,12 +3,12 @@ import Glibc
 
 /// Why a client, an endpoint or a request cannot be made. No case carries a URL or the value of a header.
 public enum HTTPClientError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A field of the configuration is out of its range or unusable. The operator corrects it.
-    case invalidConfiguration(field: String, reason: String)
     /// The URL cannot be read, or has a part that it must not have. A configuration error.
     case invalidURL
     /// The URL's scheme is not `https`. A configuration error.
     case notHTTPS
+    /// The file of authorities cannot be read. The operator corrects the configuration.
+    case unreadableAuthorities(errno: Int32)
     /// A header cannot be sent as given. The caller corrects the request.
     case invalidRequest(String)
     /// The operating system gave no descriptor, thread or memory. The start fails.
@@ -19,9 +19,9 @@ public enum HTTPClientError: Error, Sendable, Hashable, CustomStringConvertible 
     /// One line for people.
     public var description: String {
         switch self {
-        case .invalidConfiguration(let field, let reason): "the setting \(field) cannot be used: \(reason)"
         case .invalidURL: "the URL cannot be read, or has a user name, password or fragment in it"
         case .notHTTPS: "the URL does not begin with https://"
+        case .unreadableAuthorities(let errno): "the setting caFile cannot be used: cannot be read (errno \(errno))"
         case .invalidRequest(let reason): "the request cannot be sent: \(reason)"
         case .resourcesExhausted(let call, let errno): "the system refused \(call): \(String(cString: strerror(errno)))"
         case .libraryFault(let failure): "libcurl failed: \(failure)"
@@ -36,13 +36,6 @@ public struct CurlFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// A sentence for a person, at most 255 bytes; names the host at most.
     public let text: String
 
-    /// A failure, as tests make one.
-    public init(code: Int32, text: String) {
-        self.code = code
-        self.text = text
-    }
-
-    /// `text (libcurl code)`.
     public var description: String { "\(text) (libcurl \(code))" }
 }
 
@@ -62,9 +55,7 @@ extension CurlFailure {
         self.init(code: Int32(code.rawValue), text: subject + String(cString: curl_easy_strerror(code)))
     }
 
-    init(_ code: CURLMcode) {
-        self.init(code: code.rawValue, text: String(cString: curl_multi_strerror(code)))
-    }
+    init(_ code: CURLMcode) { self.init(code: code.rawValue, text: String(cString: curl_multi_strerror(code))) }
 
     static var outOfMemory: CurlFailure { CurlFailure(CURLE_OUT_OF_MEMORY) }
 }

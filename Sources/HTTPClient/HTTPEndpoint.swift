@@ -14,16 +14,11 @@ public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - baseURL: `https`, without user name, password and fragment, at most 8,192 bytes.
     ///   - proxy: An HTTP proxy that tunnels to the service. Nil: none, whatever the environment says.
-    ///   - allowsPlainLoopback: Whether `http` will do where the host is `localhost`, in `127.0.0.0/8` or `::1`.
     /// - Throws: ``HTTPClientError/invalidURL`` or ``HTTPClientError/notHTTPS``.
-    public init(
-        baseURL: String, proxy: HTTPProxy? = nil, allowsPlainLoopback: Bool = false
-    ) throws(HTTPClientError) {
+    public init(baseURL: String, proxy: HTTPProxy? = nil) throws(HTTPClientError) {
         let parsed = try ParsedURL(baseURL)
         guard !parsed.hasCredentials, !baseURL.utf8.contains(UInt8(ascii: "#")) else { throw .invalidURL }
-        guard parsed.scheme == "https" || allowsPlainLoopback && parsed.scheme == "http" && parsed.isLoopback else {
-            throw .notHTTPS
-        }
+        guard parsed.scheme == "https" else { throw .notHTTPS }
         self.baseURL = baseURL
         self.proxy = proxy
         description = parsed.origin
@@ -54,7 +49,7 @@ struct ParsedURL {
     static let maxBytes = 8192
 
     let scheme: String
-    let host: String
+    private let host: String
     let port: String?
     let hasCredentials: Bool
 
@@ -72,19 +67,11 @@ struct ParsedURL {
         self.scheme = scheme
         self.host = host
         port = Self.part(CURLUPART_PORT, of: url)
-        hasCredentials =
-            Self.part(CURLUPART_USER, of: url) != nil || Self.part(CURLUPART_PASSWORD, of: url) != nil
+        hasCredentials = Self.part(CURLUPART_USER, of: url) != nil || Self.part(CURLUPART_PASSWORD, of: url) != nil
     }
 
     /// Scheme, host and port, which may be shown.
     var origin: String { "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")" }
-
-    /// Whether libcurl connects to this host itself, whatever a resolver says.
-    var isLoopback: Bool {
-        if host.lowercased() == "localhost" || host == "[::1]" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
-    }
 
     private static func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
         var value: UnsafeMutablePointer<CChar>?

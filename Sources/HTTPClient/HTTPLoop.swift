@@ -57,11 +57,8 @@ final class HTTPLoop {
         }
         do throws(CurlFailure) {
             handles = try MultiHandlePool(configuration: configuration, watcher: watcher)
-            // A call that is never sent, so that an option that this libcurl refuses shows now.
-            let endpoint = try? HTTPEndpoint(baseURL: "https://localhost")
-            if let request = try? endpoint.map({ try HTTPRequest(.get, $0) }) {
-                _ = try Transfer(HTTPCall(token: 0, request: request), configuration: configuration)
-            }
+            // Never used, so that an option that this libcurl refuses shows now.
+            _ = try Transfer(configuration)
         } catch {
             throw .libraryFault(error)
         }
@@ -74,11 +71,10 @@ final class HTTPLoop {
             while !inbox.isStopping { try takeTurn() }
         } catch {
             logger.critical("libcurl cannot go on", metadata: ["failure": "\(error)"])
-            ending = .libraryFault(error)
+            ending = HTTPFailure(.libraryFault, "libcurl failed", error)
         }
-        for call in inbox.calls.close() { outcomes.append(HTTPOutcome(token: call.token, result: .failure(ending))) }
-        for call in queue.removeAll() { outcomes.append(HTTPOutcome(token: call.token, result: .failure(ending))) }
-        for token in handles.tokens { outcomes.append(HTTPOutcome(token: token, result: .failure(ending))) }
+        for call in inbox.calls.close() + queue.removeAll() { end(call.token, ending) }
+        for token in handles.tokens { end(token, ending) }
         handOver()
         metrics.set(inFlight: 0, queued: 0)
     }
@@ -107,12 +103,8 @@ final class HTTPLoop {
     private func takeCalls() {
         inbox.calls.takeAll(into: &arrived)
         for call in arrived {
-            do throws(HTTPFailure) {
-                try call.validate()
-                guard queue.append(call) else { throw .queueFull }
-            } catch {
-                outcomes.append(HTTPOutcome(token: call.token, result: .failure(error)))
-            }
+            guard !queue.append(call) else { continue }
+            end(call.token, HTTPFailure(.queueFull, "too many calls wait for a connection"))
         }
         // Else bodies stay alive while the loop sleeps.
         arrived.removeAll(keepingCapacity: true)
@@ -124,7 +116,7 @@ final class HTTPLoop {
                 try handles.add(idle.take(call))
             } catch {
                 queue.release()
-                outcomes.append(HTTPOutcome(token: call.token, result: .failure(.libraryFault(error))))
+                end(call.token, HTTPFailure(.libraryFault, "libcurl failed", error))
             }
         }
     }
@@ -136,6 +128,10 @@ final class HTTPLoop {
             outcomes.append(HTTPOutcome(token: transfer.token, result: transfer.result(code)))
             idle.add(transfer, endedWell: code == CURLE_OK)
         }
+    }
+
+    private func end(_ token: UInt64, _ failure: HTTPFailure) {
+        outcomes.append(HTTPOutcome(token: token, result: .failure(failure)))
     }
 
     private func handOver() {
@@ -218,20 +214,16 @@ struct CallQueue<Call> {
 
 /// The client's counts and measures; clients of one registry share them, and the gauges are the last one's.
 public struct HTTPClientMetrics: Sendable {
-    /// Calls with a place, set once per turn of the loop.
     public static let inFlight = GaugeDeclaration(
         "http_transport_requests_in_flight", help: "HTTPS requests under way.")
-    /// Calls that wait for one.
     public static let queued = GaugeDeclaration(
         "http_transport_requests_waiting",
         help: "HTTPS requests that wait for one under way to end; above 0 for long, the limit of calls is too low.")
     /// The price of a connection is some 0.7 ms of processor time on this side.
     public static let connectionsOpened = CounterDeclaration(
         "http_transport_connections_opened_total", help: "HTTPS connections opened.")
-    /// Over responses of every status.
     public static let duration = TimerDeclaration(
         "http_transport_request_duration_seconds", help: "From the start of an HTTPS request to its whole response.")
-    /// By ``HTTPFailure/Kind``.
     public static let failures = CounterDeclaration(
         "http_transport_errors_total", help: "HTTPS requests without a response, by the kind of failure.",
         labels: ["kind"])

@@ -1,10 +1,8 @@
 /// A request without its body. It is checked once and shared by any number of calls. A libcurl handle that sent the
 /// same request before needs only a new body, so calls cost less.
 public final class HTTPRequest: Sendable {
-    public enum Method: String, Sendable, Hashable, CaseIterable {
-        /// Reads; has no body.
+    public enum Method: String, Sendable {
         case get = "GET"
-        /// Hands the body to the resource.
         case post = "POST"
     }
 
@@ -12,7 +10,6 @@ public final class HTTPRequest: Sendable {
     static let maxHeaderBytes = 16384
 
     public let method: Method
-    /// The service that is asked.
     public let endpoint: HTTPEndpoint
     /// Sent in this order, after the ones that the client adds: `Host`, `User-Agent`, `Accept`, `Content-Length`.
     public let headers: [HTTPHeader]
@@ -54,11 +51,11 @@ public final class HTTPRequest: Sendable {
 /// One field of a header section.
 public struct HTTPHeader: Sendable, Hashable, CustomStringConvertible {
     /// As written; compared without regard to case.
-    public var name: String
+    public let name: String
     /// Without surrounding white space.
-    public var value: String
+    public let value: String
 
-    /// A field. ``HTTPRequest`` refuses a name or value that cannot be sent.
+    /// ``HTTPRequest`` refuses a name or value that cannot be sent.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -66,10 +63,6 @@ public struct HTTPHeader: Sendable, Hashable, CustomStringConvertible {
 
     /// The name alone: values carry tokens and signatures.
     public var description: String { name }
-
-    func isNamed(_ other: String) -> Bool {
-        name.utf8.count == other.utf8.count && name.lowercased() == other.lowercased()
-    }
 
     /// They decide where a message ends, which is this module's business.
     private static let framing: Set<String> = ["connection", "content-length", "transfer-encoding"]

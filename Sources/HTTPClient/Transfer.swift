@@ -6,46 +6,31 @@ internal import CLibcurl
 /// Lives on the loop's thread only. The handle refers to the object without owning it. So ``MultiHandle`` keeps the
 /// object until the handle is removed from the multi handle.
 final class Transfer {
-    private(set) var token: UInt64
+    private(set) var token: UInt64 = 0
     let easy: UnsafeMutableRawPointer
     /// Its place in the multi handle's list.
     var position = 0
     private let errorText: UnsafeMutablePointer<CChar>
     private let configuration: HTTPClientConfiguration
-    private var headerList: HeaderList
+    /// Whose options the handle has.
+    private var request: HTTPRequest?
+    private var headerList: HeaderList?
     private var body: HTTPBody?
-    private var timeout: Duration
-    private var usesFreshConnection: Bool
     /// How often libcurl sent the request: more than once when a kept connection turned out to be closed.
     private var sendings = 0
-    /// Whether the connection was too old to be kept.
-    private var closesConnection = false
     private var collector: ResponseCollector
-    /// Whose options the handle has.
-    private var request: HTTPRequest
 
     /// - Throws: libcurl refuses an option, or has no memory.
-    init(_ call: HTTPCall, configuration: HTTPClientConfiguration) throws(CurlFailure) {
-        headerList = try HeaderList(call.request)
+    init(_ configuration: HTTPClientConfiguration) throws(CurlFailure) {
         guard let easy = curl_easy_init() else { throw CurlFailure.outOfMemory }
         self.easy = easy
-        token = call.token
-        body = call.bodyToSend
-        timeout = call.timeout ?? configuration.totalTimeout
-        usesFreshConnection = call.usesFreshConnection
-        request = call.request
         self.configuration = configuration
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        collector = ResponseCollector(configuration)
+        collector = ResponseCollector(maxBodyBytes: configuration.maxResponseBytes)
         // From here on all members are set, so that deinit frees them if an option is refused.
         let options = CurlOptions(easy: easy)
         try options.apply(configuration)
-        try options.apply(request)
-        try options.apply(body)
-        try options.apply(timeout: timeout)
-        try options.apply(usesFreshConnection: usesFreshConnection)
-        try options.set(CURLOPT_HTTPHEADER, list: headerList.head)
         try options.set(CURLOPT_ERRORBUFFER, pointer: errorText)
         let context = Unmanaged.passUnretained(self).toOpaque()
         try options.set(CURLOPT_PRIVATE, pointer: context)
@@ -62,27 +47,21 @@ final class Transfer {
         errorText.deallocate()
     }
 
-    /// Takes another call, which differs from the last in its body alone for the most part.
+    /// Takes a call, which differs from the last in its body alone for the most part.
     ///
     /// - Precondition: the last one is over, and its handle off the multi handle.
     /// - Throws: as `init` does; the object cannot be used any more then.
-    func renew(_ call: HTTPCall) throws(CurlFailure) {
+    func prepare(_ call: HTTPCall) throws(CurlFailure) {
         token = call.token
         sendings = 0
         errorText.pointee = 0
-        collector = ResponseCollector(configuration)
-        body = call.bodyToSend
+        collector = ResponseCollector(maxBodyBytes: configuration.maxResponseBytes)
+        body = call.request.method == .get ? nil : call.body ?? HTTPBody([[UInt8]]())
         let options = CurlOptions(easy: easy)
         try options.apply(body)
-        let timeout = call.timeout ?? configuration.totalTimeout
-        if timeout != self.timeout {
-            try options.apply(timeout: timeout)
-            self.timeout = timeout
-        }
-        if call.usesFreshConnection != usesFreshConnection {
-            try options.apply(usesFreshConnection: call.usesFreshConnection)
-            usesFreshConnection = call.usesFreshConnection
-        }
+        try options.set(CURLOPT_TIMEOUT_MS, (call.timeout ?? configuration.totalTimeout).wholeMilliseconds)
+        try options.set(CURLOPT_FRESH_CONNECT, call.usesFreshConnection ? 1 : 0)
+        try options.set(CURLOPT_FORBID_REUSE, call.usesFreshConnection ? 1 : 0)
         guard call.request !== request else { return }
         let headerList = try HeaderList(call.request)
         try options.apply(call.request)
@@ -94,26 +73,25 @@ final class Transfer {
 
     /// Gives back the memory that only the call that is over needed.
     ///
-    /// - Returns: whether the transfer can be renewed. libcurl fails at the sixth resent request of a handle, counted
-    ///   over its whole life. So a handle that resent a request once is not used again.
+    /// - Returns: whether the transfer can take another call. libcurl fails at the sixth resent request of a handle,
+    ///   counted over its whole life. So a handle that resent a request once is not used again.
     func release() -> Bool {
-        collector = ResponseCollector(configuration)
+        collector = ResponseCollector(maxBodyBytes: configuration.maxResponseBytes)
         do throws(CurlFailure) {
-            if body != nil { try CurlOptions(easy: easy).forgetBody() }
+            // libcurl forgets where the body was, which it asks for no more.
+            if body != nil { try CurlOptions(easy: easy).set(CURLOPT_POSTFIELDS, pointer: nil) }
         } catch {
             // The next call gets a new handle, which says the same to its caller.
             return false
         }
         body = nil
-        return sendings == 1 && !closesConnection
+        return sendings == 1
     }
 
     /// Has the connection under the call end after it.
     func closeConnectionAfterwards() {
-        guard !closesConnection else { return }
-        closesConnection = true
         // A libcurl that refuses has the limit of its own (CURLOPT_MAXLIFETIME_CONN).
-        try? CurlOptions(easy: easy).closeAfterwards()
+        try? CurlOptions(easy: easy).set(CURLOPT_FORBID_REUSE, 1)
     }
 
     /// The transfer that a handle belongs to, which has to be alive.
@@ -126,30 +104,22 @@ final class Transfer {
 
     /// The call's result, once libcurl says that it is over.
     func result(_ code: CURLcode) -> Result<HTTPResponse, HTTPFailure> {
-        switch collector.overflow {
-        case .headers: return .failure(.responseTooLarge(.headers))
-        case .body: return .failure(.responseTooLarge(.body))
-        case nil: break
-        }
+        if let overflow = collector.overflow { return .failure(overflow) }
         guard code == CURLE_OK else { return .failure(outcome(code).error) }
         return .success(
             HTTPResponse(
                 status: grantor_easy_get_long(easy, CURLINFO_RESPONSE_CODE), lines: collector.headers,
-                body: collector.body,
-                duration: .microseconds(grantor_easy_get_offset(easy, CURLINFO_TOTAL_TIME_T)),
-                reusedConnection: connectionsOpened == 0))
+                body: collector.body, duration: .microseconds(grantor_easy_get_offset(easy, CURLINFO_TOTAL_TIME_T))))
     }
 
     private func outcome(_ code: CURLcode) -> CurlOutcome {
         let text = String(cString: errorText)
-        let wasConnected = grantor_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
         return CurlOutcome(
             code: code, text: text.isEmpty ? String(cString: curl_easy_strerror(code)) : text,
-            wasConnected: wasConnected,
-            requestSent: wasConnected && grantor_easy_get_long(easy, CURLINFO_REQUEST_SIZE) > 0,
+            wasConnected: grantor_easy_get_offset(easy, CURLINFO_PRETRANSFER_TIME_T) > 0,
             responseBegun: grantor_easy_get_offset(easy, CURLINFO_STARTTRANSFER_TIME_T) > 0,
             verifyResult: grantor_easy_get_long(easy, CURLINFO_SSL_VERIFYRESULT),
-            usesProxy: request.endpoint.proxy != nil,
+            usesProxy: request?.endpoint.proxy != nil,
             proxyStatus: grantor_easy_get_long(easy, CURLINFO_HTTP_CONNECTCODE))
     }
 
@@ -185,19 +155,6 @@ final class Transfer {
     }
 }
 
-extension HTTPCall {
-    /// Nil for a call that has none, not even an empty one.
-    fileprivate var bodyToSend: HTTPBody? {
-        request.method == .get ? nil : body ?? HTTPBody()
-    }
-}
-
-extension ResponseCollector {
-    fileprivate init(_ configuration: HTTPClientConfiguration) {
-        self.init(maxHeaderBytes: configuration.maxHeaderBytes, maxBodyBytes: configuration.maxResponseBytes)
-    }
-}
-
 /// Transfers whose call is over, for calls to come: never more than ran at once.
 ///
 /// Only those that ended well and at the first sending are kept, so that nothing an odd ending leaves in libcurl's
@@ -206,9 +163,7 @@ struct TransferPool {
     private let configuration: HTTPClientConfiguration
     private var transfers: [Transfer] = []
 
-    init(configuration: HTTPClientConfiguration) {
-        self.configuration = configuration
-    }
+    init(configuration: HTTPClientConfiguration) { self.configuration = configuration }
 
     /// Keeps a transfer that is over and off the multi handle, if it can be used again.
     ///
@@ -218,14 +173,10 @@ struct TransferPool {
         transfers.append(transfer)
     }
 
-    /// A transfer for a call: one that was kept, or a new one.
-    ///
-    /// - Throws: as ``Transfer`` does.
+    /// A transfer for a call: one that was kept, or a new one. Throws as ``Transfer`` does.
     mutating func take(_ call: HTTPCall) throws(CurlFailure) -> Transfer {
-        guard let transfer = transfers.popLast() else {
-            return try Transfer(call, configuration: configuration)
-        }
-        try transfer.renew(call)
+        let transfer = if let kept = transfers.popLast() { kept } else { try Transfer(configuration) }
+        try transfer.prepare(call)
         return transfer
     }
 }

@@ -209,13 +209,13 @@ extension AppStoreReply {
 extension TransportFailure {
     init(_ failure: HTTPFailure) {
         self =
-            switch failure {
+            switch failure.kind {
             case .dnsFailed, .connectFailed, .proxyFailed: .unreachable
             case .connectTimeout, .timedOut: .timedOut
             case .tlsFailed: .tls
             case .responseTooLarge: .tooLarge
             case .malformedResponse, .connectionLost: .interrupted
-            case .invalidCall, .queueFull, .stopped, .libraryFault: .cancelled
+            case .queueFull, .stopped, .libraryFault: .cancelled
             }
     }
 }

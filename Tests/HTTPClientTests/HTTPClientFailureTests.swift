@@ -24,8 +24,8 @@ struct HTTPClientFailureTests {
                         switch setup.client.result(try setup.request(.get, path)) {
                         case .success(let response):
                             return String(decoding: response.body.prefix { $0 != UInt8(ascii: "x") }, as: UTF8.self)
-                        case .failure(.connectionLost(requestSent: false, _)): continue
-                        case .failure(let failure): throw failure
+                        case .failure(let failure):
+                            guard failure.kind == .connectionLost else { throw failure }
                         }
                     }
                     return nil
@@ -43,19 +43,6 @@ struct HTTPClientFailureTests {
                 }
                 #expect(setup.server.connections.count == 2)
             })
-    }
-
-    @Test func `a GET with a body and a time limit that is none are refused, and nothing is sent`() throws {
-        try Setup.run { setup in
-            let request = try setup.request()
-            let refused = [
-                setup.client.result(request, body: [1]), setup.client.result(request, timeout: .zero),
-                setup.client.result(request, timeout: .seconds(3601)),
-            ]
-            for case .success in refused { Issue.record("an answer") }
-            for case .failure(let failure) in refused { #expect(failure.kind == .invalidCall) }
-            #expect(setup.server.connections.count == 0)
-        }
     }
 
     @Test func `a name that does not exist`() throws {
@@ -86,12 +73,12 @@ struct HTTPClientFailureTests {
 
     @Test func `a certificate for another host`() throws {
         let tls = try ServerTLS(host: "example.com")
-        try expectTLSFailure(.wrongHost, tls: tls, caFile: tls.caFile)
+        try expectTLSFailure("is for another host", tls: tls, caFile: tls.caFile)
     }
 
     @Test func `an expired certificate`() throws {
         let tls = try ServerTLS(validity: -86_400 ... -60)
-        try expectTLSFailure(.outOfDate, tls: tls, caFile: tls.caFile)
+        try expectTLSFailure("is out of date", tls: tls, caFile: tls.caFile)
     }
 
     @Test func `a certificate of an unknown authority`() throws {
@@ -99,15 +86,16 @@ struct HTTPClientFailureTests {
         let other = try CertificateChain(validity: 0...4_000_000_000).rootPEM
         let file = FileManager.default.temporaryDirectory.path + "/http-client-\(UUID().uuidString).pem"
         try other.write(toFile: file, atomically: true, encoding: .utf8)
-        try expectTLSFailure(.untrusted, tls: ServerTLS.shared.get(), caFile: file)
+        try expectTLSFailure("is not trusted", tls: ServerTLS.shared.get(), caFile: file)
     }
 
     @Test func `the system's authorities do not know the test authority`() throws {
-        try expectTLSFailure(.untrusted, tls: ServerTLS.shared.get(), caFile: nil)
+        try expectTLSFailure("is not trusted", tls: ServerTLS.shared.get(), caFile: nil)
     }
 
     @Test func `an authorities' file that is none`() throws {
-        try expectTLSFailure(.authorityFile, tls: ServerTLS.shared.get(), caFile: "/etc/hostname")
+        try expectTLSFailure(
+            "the file of trusted certificates cannot be read", tls: ServerTLS.shared.get(), caFile: "/etc/hostname")
     }
 
     @Test func `no whole response in time`() throws {
@@ -124,10 +112,7 @@ struct HTTPClientFailureTests {
     func `the connection ends before the response`(step: ScriptedServer.Step) throws {
         try Setup.run(script: { _ in [step] }) { setup in
             let failure = try setup.failure()
-            guard case .connectionLost(requestSent: true, _) = failure else {
-                Issue.record("\(failure)")
-                return
-            }
+            #expect(failure.kind == .connectionLost)
         }
     }
 
@@ -208,15 +193,12 @@ struct HTTPClientFailureTests {
     }
 
     private func expectTLSFailure(
-        _ reason: HTTPFailure.TLSReason, tls: ServerTLS, caFile: String?
+        _ reason: String, tls: ServerTLS, caFile: String?
     ) throws {
         try Setup.run(.tls(tls), configure: { $0.caFile = caFile }) { setup in
             let failure = try setup.failure()
-            guard case .tlsFailed(let actual, _) = failure else {
-                Issue.record("\(failure)")
-                return
-            }
-            #expect(actual == reason)
+            #expect(failure.kind == .tlsFailed)
+            #expect(failure.description.contains(reason))
             #expect(setup.server.requests.count == 0)
         }
     }

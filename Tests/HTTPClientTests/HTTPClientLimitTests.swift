@@ -1,5 +1,6 @@
-import HTTPClient
 import Testing
+
+@testable import HTTPClient
 
 /// The limits of what a server may send.
 @Suite(.timeLimit(.minutes(5)))
@@ -19,7 +20,7 @@ struct HTTPClientLimitTests {
             script: { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n")] }
         ) { setup in
             let error = try setup.failure()
-            #expect(error == .responseTooLarge(.body))
+            #expect(error == .bodyTooLarge)
             setup.server.closedConnections.reaches(1)
         }
     }
@@ -44,7 +45,7 @@ struct HTTPClientLimitTests {
             script: { _ in [.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\(chunk)")] }
         ) { setup in
             let error = try setup.failure()
-            #expect(error == .responseTooLarge(.body))
+            #expect(error == .bodyTooLarge)
             setup.server.closedConnections.reaches(1)
         }
     }
@@ -67,7 +68,7 @@ struct HTTPClientLimitTests {
         #expect(bomb.count < 200_000)
         try Setup.run(script: { _ in [.send(gzipHead(bomb.count)), .sendBytes(bomb)] }) { setup in
             let answer = setup.client.result(try setup.request(acceptsGzip: true))
-            guard case .failure(.responseTooLarge(.body)) = answer else {
+            guard case .failure(.bodyTooLarge) = answer else {
                 Issue.record("\(answer)")
                 return
             }
@@ -80,7 +81,7 @@ struct HTTPClientLimitTests {
         let response = "HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 150_000 / lineBytes)
         try Setup.run(script: { _ in [.send(response)] }) { setup in
             let error = try setup.failure()
-            #expect(error == .responseTooLarge(.headers))
+            #expect(error == .headersTooLarge)
             setup.server.closedConnections.reaches(1)
         }
     }

@@ -22,7 +22,6 @@ struct HTTPClientTests {
             #expect(response.status == 201)
             #expect(response.body == Array("yes".utf8))
             #expect(response.header("X-ONE") == "a")
-            #expect(response.headers(named: "x-one") == ["a", "b"])
             #expect(response.header("x-empty") == "")
             #expect(response.header("x-none") == nil)
             let request = try #require(setup.server.log.all.first)
@@ -95,10 +94,7 @@ struct HTTPClientTests {
 
     @Test func `a connection is used again`() throws {
         try Setup.run { setup in
-            var reused: [Bool] = []
-            for _ in 0..<20 { reused.append(try setup.get().reusedConnection) }
-
-            #expect(reused == [false] + Array(repeating: true, count: 19))
+            for _ in 0..<20 { _ = try setup.get() }
             #expect(setup.server.connections.count == 1)
         }
     }
@@ -132,7 +128,7 @@ struct HTTPClientTests {
 
             let refusal = setup.client.answer(tokens[2])
 
-            guard case .failure(.queueFull) = refusal else {
+            guard case .failure(let failure) = refusal, failure.kind == .queueFull else {
                 Issue.record("\(refusal)")
                 return
             }
@@ -155,7 +151,7 @@ struct HTTPClientTests {
             // Had its time run while it waited, it would be over before the first one's.
             let second = setup.client.start(try setup.request(.get, "/second"), timeout: .milliseconds(4900))
 
-            guard case .failure(.timedOut) = setup.client.answer(first) else {
+            guard case .failure(let failure) = setup.client.answer(first), failure.kind == .timedOut else {
                 Issue.record("the first call has an answer")
                 return
             }

@@ -3,78 +3,59 @@ import Testing
 @testable import HTTPClient
 
 struct HeaderLinesTests {
-    private func lines(_ texts: String...) -> HeaderLines {
+    private func value(_ name: String, _ texts: String...) -> String? {
         var lines = HeaderLines()
         for text in texts { lines.append(Array(text.utf8)) }
-        return lines
+        return lines.value(of: name)
     }
 
-    @Test func `fields are read when they are asked for, whatever ends their lines`() {
-        let lines = lines(" folded: onto nothing\r\n", "A: 1\r\n", "b:2\n", "nonsense\r\n", "C:\r\n", "D: 4")
-        #expect(lines.fields.map(\.name) == ["A", "b", "C", "D"])
-        #expect(lines.fields.map(\.value) == ["1", "2", "", "4"])
+    @Test(arguments: [("a", "1"), ("B", "2"), ("c", ""), ("D", "4 and 5"), ("e", "x: y"), ("nonsense", nil)])
+    func `a field is read when it is asked for, whatever ends its line`(name: String, expected: String?) {
+        let texts = ["A: 1\r\n", "b:2\n", "nonsense\r\n", "C:\r\n", "E: x: y\r\n", "D: \t4 and 5 "]
+        #expect(value(name, texts.joined()) == expected)
     }
 
     @Test(arguments: ["retry-after", "Retry-After", "RETRY-AFTER"])
-    func `a field is found in whatever case`(name: String) {
-        #expect(lines("Content-Length: 1\r\n", "Retry-after: 7\r\n").mayHave(name))
+    func `a field is found in whatever case, and the first of several counts`(name: String) {
+        #expect(value(name, "Content-Length: 1\r\n", "rEtRy-AfTeR: 7\r\n", "Retry-After: 8\r\n") == "7")
         #expect(HTTPResponse(status: 429, headers: [HTTPHeader(name: "rEtRy-AfTeR", value: "7")]).header(name) == "7")
     }
 
     @Test func `a name that stands elsewhere than at a line's beginning is none`() {
-        #expect(!lines("X-Retry-After: 1\r\n", "X: retry-after\r\n").mayHave("retry-after"))
-        #expect(!HeaderLines().mayHave("retry-after"))
+        #expect(value("retry-after", "X-Retry-After: 1\r\n", "X: retry-after: 2\r\n", " retry-after: 3\r\n") == nil)
+        #expect(value("retry-after") == nil)
     }
 
-    @Test func `what only looks like a name is not taken for it`() {
-        let response = HTTPResponse(status: 200, headers: [HTTPHeader(name: "Retry-AfterX", value: "1")])
-        #expect(response.header("retry-after") == nil)
-        #expect(
-            HTTPResponse(status: 200, headers: [HTTPHeader(name: "retry\rafter", value: "1")]).header("retry-after")
-                == nil)
-    }
-
-    @Test func `what fields say is read back as it was written`() {
-        let fields = [
-            HTTPHeader(name: "A", value: "1"), HTTPHeader(name: "a", value: ""), HTTPHeader(name: "B", value: "x: y"),
-        ]
-        #expect(HeaderLines(fields).fields == fields)
-        #expect(HTTPResponse(status: 200, headers: fields).headers(named: "a") == ["1", ""])
+    @Test(arguments: ["Retry-AfterX", "retry\rafter", "Retry-Afte", "retry\u{0D}after"])
+    func `what only looks like a name is not taken for it`(name: String) {
+        #expect(HTTPResponse(status: 200, headers: [HTTPHeader(name: name, value: "1")]).header("retry-after") == nil)
     }
 }
 
 struct ResponseCollectorTests {
-    private func collected(_ lines: [String]) -> [HTTPHeader] {
+    private func collected(_ lines: [String]) -> HeaderLines {
         var collector = ResponseCollector(maxHeaderBytes: 1000, maxBodyBytes: 10)
         #expect(lines.allSatisfy { collector.receive(headerLine: Array(($0 + "\r\n").utf8)) })
-        return collector.headers.fields
-    }
-
-    @Test func `fields keep their order and repeats, without surrounding blanks`() {
-        let headers = collected(["HTTP/1.1 200 OK", "A: 1", "b:\t2 3 ", "A:", "c:x:y", ""])
-        #expect(headers.map(\.name) == ["A", "b", "A", "c"])
-        #expect(headers.map(\.value) == ["1", "2 3", "", "x:y"])
-    }
-
-    @Test func `a folded line goes on with the value before it`() {
-        #expect(collected(["HTTP/1.1 200 OK", "A: 1", "  2", ""]) == [HTTPHeader(name: "A", value: "1 2")])
+        return collector.headers
     }
 
     @Test func `an interim response leaves nothing behind`() {
         let headers = collected(["HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/1.1 200 OK", "A: 1", ""])
-        #expect(headers == [HTTPHeader(name: "A", value: "1")])
+        #expect(headers.value(of: "link") == nil)
+        #expect(headers.value(of: "a") == "1")
     }
 
-    @Test func `trailers and lines without a colon are left out`() {
-        let headers = collected(["HTTP/1.1 200 OK", "nonsense", "A: 1", "", "Trailer: 1", ""])
-        #expect(headers == [HTTPHeader(name: "A", value: "1")])
+    @Test func `trailers are left out`() {
+        let headers = collected(["HTTP/1.1 200 OK", "A: 1", "", "Trailer: 1", ""])
+        #expect(headers.value(of: "trailer") == nil)
+        #expect(headers.value(of: "a") == "1")
     }
 
     @Test func `header bytes are counted over all sections`() {
         var collector = ResponseCollector(maxHeaderBytes: 10, maxBodyBytes: 10)
         let taken = ["A: 12\r\n", "\r\n", "\r\n"].map { collector.receive(headerLine: Array($0.utf8)) }
         #expect(taken == [true, true, false])
-        #expect(collector.overflow == .headers)
+        #expect(collector.overflow == .headersTooLarge)
     }
 
     @Test func `a body may be as long as the limit, and not a byte longer`() {
@@ -85,7 +66,7 @@ struct ResponseCollectorTests {
         #expect(collector.body == [1, 2, 3])
         let takenMore = collector.receive(body: [4])
         #expect(!takenMore)
-        #expect(collector.overflow == .body)
+        #expect(collector.overflow == .bodyTooLarge)
         #expect(collector.body.isEmpty)
     }
 }

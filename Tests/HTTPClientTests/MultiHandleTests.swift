@@ -42,7 +42,7 @@ struct MultiHandlePoolTests {
         try run { setup in
             try openAll(setup)
             #expect(setup.server.connections.count == Self.most)
-            for _ in 0..<20 { #expect(try setup.get().reusedConnection) }
+            for _ in 0..<20 { _ = try setup.get() }
             #expect(setup.server.connections.count == Self.most)
         }
     }
@@ -60,7 +60,7 @@ struct MultiHandlePoolTests {
             let request = try setup.request(.get, "/silence")
             let tokens = (0..<Self.most).map { _ in setup.client.start(request, timeout: .milliseconds(500)) }
             for token in tokens {
-                guard case .failure(.timedOut) = setup.client.answer(token) else {
+                guard case .failure(let failure) = setup.client.answer(token), failure.kind == .timedOut else {
                     Issue.record("an answer")
                     continue
                 }

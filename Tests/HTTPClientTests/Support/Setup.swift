@@ -1,10 +1,11 @@
-import HTTPClient
 import Logging
 import Metrics
 import Scheduling
 import Synchronization
 import Testing
 import Threading
+
+@testable import HTTPClient
 
 /// A client that trusts the test authority, and a server that speaks `script`.
 struct Setup: Sendable {

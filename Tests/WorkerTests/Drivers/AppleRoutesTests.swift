@@ -39,15 +39,15 @@ struct AppleRoutesTests {
 
     @Test("Every failure of the client is one that the policy knows")
     func failures() {
-        let failure = CurlFailure(code: 1, text: "x")
-        let cases: [(HTTPFailure, TransportFailure)] = [
-            (.dnsFailed(failure), .unreachable), (.connectTimeout(failure), .timedOut),
-            (.tlsFailed(.untrusted, failure), .tls), (.timedOut(failure), .timedOut),
-            (.connectionLost(requestSent: true, failure), .interrupted), (.responseTooLarge(.body), .tooLarge),
-            (.stopped, .cancelled), (.queueFull, .cancelled), (.proxyFailed(status: 407, failure), .unreachable),
+        let cases: [(HTTPFailure.Kind, TransportFailure)] = [
+            (.dnsFailed, .unreachable), (.connectFailed, .unreachable), (.connectTimeout, .timedOut),
+            (.tlsFailed, .tls), (.timedOut, .timedOut), (.connectionLost, .interrupted),
+            (.malformedResponse, .interrupted), (.responseTooLarge, .tooLarge), (.stopped, .cancelled),
+            (.queueFull, .cancelled), (.proxyFailed, .unreachable), (.libraryFault, .cancelled),
         ]
-        for (failure, expected) in cases {
-            #expect(AppStoreReply(.failure(failure)) == .failed(expected))
+        #expect(cases.count == HTTPFailure.Kind.allCases.count)
+        for (kind, expected) in cases {
+            #expect(AppStoreReply(.failure(HTTPFailure(kind, "words"))) == .failed(expected))
         }
         let response = HTTPResponse(
             status: 429, headers: [HTTPHeader(name: "Retry-After", value: "5")], body: [0x7B])
