@@ -12,6 +12,12 @@ extension ModelTables {
 
     package var hasWaiting: Bool { !retries.isEmpty }
 
+    /// Submissions that are held because their checks ended workers.
+    package var endingWorkers: [Submission] {
+        retries.values.filter { $0.entry.cause == .held(.endsWorkers) }.sorted { $0.sequence < $1.sequence }
+            .map(\.submission)
+    }
+
     package var owedCount: Int { outbox.count }
 
     package func row(of reference: GrantReference) -> Grant? { grant(reference) }

@@ -28,6 +28,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case isolation = "what needs nobody waits for nobody"
         /// Operators have the last word: what they abandoned is not granted afterwards.
         case abandoned = "what was abandoned stays so"
+        /// A submission is held for ending workers only if it does.
+        case held = "what ends no worker is not held for it"
         /// A worker goes on unless a person must look.
         case stopped = "a worker goes on"
         /// Everything comes to an end.

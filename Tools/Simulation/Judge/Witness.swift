@@ -30,7 +30,7 @@ final class Witness {
 
     init(script: Script) { self.script = script }
 
-    private func fail(_ promise: Violation.Promise, _ detail: @autoclosure () -> String) {
+    func fail(_ promise: Violation.Promise, _ detail: @autoclosure () -> String) {
         violations.append(Violation(promise, detail()))
     }
 

@@ -82,8 +82,15 @@ extension World {
     }
 
     private func endsWorkers(_ task: CheckTask) -> Bool {
-        guard case .record(let record, _) = task.work else { return false }
-        return script.records[SimulatedApple.number(of: record)].endsWorkers
+        switch task.work {
+        case .record(let record, _): return script.records[SimulatedApple.number(of: record)].endsWorkers
+        case .submission(let submission) where options.endsWorkers && !isHealthy:
+            let digest = ClaimDigest(of: submission)
+            guard ledger.tables.waits(digest) else { return false }
+            endingRow = endingRow ?? digest
+            return endingRow == digest
+        default: return false
+        }
     }
 
     // MARK: Apple and fulfilment services

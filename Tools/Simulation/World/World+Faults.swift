@@ -246,6 +246,18 @@ extension World {
         for (life, partitions) in assigned { consumerNews(.assigned(partitions.map(SimulatedKafka.name)), life) }
     }
 
+    /// A person lets what ended workers be tried again. It is the one row that did, and none besides.
+    func retryEndingRows() {
+        ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
+        let note = OperatorNote(actor: "somebody", reason: "mended", at: ledger.now)
+        for submission in ledger.tables.endingWorkers {
+            if ClaimDigest(of: submission) != endingRow {
+                witness.fail(.held, "\(submission.claimant.submissionKey) ended no worker, and is held for it")
+            }
+            _ = try? connection.retryNow(submission.claimant.submissionKey, note)
+        }
+    }
+
     private func abandon() {
         guard let submission = ledger.tables.waiting.randomElement(using: &random) else { return }
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)

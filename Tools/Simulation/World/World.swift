@@ -50,6 +50,8 @@ final class World {
     var ledgerOutages: [(begin: Int64, end: Int64)] = []
     var settings = CoreSettings()
     private var crashesLeft = 0
+    /// A claim whose check as a row of `retries` ends its worker, until faults are over: the first that has one.
+    var endingRow: ClaimDigest?
     /// No faults any more: what is left has to come to its end.
     var isHealthy = false
     var trace: Trace?
@@ -143,6 +145,7 @@ final class World {
 
     /// Looks whether all is done. Naps look, too: this finds a run that never sleeps.
     private func watch() {
+        if isHealthy { retryEndingRows() }
         isDone = isComplete
         at(milliseconds + max(1000, milliseconds / 4), .watch)
     }
