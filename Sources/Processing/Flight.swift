@@ -103,6 +103,8 @@ struct Flight {
         }
     }
 
+    var hasContent: Bool { !granted.isEmpty || otherContent != nil }
+
     /// Evidence that is decided without a call needs only the count.
     var attempts: AttemptState {
         get { asked?.attempts ?? AttemptState(attempts: countedAttempts) }
@@ -217,7 +219,10 @@ extension Flights {
     func isWaiting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .waiting }
 
     /// Whether a token in the batcher's queue still stands for a decision that is to be written.
-    func isWriting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .writing }
+    /// Results belong to decisions by their places, so one that could not be made must not have a place.
+    func isWriting(_ token: SubmissionToken) -> Bool {
+        contains(token) && self[token].state == .writing && self[token].claimant != nil && self[token].hasContent
+    }
 }
 
 /// An event on its way to the broker.

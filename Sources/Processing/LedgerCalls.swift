@@ -170,6 +170,19 @@ struct LedgerCalls {
         }
     }
 
+    /// Take-overs without a result are not made again as they are.
+    ///
+    /// - Returns: what they were for.
+    mutating func forgetUnsentTakeOvers() -> [[(place: Int, AssignmentID)]] {
+        var forgotten: [[(place: Int, AssignmentID)]] = []
+        calls.removeAll { call in
+            guard !call.isSent, case .takeOver(let taken) = call.purpose else { return false }
+            forgotten.append(taken)
+            return true
+        }
+        return forgotten
+    }
+
     /// Makes the calls again whose moment has come.
     mutating func advance(to now: Instant, into actions: inout Actions) {
         guard let moment = retryAt, moment <= now else { return }

@@ -30,6 +30,12 @@ extension WorkerCore {
             orphanAll(of: entry.assignment)
             partitions.remove(at: place)
         }
+        // A take-over that was to be sent again would take what is another's now.
+        for taken in ledgerCalls.forgetUnsentTakeOvers() {
+            for (place, assignment) in taken where partitions.isCurrent(assignment, at: place) {
+                partitions[place]?.state = .taking(isUnderWay: false)
+            }
+        }
     }
 
     /// The offsets of the ledger and the group belong to records that are gone. A start there would skip the records at
@@ -116,7 +122,7 @@ extension WorkerCore {
             switch result {
             case .forgotten(let ledger): return stop(for: .forgotten(ledger: ledger))
             case .taken(let start):
-                noticeSetBack(entry.partition, start.next, into: &actions)
+                noticeSetBack(entry, start.next, into: &actions)
                 own(place, start)
                 actions.assign.append(
                     Assignment(
@@ -151,11 +157,13 @@ extension WorkerCore {
         outboxWork.poll(at: now)
     }
 
-    /// An offset below this worker's last note shows that the ledger was set back. Reading again heals it.
-    private mutating func noticeSetBack(_ partition: TopicPartition, _ next: Int64?, into actions: inout Actions) {
-        guard let noted = lastNoted[partition], (next ?? .min) < noted else { return }
-        actions.alerts.append(.ledgerSetBack(partition, noted: noted, found: next))
-        lastNoted[partition] = next
+    /// An offset below this worker's last note, or below the group's, shows that the ledger was set back: the group's
+    /// follow the ledger's. Reading again heals it.
+    private mutating func noticeSetBack(_ entry: OwnedPartition, _ next: Int64?, into actions: inout Actions) {
+        let noted = max(lastNoted[entry.partition] ?? .min, entry.committed ?? .min)
+        guard (next ?? .min) < noted else { return }
+        actions.alerts.append(.ledgerSetBack(entry.partition, noted: noted, found: next))
+        lastNoted[entry.partition] = next
     }
 
     /// A partition's ownership or assignment has ended. It is taken over anew, at once or after a pause.
@@ -171,6 +179,11 @@ extension WorkerCore {
     mutating func loseToAnother(_ place: Int, into actions: inout Actions) {
         guard let entry = partitions[place], entry.state == .owned else { return }
         actions.alerts.append(.ownershipLost(entry.partition))
+        pause(place, into: &actions)
+    }
+
+    /// A partition is taken over anew after a while, and read from the first record that is not complete.
+    mutating func pause(_ place: Int, into actions: inout Actions) {
         lose(place, .pausing(until: now + Self.lostPause), into: &actions)
     }
 

@@ -146,6 +146,7 @@ extension WorkerCore {
         if retryBytes.isExhausted, let last = lastMeasure { schedule(at: last + .seconds(1)) }
         guard mayMeasure, let moment = measureAt, moment <= now else { return }
         measureAt = nil
+        dueWork.beginSample()
         ledgerCalls.make(.measure, for: .measure, into: &actions)
     }
 
@@ -195,7 +196,10 @@ struct DueWork {
     /// Places of gates whose endpoints have rows, in the order in which they became known.
     private(set) var places: [Int] = []
     private var round = FIFO<Int>()
-    var hasHeld = false
+    private(set) var hasHeld = false
+    /// Heard of since a sample was asked for, which may be older.
+    private var newPlaces: [Int] = []
+    private var hasNewHeld = false
     /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
     /// rows are taken.
     var takesHeldEarlySince: Timestamp?
@@ -206,12 +210,18 @@ struct DueWork {
 
     mutating func noteRows(at place: Int) {
         if !places.contains(place) { places.append(place) }
+        if !newPlaces.contains(place) { newPlaces.append(place) }
     }
+
+    mutating func noteHeld() { (hasHeld, hasNewHeld) = (true, true) }
+
+    /// A sample is asked for.
+    mutating func beginSample() { (newPlaces, hasNewHeld) = ([], false) }
 
     /// A sample says which endpoints have rows.
     mutating func sampled(_ sampled: [Int], hasHeld: Bool) {
-        places = sampled
-        self.hasHeld = hasHeld
+        places = sampled + newPlaces.filter { !sampled.contains($0) }
+        self.hasHeld = hasHeld || hasNewHeld
     }
 
     /// The moment of a poll has come or not.

@@ -84,6 +84,11 @@ extension WorkerCore {
                 flights.contains(submission)
             else { continue }
             events.remove(token)
+            // The next owner reads it again, as in ``untaken(_:of:)``.
+            guard !flights[submission].isOrphan else {
+                leave(submission)
+                continue
+            }
             move(submission, to: .owing)
             owed.append((submission, entry))
         }

@@ -115,7 +115,7 @@ extension WorkerCore {
             guard case .retry(let entry) = flights[token].content else { break }
             switch entry.cause {
             case .retrying(_, let endpoint): dueWork.noteRows(at: gates.place(of: .apple(endpoint)))
-            case .held: dueWork.hasHeld = true
+            case .held: dueWork.noteHeld()
             }
             dueWork.poll(at: now + .milliseconds(entry.delay))
         case .granted, .redelivery, .repeated, .failed:
@@ -155,6 +155,12 @@ extension WorkerCore {
     /// Another unfinished transaction has one of its keys, so the same decision is written again a little later.
     private mutating func undecided(_ token: SubmissionToken) {
         guard !flights[token].isOrphan else { return leave(token) }
+        // The grant that answered it was there when it was looked up, and went with a ledger that was set back.
+        if case .repeated = flights[token].content {
+            flights[token].content = nil
+            flights[token].decidedAt = nil
+            return enterGate(token)
+        }
         let times = min(flights[token].timesUndecided, 99) + 1
         flights[token].timesUndecided = times
         delay(token, until: now + Self.undecidedPause.delay(afterFailures: Int(times), using: &generator))

@@ -86,6 +86,8 @@ public struct WorkerCore: ~Copyable {
         case .revoked(let partitions): revoked(partitions)
         case .wentBack(let assignment):
             if let place = partitions.place(of: assignment) { wentBack(place, into: &actions) }
+        case .unreadable(let assignment):
+            if let place = partitions.place(of: assignment) { pause(place, into: &actions) }
         case .committed(let offsets): committed(offsets)
         case .records(let batch): received(batch, into: &actions)
         case .checked(let results): for checked in results { checkEnded(checked, into: &actions) }

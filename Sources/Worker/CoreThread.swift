@@ -153,22 +153,30 @@ enum LedgerRole: String, Sendable {
     case side
 }
 
-/// Signs of the core's life, for health: written by its thread, read by anybody.
+/// Signs of life of the core and the Kafka consumer, for health: written by their threads, read by anybody.
 final class CoreActivity: Sendable {
-    /// The core waits for at most so long between two turns, or it hangs.
-    static let longestTurn = Duration.seconds(30)
+    /// The core turns every five seconds at least, and the consumer gives a sign as often. Silent for so long, one hangs.
+    static let longestSilence = Duration.seconds(30)
 
     private let turnedAt = Atomic<Int64>(Instant.now.nanoseconds)
+    private let heardAt = Atomic<Int64>(Instant.now.nanoseconds)
     private let isMember = Atomic<Bool>(false)
 
     /// Noted at the end of each turn.
     func turned(at now: Instant) { turnedAt.store(now.nanoseconds, ordering: .relaxed) }
 
+    /// Noted at each sign of the Kafka consumer's life.
+    func heard(at now: Instant) { heardAt.store(now.nanoseconds, ordering: .relaxed) }
+
     /// Noted when the group has let the worker in, with partitions or without.
     func joined() { isMember.store(true, ordering: .relaxed) }
 
-    func isAlive(at now: Instant) -> Bool {
-        now - Instant(nanoseconds: turnedAt.load(ordering: .relaxed)) < Self.longestTurn
+    /// The part that hangs; nil if none does.
+    func silent(at now: Instant) -> String? {
+        func isSilent(_ sign: borrowing Atomic<Int64>) -> Bool {
+            now - Instant(nanoseconds: sign.load(ordering: .relaxed)) >= Self.longestSilence
+        }
+        return isSilent(turnedAt) ? "The core" : isSilent(heardAt) ? "The Kafka consumer" : nil
     }
 
     /// Whether the worker takes part in its group: then a rollout may go on to the next.

@@ -58,6 +58,8 @@ struct KafkaConsumerDriver: ConsumerPort {
             core.post(.input(.committed(all)))
         case .offsetsWentBack(_, let assignment):
             core.post(.input(.wentBack(AssignmentID(rawValue: assignment))))
+        case .alive: activity.heard(at: .now)
+        case .unreadable(_, let assignment): core.post(.input(.unreadable(AssignmentID(rawValue: assignment))))
         case .failed(let error):
             guard case .fatal = error else { return }
             events.post(.clientFailed("Kafka: \(error)"))

@@ -6,8 +6,9 @@ import Synchronization
 
 /// Serves `/livez`, `/readyz` and `/metrics` over plain HTTP/1.1.
 ///
-/// A worker is alive while its core takes turns: one that is not is restarted. It is ready once its ledger has answered
-/// and its group has let it in. Apple's outage makes it neither: a restart or a halted rollout would mend nothing.
+/// A worker is alive while its core and its consumer show signs of life: one that is not is restarted. It is ready once
+/// its ledger has answered and its group has let it in. Apple's outage makes it neither: a restart or a halted rollout
+/// would mend nothing.
 final class WorkerHealth: Sendable {
     private let server: Server
     private let drivers: Watched
@@ -48,8 +49,8 @@ final class WorkerHealth: Sendable {
         }
         switch head.path {
         case "/livez":
-            let isAlive = activity?.isAlive(at: .now) ?? true
-            return report(isAlive, isAlive ? "The core takes turns." : "The core takes no turns.")
+            let silent = activity?.silent(at: .now)
+            return report(silent == nil, silent.map { "\($0) shows no sign of life." } ?? "The worker's threads live.")
         case "/readyz":
             let isReady = activity?.isReady ?? false
             return report(

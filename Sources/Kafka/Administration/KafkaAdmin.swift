@@ -27,10 +27,27 @@ public struct KafkaAdmin: Sendable {
         try withClient { handle throws(KafkaError) in try Self.metadata(handle, deadline: .now + timeout) }
     }
 
+    /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
+    ///
+    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
+    ///   `timeout`, configuration errors.
+    public func committedOffsets(
+        of group: String, in partitions: [KafkaPartition], timeout: Duration = .seconds(10)
+    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        try withClient(knowing: group) { handle throws(KafkaError) in
+            try handle.committedOffsets(partitions, timeout: timeout)
+        }
+    }
+
     /// Runs `body` with a client of its own.
-    func withClient<Value>(_ body: (ClientHandle) throws(KafkaError) -> Value) throws(KafkaError) -> Value {
-        let properties = try ClientProperties(configuration, defaults: [:], rules: [])
-        let handle = try ClientHandle(RD_KAFKA_PRODUCER, properties: properties)
+    ///
+    /// - Parameter group: makes the client a consumer that knows this group, and is no member of it.
+    func withClient<Value>(
+        knowing group: String? = nil, _ body: (ClientHandle) throws(KafkaError) -> Value
+    ) throws(KafkaError) -> Value {
+        var properties = try ClientProperties(configuration, defaults: [:], rules: [])
+        if let group { properties.onlyLook(knowing: group) }
+        let handle = try ClientHandle(group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties)
         defer {
             if !handle.destroy(until: .now + Self.freeingLimit) {
                 logger.warning("A Kafka client for administration was left behind: it is not freed in time")

@@ -22,7 +22,7 @@ extension ConsumerLoop {
             if let buffered { handOver(buffered, into: &batches) }
         }
         send(&batches)
-        if refill.isDue() { remindBrokers() }
+        remindBrokers(of: refill.due())
         return taken >= Self.recordsPerTurn
     }
 
@@ -39,13 +39,18 @@ extension ConsumerLoop {
                 KafkaBatch(partition: partition, assignmentID: reading.assignmentID, records: records))
             records = []
         }
+        var taken = (records: 0, bytes: 0)
+        defer { refill.took(records: taken.records, bytes: taken.bytes, of: partition) }
         while demand.isOpen, let message = buffer.takeOldest() {
             defer { rd_kafka_message_destroy(message) }
-            refill.took(bytes: message.pointee.len)
+            taken = (taken.records + 1, taken.bytes + message.pointee.len)
             guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
                 let text = rd_kafka_message_errstr(message).map(String.init(cString:))
                 report(KafkaError(message.pointee.err, text: text))
-                continue
+                guard Self.passesOver(message.pointee.err, at: message.pointee.offset) else { continue }
+                collect()
+                send(&batches)
+                return unreadable(partition, reading, at: message.pointee.offset)
             }
             switch PartitionAssignment.arrival(of: message.pointee.offset, in: reading) {
             case .inOrder: break
@@ -88,12 +93,29 @@ extension ConsumerLoop {
         sink(.offsetsWentBack(partition, assignmentID: reading.assignmentID))
     }
 
-    /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of all
+    /// Whether librdkafka goes on behind a record that it could not read. Its other errors end, or are tried again by itself.
+    static func passesOver(_ code: rd_kafka_resp_err_t, at offset: Int64) -> Bool {
+        let codes = [
+            RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+        ]
+        return offset >= 0 && codes.contains(code)
+    }
+
+    private func unreadable(_ partition: KafkaPartition, _ reading: PartitionAssignment.Reading, at offset: Int64) {
+        for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
+        logger.error(
+            "Records come damaged from their broker; the partition is read again from the first that is not complete",
+            metadata: ["partition": "\(partition)", "offset": "\(offset)"])
+        sink(.unreadable(partition, assignmentID: reading.assignmentID))
+    }
+
+    /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of some
     /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the answers.
-    private func remindBrokers() {
+    private func remindBrokers(of partitions: [KafkaPartition]) {
         guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
         // One by one: a partition without a leader would keep the others from being asked.
-        for partition in assignment.readings.keys {
+        for partition in partitions where assignment.readings[partition] != nil {
             guard let list = try? PartitionList(offsets: [partition: Int64(RD_KAFKA_OFFSET_END)]) else { return }
             _ = rd_kafka_offsets_for_times(handle.pointer, list.pointer, 0)
         }

@@ -180,6 +180,7 @@ final class ConsumerLoop {
     }
 
     private func note(_ json: String) {
+        sink(.alive)
         guard let statistics = ClientStatistics.decode(json) else {
             logger.warning("Kafka statistics cannot be read")
             return
@@ -209,8 +210,8 @@ final class ConsumerLoop {
         // The turn that ends may be the next one, without any event that would begin it.
         defer { commands.wake.signal() }
         if isWaiting {
-            logger.warning(
-                "The Kafka consumer goes without having been let into its group, which may miss it for a session")
+            logger.info(
+                "The Kafka consumer stops before its group has let it in; the group may wait for it for a session")
         }
         // librdkafka before 2.3.0 can crash when a cooperative consumer leaves that never had an assignment.
         guard !isCooperative || hadAssignment || rd_kafka_version() >= 0x0203_0000 else {

@@ -29,8 +29,9 @@ public struct KafkaConsumerConfiguration: Sendable {
     static let maxPollInterval = Duration.seconds(20)
     /// Interval of librdkafka's statistics: metrics, reachability, and a sign that its main thread lives.
     static let statisticsInterval = Duration.seconds(5)
-    /// Records that librdkafka holds ready over all partitions, and their KiB, unless the operator says otherwise.
-    static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 4096)
+    /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a queue
+    /// for each partition both bind for each of them; nothing in librdkafka binds over all.
+    static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 1024)
 
     func properties() throws(KafkaError) -> ClientProperties {
         var defaults = [
@@ -72,10 +73,10 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// (``PrefetchRefill``).
     static let hasQueueBackoff = rd_kafka_version() >= 0x0202_0000
 
-    /// Records that librdkafka may hold, by the properties file or by default.
+    /// Records that librdkafka may hold of a partition, by the properties file or by default.
     var heldRecords: Int { client.properties["queued.min.messages"].flatMap { Int($0) } ?? Self.prefetchedRecords }
 
-    /// Bytes that it may hold, by the properties file or by default.
+    /// Bytes that it may hold of it, by the properties file or by default.
     var heldBytes: Int {
         (client.properties["queued.max.messages.kbytes"].flatMap { Int($0) } ?? Self.prefetchedKilobytes) << 10
     }

@@ -20,6 +20,12 @@ public enum KafkaConsumerEvent: Sendable {
     /// librdkafka reports an error. After a fatal one nothing comes any more until the consumer is stopped; all others
     /// it goes on trying by itself.
     case failed(KafkaError)
+    /// A record came damaged, and librdkafka would go on behind it. The partition is not read any more until it is
+    /// assigned again.
+    case unreadable(KafkaPartition, assignmentID: UInt64)
+    /// A sign of life, every five seconds: librdkafka's main thread has sent statistics, and the consumer's own thread
+    /// has taken them. librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
+    case alive
     /// The last event: the group was left (or could not be in time) and the client is freed.
     case stopped
 }

@@ -120,28 +120,29 @@ struct RecordDemand {
 /// broker's thread. Since 2.2.0 `fetch.queue.backoff.ms` sets that time. A faster reader would wait for the rest of
 /// each second. With 16 MiB of receipts of 11 KB no more than 1,500 a second came.
 struct PrefetchRefill {
-    /// Half of what librdkafka may hold.
+    /// Half of what librdkafka may hold of a partition.
     private let records: Int
     private let bytes: Int
-    private var takenRecords = 0
-    private var takenBytes = 0
+    private var taken: [KafkaPartition: (records: Int, bytes: Int)] = [:]
+    private var half: [KafkaPartition] = []
 
-    /// How much librdkafka may hold.
+    /// How much librdkafka may hold of a partition.
     init(records: Int, bytes: Int) {
         self.records = max(1, records / 2)
         self.bytes = max(1, bytes / 2)
     }
 
-    mutating func took(bytes: Int) {
-        takenRecords += 1
-        takenBytes += bytes
+    mutating func took(records: Int = 1, bytes: Int, of partition: KafkaPartition) {
+        var sum = taken[partition] ?? (0, 0)
+        sum = (sum.records + records, sum.bytes + bytes)
+        let isHalf = sum.records >= self.records || sum.bytes >= self.bytes
+        taken[partition] = isHalf ? nil : sum
+        if isHalf { half.append(partition) }
     }
 
-    /// Whether half has been taken since it was due last; it is not any more, then.
-    mutating func isDue() -> Bool {
-        guard takenRecords >= records || takenBytes >= bytes else { return false }
-        takenRecords = 0
-        takenBytes = 0
-        return true
+    /// Partitions of which half has been taken since they were due last.
+    mutating func due() -> [KafkaPartition] {
+        defer { half.removeAll(keepingCapacity: true) }
+        return half
     }
 }

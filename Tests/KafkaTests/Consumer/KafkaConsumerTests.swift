@@ -36,6 +36,13 @@ struct KafkaConsumerTests {
         #expect(records[0].timestampMilliseconds.map { (before...after).contains($0) } == true)
     }
 
+    @Test("It tells that it lives, also where nothing is to be read")
+    func alive() throws {
+        let group = try TestGroup(kafka, topic: try kafka.makeTopic())
+        try group.join()
+        try group.serve { event in if case .alive = event { true } else { nil } }
+    }
+
     @Test(
         "Nothing is read before the take-over; then a partition is read from where its owner says, under its number"
     )

@@ -4,34 +4,49 @@ import Testing
 
 @Suite("Reminding librdkafka to fetch")
 struct PrefetchRefillTests {
+    private let partition = KafkaPartition(topic: "t", index: 0)
+
     @Test("is due once half of the bytes that it may hold were taken, and then after another half")
     func bytes() {
         var refill = PrefetchRefill(records: 1000, bytes: 100)
         let due = (1...20).map { _ in
-            refill.took(bytes: 10)
-            return refill.isDue()
+            refill.took(bytes: 10, of: partition)
+            return refill.due()
         }
-        #expect(due.enumerated().filter(\.element).map(\.offset) == [4, 9, 14, 19])
+        #expect(due.enumerated().filter { $0.element == [partition] }.map(\.offset) == [4, 9, 14, 19])
     }
 
     @Test("is due once half of the records were taken, however small")
     func records() {
         var refill = PrefetchRefill(records: 6, bytes: 1000)
         let due = (1...7).map { _ in
-            refill.took(bytes: 0)
-            return refill.isDue()
+            refill.took(bytes: 0, of: partition)
+            return refill.due()
         }
-        #expect(due.enumerated().filter(\.element).map(\.offset) == [2, 5])
+        #expect(due.enumerated().filter { $0.element == [partition] }.map(\.offset) == [2, 5])
     }
 
     @Test("is due once for a record that is larger than all that may be held, and never before one is taken")
     func large() {
         var refill = PrefetchRefill(records: 1, bytes: 1)
-        let before = refill.isDue()
-        refill.took(bytes: 5_000_000)
-        let due = [refill.isDue(), refill.isDue()]
-        #expect(!before)
-        #expect(due == [true, false])
+        let before = refill.due()
+        refill.took(bytes: 5_000_000, of: partition)
+        let due = [refill.due(), refill.due()]
+        #expect(before.isEmpty)
+        #expect(due == [[partition], []])
+    }
+
+    @Test("is due for each partition by itself: each has a queue, and what is held binds for each")
+    func partitions() {
+        var refill = PrefetchRefill(records: 6, bytes: 1000)
+        let other = KafkaPartition(topic: "t", index: 1)
+        refill.took(records: 2, bytes: 0, of: partition)
+        refill.took(records: 3, bytes: 0, of: other)
+        let first = refill.due()
+        refill.took(records: 1, bytes: 0, of: partition)
+        let second = refill.due()
+        #expect(first == [other])
+        #expect(second == [partition])
     }
 }
 

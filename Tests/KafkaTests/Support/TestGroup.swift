@@ -1,4 +1,3 @@
-import CLibrdkafka
 import KafkaTesting
 import Logging
 import Metrics
@@ -158,10 +157,10 @@ final class TestGroup {
             if case .lost = event { members[index].lost += 1 }
         case .records(let batches):
             for batch in batches { members[index].records[batch.partition, default: []] += batch.records }
-        case .offsetsWentBack(let partition, _): members[index].read.remove(partition)
+        case .offsetsWentBack(let partition, _), .unreadable(let partition, _): members[index].read.remove(partition)
         case .failed(let error): members[index].errors.append(error)
         case .stopped: members[index].hasStopped = true
-        case .committedOffsets: break
+        case .committedOffsets, .alive: break
         }
     }
 
@@ -192,11 +191,7 @@ extension KafkaClientConfiguration {
     func committedOffsets(
         of group: String, in partitions: some Collection<KafkaPartition>
     ) throws(KafkaError) -> [KafkaPartition: Int64] {
-        var properties = try ClientProperties(self, defaults: [:], rules: [])
-        properties.onlyLook(knowing: group)
-        let handle = try ClientHandle(RD_KAFKA_CONSUMER, properties: properties)
-        defer { handle.destroy() }
-        return try handle.committedOffsets(partitions, timeout: .seconds(30))
+        try KafkaAdmin(configuration: self, logger: .silent).committedOffsets(of: group, in: Array(partitions))
     }
 }
 

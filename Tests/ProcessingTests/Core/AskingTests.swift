@@ -75,6 +75,19 @@ struct AskingTests {
         #expect(batch.decisions.map(\.content) == [.repeated(grant)])
     }
 
+    @Test("is asked where the grant that answered it is not there any more: the ledger was set back")
+    func grantIsGone() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        let lookUp = GrantLookup(
+            bundleID: Fixture.app, userID: "u1", transactionID: "t1", environment: nil, orderID: nil, productID: nil)
+        bench.ask(check, Fixture.question(Fixture.serverAPI), lookUp: lookUp)
+        let (id, _) = try #require(bench.takeRequest { if case .lookUp(let list) = $0 { list } else { nil } })
+        let grant = GrantReference(environment: .production, transactionID: "t1")
+        bench.send(.ledger(id, .success(.lookedUp([grant]))))
+        try bench.written(.undecided)
+        #expect(bench.takeAttempts().count == 1)
+    }
+
     @Test("is asked where no grant answers it")
     func notLookedUp() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

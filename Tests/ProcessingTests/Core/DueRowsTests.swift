@@ -162,6 +162,22 @@ struct DueRowsTests {
         #expect(try take(AttemptHistory()).map(\.beforeDue) == [false])
     }
 
+    @Test("are taken when they are due, also those written since the ledger was asked for a sample")
+    func sampleIsOlder() throws {
+        bench.isMeasured = false
+        let checks = bench.read(0, in: try bench.own())
+        let (sample, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
+        bench.send(.ledger(sample, .success(.measured(bench.measure))))
+        bench.wait(.seconds(10))
+        let (older, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
+        bench.conclude(try #require(checks.first), .hold(.credentialsMissing, detail: "No key."))
+        try bench.written(.written(.held(.credentialsMissing), publish: []))
+        bench.send(.ledger(older, .success(.measured(bench.measure))))
+        bench.wait(.seconds(301))
+        let requests = bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } }
+        #expect(try #require(requests).content.contains { $0.endpoint == nil })
+    }
+
     @Test("are not asked for while none wait, however long that is")
     func idle() throws {
         bench.isNothingDue = true

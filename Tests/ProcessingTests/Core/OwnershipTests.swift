@@ -110,6 +110,37 @@ struct OwnershipTests {
         #expect(bench.assigned.isEmpty)
     }
 
+    @Test("that are revoked while the ledger is away are not taken over once it is back")
+    func revokedUnanswered() throws {
+        let other = TopicPartition(topic: Fixture.topic, partition: 1)
+        bench.send(.assigned([Fixture.partition, other]))
+        bench.send(.committed([Fixture.partition, other].map { CommittedOffset(partition: $0, offset: 0) }))
+        let (id, _) = try takeOverRequest()
+        bench.send(.ledger(id, .failure(.unavailable(detail: "away"))))
+        bench.send(.revoked([Fixture.partition]))
+        bench.wait(.seconds(1))
+        let (_, again) = try takeOverRequest()
+        #expect(again.ownership.partition == other)
+        #expect(bench.takeRequest { if case .takeOver = $0 { true } else { nil } } == nil)
+    }
+
+    @Test("whose records come damaged are read again after a while, from the first that is not complete")
+    func damaged() throws {
+        let first = try bench.own(next: 5, committed: 5)
+        bench.read(5, 6, in: first)
+        bench.send(.unreadable(first.id))
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+        #expect(bench.fetches.isEmpty)
+        bench.wait(.seconds(5))
+        #expect(try bench.takeOver(next: 5, committed: 5).start == .offset(5))
+    }
+
+    @Test("tell of a ledger that was set back before this worker started: the group knows more")
+    func setBackBefore() throws {
+        #expect(try bench.own(next: 5, committed: 9).start == .offset(5))
+        #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 9, found: 5)])
+    }
+
     @Test("that are revoked are noted and committed no more")
     func revoked() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

@@ -46,6 +46,18 @@ struct StopTests {
         #expect(bench.stop == .clean)
     }
 
+    @Test("owes nothing of a partition that was revoked: its next owner reads it again")
+    func revoked() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        bench.send(.stop)
+        bench.send(.revoked([Fixture.partition]))
+        bench.wait(.seconds(6))
+        #expect(bench.takeRequest { if case .owe = $0 { true } else { nil } } == nil)
+        #expect(bench.stop == .clean)
+    }
+
     @Test("waits for calls under way for three fifths of its limit, and no longer")
     func calls() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)

@@ -16,10 +16,15 @@ final class WriteBatcherTests {
     private func add(_ id: String, _ purchases: String..., rows: Int? = nil) -> SubmissionToken {
         var flight = Flight(.nobody)
         flight.state = .writing
+        let submission = Fixture.submission(0, id: id)
+        let content =
+            purchases.isEmpty
+            ? Decision.Content.fail(Rejection(.unknownProduct, "No such product."))
+            : .grant(purchases.map { Fixture.purchase($0) }, by: .local)
+        flight.subject = .submission(submission)
+        flight.content = content
         let token = flights.insert(flight)
-        let claimant = Claimant(submissionID: SubmissionID(id), userID: "u", bundleID: Fixture.app)
-        let content = Decision.Content.grant(purchases.map { Fixture.purchase($0) }, by: .local)
-        batcher.add(token, rows: rows ?? max(1, purchases.count), BatchKeys(submission: claimant, content))
+        batcher.add(token, rows: rows ?? max(1, purchases.count), BatchKeys(submission: submission.claimant, content))
         return token
     }
 
@@ -28,6 +33,14 @@ final class WriteBatcherTests {
     private func end() {
         guard let id = batcher.id else { return }
         _ = batcher.ended(id)
+    }
+
+    @Test("hold nothing that is not decided: results belong to decisions by their places")
+    func undecided() {
+        let token = add("a", "1")
+        flights[token].content = nil
+        let decided = add("b", "2")
+        #expect(start() == [decided])
     }
 
     @Test("start at once where nothing was written for a while")

@@ -36,6 +36,31 @@ import Threading
         #expect(activity.isReady)
     }
 
+    @Test("A consumer or a core without a sign of life for half a minute hangs")
+    func alive() {
+        let start = Instant.now
+        activity.turned(at: start)
+        activity.heard(at: start)
+        #expect(activity.silent(at: start + .seconds(29)) == nil)
+        activity.turned(at: start + .seconds(20))
+        #expect(activity.silent(at: start + .seconds(30)) == "The Kafka consumer")
+        activity.heard(at: start + .seconds(25))
+        #expect(activity.silent(at: start + .seconds(50)) == "The core")
+        activity.heard(at: start)
+        activity.turned(at: start + .seconds(3600))
+        _ = receive(.alive)
+        #expect(activity.silent(at: start + .seconds(30)) == nil)
+    }
+
+    @Test("A partition whose records come damaged is the core's to read again")
+    func unreadable() {
+        let inputs = receive(.unreadable(partition, assignmentID: 7))
+        guard inputs.count == 1, case .unreadable(AssignmentID(rawValue: 7)) = inputs[0] else {
+            Issue.record("\(inputs)")
+            return
+        }
+    }
+
     @Test("Lost partitions are revoked ones to the core")
     func lost() {
         guard case .revoked(let partitions) = receive(.lost([partition])).first else {
