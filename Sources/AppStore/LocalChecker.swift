@@ -11,10 +11,14 @@ public struct LocalChecker: Sendable {
     }
 
     private let apps: [BundleID: AppRules]
+    private let known: Set<BundleID>
     private let verifiers: SignatureVerifiers
 
     /// A check by the rules of these apps.
-    public init(apps: [AppRules], verifiers: SignatureVerifiers) {
+    ///
+    /// - Parameter known: Further apps that are ours, and should be configured: their submissions are held.
+    public init(apps: [AppRules], verifiers: SignatureVerifiers, known: Set<BundleID> = []) {
+        self.known = known
         self.apps = Dictionary(apps.map { ($0.app.bundleID, $0) }) { _, later in later }
         self.verifiers = verifiers
     }
@@ -33,7 +37,8 @@ public struct LocalChecker: Sendable {
         guard let rules = apps[submission.bundleID] else {
             let detail = "No app with this bundle id is configured."
             return .concluded(
-                isRetry ? .hold(.appNotConfigured, detail: detail) : .rejected(Rejection(.unknownApp, detail)))
+                isRetry || known.contains(submission.bundleID)
+                    ? .hold(.appNotConfigured, detail: detail) : .rejected(Rejection(.unknownApp, detail)))
         }
         let subject = QuestionSubject(submission: submission, rules: rules)
         switch submission.evidence {

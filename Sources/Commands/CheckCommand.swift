@@ -4,6 +4,7 @@ import Configuration
 import Contract
 import Kafka
 import Ledger
+import Worker
 
 enum CheckCommand {
     static let command = Command<CommandContext>(
@@ -24,25 +25,41 @@ enum CheckCommand {
             rows: configuration.lines.map { [$0.name.key, $0.value, $0.source.rawValue] })
         try context.output(settings.text() + "\n")
         let apple = try context.apple(configuration.apple)
+        let kafka = KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka))
+        let (ledger, refusal) = ledger(configuration.ledger, kafka, context)
         let results =
-            KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka)).results()
-            + [ledger(configuration.ledger, context)]
+            kafka.results() + [ledger]
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
             + inventory(configuration.apps)
         try context.output(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
+        if let refusal { throw refusal }
         if results.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failed, nil) }
     }
 
-    private static func ledger(_ settings: LedgerSettings, _ context: CommandContext) -> CheckLine {
+    /// - Returns: The line, and the failure that a worker would end with because its group knows more than the ledger.
+    private static func ledger(
+        _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
+    ) -> (CheckLine, CommandFailure?) {
+        let committed = kafka.committed()
         guard context.ledgers.exists(settings) else {
-            return CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it")
+            guard committed.isEmpty else {
+                let detail = "there is none, and the group has committed offsets: grantor run would end with 78"
+                return (CheckLine("ledger", .failed, detail), CommandFailure(.configuration, "the ledger: \(detail)"))
+            }
+            return (CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it"), nil)
         }
         do throws(LedgerError) {
             let ledger = try context.ledgers.open(settings)
-            return CheckLine(
-                "ledger", .good, "\(try ledger.identity()), \(try ledger.outbox(limit: 1000).count) owed")
+            let id = try ledger.identity()
+            guard try ledger.knows(committed) else {
+                return (
+                    CheckLine("ledger", .failed, "\(id), which knows nothing of the group's offsets"),
+                    CommandFailure(WorkerFailure.forgotten(ledger: id))
+                )
+            }
+            return (CheckLine("ledger", .good, "\(id), \(try ledger.outbox(limit: 1000).count) owed"), nil)
         } catch {
-            return CheckLine("ledger", .failed, error.failure.message ?? "")
+            return (CheckLine("ledger", .failed, error.failure.message ?? ""), nil)
         }
     }
 
@@ -84,10 +101,17 @@ struct CheckLine: Hashable, Sendable {
 struct KafkaCheck {
     let settings: KafkaSettings
     let cluster: any ClusterAdmin
+    private let description: Result<KafkaClusterDescription, KafkaError>
+
+    init(settings: KafkaSettings, cluster: any ClusterAdmin) {
+        self.settings = settings
+        self.cluster = cluster
+        description = Result { () throws(KafkaError) in try cluster.describe() }
+    }
 
     func results() -> [CheckLine] {
         do throws(KafkaError) {
-            let description = try cluster.describe()
+            let description = try description.get()
             let present = Topic.allCases.map { settings.topics[$0] }.filter { name in
                 if case .present = description.topics[name] { true } else { false }
             }
@@ -99,6 +123,16 @@ struct KafkaCheck {
                     "broker", .failed, "\(settings.bootstrapServers) does not answer: \(settings.words(error))")
             ]
         }
+    }
+
+    /// Partitions of the input topic of which the group has committed offsets. None where nobody tells: a worker that is
+    /// not told waits.
+    func committed() -> [TopicPartition] {
+        let topic = settings.topics[.submitted]
+        guard case .present(let found)? = (try? description.get())?.topics[topic] else { return [] }
+        let partitions = (0..<Int32(clamping: found.count)).map { KafkaPartition(topic: topic, index: $0) }
+        let offsets = (try? cluster.committedOffsets(of: settings.groupID, in: partitions)) ?? [:]
+        return offsets.keys.sorted().map { TopicPartition(topic: $0.topic, partition: $0.index) }
     }
 
     /// The properties of topics; none where the right to read them is missing.

@@ -35,6 +35,10 @@ protocol ClusterAdmin: Sendable {
     /// All brokers and topics. Naming a topic would make some brokers create it.
     func describe() throws(KafkaError) -> KafkaClusterDescription
     func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
+    /// The offsets that a group has committed, of those partitions that have one.
+    func committedOffsets(
+        of group: String, in partitions: [KafkaPartition]
+    ) throws(KafkaError) -> [KafkaPartition: Int64]
     /// For each topic nil, or why it was not created.
     func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
 }

@@ -135,6 +135,12 @@ struct ConfiguredCluster: ClusterAdmin {
         try admin.topicConfigurations(of: topics)
     }
 
+    func committedOffsets(
+        of group: String, in partitions: [KafkaPartition]
+    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        try admin.committedOffsets(of: group, in: partitions)
+    }
+
     func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
         try admin.createTopics(topics)
     }

@@ -1,19 +1,36 @@
 import Contract
 import Ledger
 
-/// One submission with all that came of it, for people and as JSON.
+/// One user's submission with all that came of it, for people and as JSON.
 struct SubmissionReport: Sendable {
     let key: SubmissionKey
+    let user: UserID
     let record: SubmissionRecord
-    /// In order.
+    /// In order; on all submissions of the id.
     let actions: [OperatorAction]
 
-    /// Nil if the ledger knows nothing of the submission.
-    init?(_ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]) {
-        guard !record.grants.isEmpty || record.answer != nil || !record.waiting.isEmpty else { return nil }
-        self.key = key
-        self.record = record
-        self.actions = actions
+    /// What the ledger has under one id, by user: two users with one id have a submission each.
+    static func all(_ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]) -> [SubmissionReport] {
+        let answered = record.answer?.claimant.userID
+        var users: [UserID] = []
+        for user in record.grants.map(\.grant.userID) + [answered].compactMap(\.self)
+            + record.waiting.map(\.submission.userID)
+        where !users.contains(user) {
+            users.append(user)
+        }
+        return users.map { user in
+            let grants = record.grants.filter { $0.grant.userID == user }
+            let answer = answered == user ? record.answer : nil
+            let owed = record.owed.filter { row in
+                guard case .granted(let reference, _) = row.key else { return answer != nil }
+                if case .repeated(let repeated) = answer, repeated.grant == reference { return true }
+                return grants.contains { $0.grant.reference == reference }
+            }
+            let own = SubmissionRecord(
+                grants: grants, answer: answer, waiting: record.waiting.filter { $0.submission.userID == user },
+                owed: owed)
+            return SubmissionReport(key: key, user: user, record: own, actions: actions)
+        }
     }
 
     /// The answer to "was it granted, and does everybody know?".
@@ -48,7 +65,7 @@ struct SubmissionReport: Sendable {
     func text() -> String {
         let app = key.bundleID.rawValue.isEmpty ? "-" : key.bundleID.rawValue
         var text = TextFields.title("Submission", key.submissionID.rawValue)
-        text += "  \(summary)\n\n" + TextFields(fields: [("app", app)]).text()
+        text += "  \(summary)\n\n" + TextFields(fields: [("app", app), ("user", user.rawValue)]).text()
         for row in record.waiting { text += "\n" + WaitingReport(row: row).text() }
         switch record.answer {
         case .failed(let failure): text += "\nFailure\n" + TextFields(fields: Self.fields(of: failure)).text()
@@ -116,7 +133,8 @@ struct SubmissionReport: Sendable {
 extension SubmissionReport {
     var json: JSONAnswer {
         var members: [String: JSONAnswer] = [
-            "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "state": .word(state),
+            "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "userId": .id(user),
+            "state": .word(state),
             "grants": .list(record.grants.map(\.grant.json)),
             "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
             "owed": .list(record.owed.map { OwedReport(row: $0).json }), "actions": .list(actions.map(Self.json)),

@@ -57,8 +57,7 @@ enum SubmissionsCommand {
             for bundleID in bundleIDs {
                 let key = SubmissionKey(bundleID: bundleID, submissionID: id)
                 let record = try ledger.submission(key)
-                guard let report = SubmissionReport(key, record, actions: try ledger.actions(on: key)) else { continue }
-                reports.append(report)
+                reports += SubmissionReport.all(key, record, actions: try ledger.actions(on: key))
             }
             return reports
         }

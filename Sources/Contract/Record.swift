@@ -233,6 +233,7 @@ public enum QuarantinedEvent {
         let id = id(of: stub)
         let headers =
             headers(of: stub, id: id) + [
+                RecordHeader("x-quarantine-stub", "the record could not be written here; it stands at its origin"),
                 RecordHeader("x-quarantine-sha256", stub.digest.hex),
                 RecordHeader("x-quarantine-size", String(stub.size)),
             ]

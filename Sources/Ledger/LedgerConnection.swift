@@ -20,6 +20,9 @@ public protocol LedgerConnection: AnyObject {
     /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
 
+    /// Apps that it has granted purchases of.
+    func apps() throws(LedgerError) -> Set<BundleID>
+
     /// Takes partitions over; one result per request, in order. Waits for a write of the old owner that is under way.
     func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult]
 

@@ -6,6 +6,10 @@ public protocol LedgerOperator: AnyObject {
     /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
 
+    /// Whether workers may take these partitions over, of which their group has committed offsets: the ledger knows all
+    /// of them, or a person has accepted it.
+    func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
+
     /// All that the ledger has of a submission; everything in it is empty for one that it does not know.
     func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord
 

@@ -1,7 +1,17 @@
-import Contract
+public import Contract
 public import Ledger
 
 extension SQLiteLedger: LedgerOperator {
+    public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
+        try read { (_) throws(StoreError) in
+            if try OperatorTable(database: database).isAccepted() { return true }
+            for partition in partitions {
+                guard try OwnershipTable(database: database).known(partition) != nil else { return false }
+            }
+            return true
+        }
+    }
+
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         try read { (_) throws(StoreError) in
             let query = GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max)

@@ -36,6 +36,15 @@ public final class SQLiteLedger: LedgerConnection {
         try read { (_) throws(StoreError) in try OperatorTable(database: database).identity() }
     }
 
+    public func apps() throws(LedgerError) -> Set<BundleID> {
+        try read { (_) throws(StoreError) in
+            Set(
+                try database.statement("SELECT DISTINCT app FROM products").rows({ _ in }) { row -> BundleID in
+                    row.identifier(0)
+                })
+        }
+    }
+
     // MARK: Partitions
 
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {

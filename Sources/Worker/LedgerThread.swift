@@ -166,17 +166,22 @@ struct LedgerOpening: Sendable {
     ///
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.
-    func wait(_ events: Mailbox<ProcessEvent>, logger: Logger) throws(LedgerError) -> String? {
+    func wait(
+        _ events: Mailbox<ProcessEvent>, logger: Logger
+    ) throws(LedgerError) -> (id: String, apps: Set<BundleID>)? {
         var backoff = Self.shortestPause
         var tries = 0
         while true {
             do throws(LedgerError) {
                 switch settings {
-                case .sqlite(let path): try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
+                case .sqlite(let path):
+                    let versions = try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
+                    if versions.from == 0 { logger.notice("A new ledger is made", metadata: ["ledger": "\(settings)"]) }
                 }
-                let id = try open().identity()
+                let connection = try open()
+                let (id, apps) = (try connection.identity(), try connection.apps())
                 if tries > 0 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }
-                return id
+                return (id, apps)
             } catch {
                 guard case .unavailable(let detail) = error else { throw error }
                 if tries % Self.triesPerLine == 0 {

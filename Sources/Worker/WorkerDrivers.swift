@@ -29,12 +29,16 @@ final class WorkerDrivers: Sendable {
     private let thread: OwnerThread
 
     init(
-        _ configuration: WorkerConfiguration, ledger: LedgerOpening, events: Mailbox<ProcessEvent>, logger: Logger,
+        _ configuration: WorkerConfiguration, ledger: LedgerOpening, knownApps: Set<BundleID>,
+        events: Mailbox<ProcessEvent>, logger: Logger,
         registry: PrometheusRegistry
     ) throws(WorkerFailure) {
         let settings = Self.settings(configuration)
         let metrics = WorkerMetrics(registry, limits: settings)
-        rules = RulesLoading(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
+        var rules = RulesLoading(
+            verifiers: SignatureVerifiers(roots: configuration.apple.roots), known: knownApps)
+        let first = rules.rules(configuration.apps, version: 1)
+        self.rules = rules
         activity = CoreActivity()
         do throws(ThreadingError) {
             let core = try Mailbox<CoreMail>(bound: Self.maxMail)
@@ -59,7 +63,7 @@ final class WorkerDrivers: Sendable {
         do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }
         do throws(ThreadingError) {
             thread = try CoreThread.start(
-                settings: settings, rules: rules.rules(configuration.apps, version: 1), ports: ports,
+                settings: settings, rules: first, ports: ports,
                 producing: producing, failed: { events.post(.clientFailed($0)) })
         } catch {
             throw .failed(error.description)

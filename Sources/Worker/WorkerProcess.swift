@@ -46,23 +46,23 @@ public struct WorkerProcess {
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
         let ledger = LedgerOpening(settings: configuration.ledger)
+        let knownApps: Set<BundleID>
         do throws(LedgerError) {
-            guard let id = try ledger.wait(events, logger: logger) else { return }
+            guard let (id, apps) = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": id])
+            knownApps = apps
         } catch {
             throw .ledger(error.sentence)
         }
         let drivers = try WorkerDrivers(
-            configuration, ledger: ledger, events: events, logger: logger, registry: registry)
+            configuration, ledger: ledger, knownApps: knownApps, events: events, logger: logger, registry: registry)
         health.watch(drivers.activity)
         let reason = serve(events, drivers)
         drivers.stop()
         switch reason {
         case .stopped(.clean), .stop, .reload: logger.info("The worker has stopped")
         case .stopped(.forgotten(let ledger)):
-            throw .ledger(
-                "the group has committed offsets, and the ledger \(ledger) knows nothing of them: it is empty, or another "
-                    + "one. If it is to be used, run: grantor ledger accept \(ledger)")
+            throw .forgotten(ledger: ledger)
         case .stopped(.unusable(let detail)): throw .ledger(detail)
         case .clientFailed(let detail): throw .failed(detail)
         }
@@ -72,6 +72,7 @@ public struct WorkerProcess {
     private func serve(_ events: Mailbox<ProcessEvent>, _ drivers: WorkerDrivers) -> ProcessEvent {
         var taken: [ProcessEvent] = []
         var version = 1
+        var rules = drivers.rules
         while true {
             events.wake.wait()
             events.takeAll(into: &taken)
@@ -82,27 +83,33 @@ public struct WorkerProcess {
                     drivers.core.post(.input(.stop))
                 case .reload:
                     version += 1
-                    reload(drivers, version: version)
+                    if let next = reload(&rules, version: version) { drivers.core.post(.input(.rules(next))) }
                 case .stopped, .clientFailed: return event
                 }
             }
         }
     }
 
-    private func reload(_ drivers: WorkerDrivers, version: Int) {
+    private func reload(_ rules: inout RulesLoading, version: Int) -> Rules? {
         do throws(ConfigurationError) {
             let apps = try ConfiguredApps(file: configuration.appsFile)
             if let refusal = RulesLoading.refusal(of: apps) {
-                return logger.error(
+                logger.error(
                     "The apps file cannot be used; the one that was read before stays in force",
                     metadata: ["cause": refusal])
+                return nil
             }
-            drivers.core.post(.input(.rules(drivers.rules.rules(apps, version: version))))
-            logger.notice("The apps file is read again", metadata: ["apps": "\(apps.all.count)"])
+            let next = rules.rules(apps, version: version)
+            let missing = rules.known.subtracting(apps.all.map(\.app.bundleID)).map(\.rawValue).sorted()
+            logger.notice(
+                "The apps file is read again; submissions of missing apps are held",
+                metadata: ["apps": "\(apps.all.count)", "missing": "\(missing.joined(separator: ", "))"])
+            return next
         } catch {
             logger.error(
                 "The apps file cannot be used; the one that was read before stays in force",
                 metadata: ["cause": error.description])
+            return nil
         }
     }
 }
@@ -124,6 +131,13 @@ public enum WorkerFailure: Error, Hashable, Sendable {
     case ledger(String)
     /// The system refuses what the worker needs, or Kafka's client cannot go on: exit with 1, to be started again.
     case failed(String)
+
+    /// The group has committed offsets of partitions that the ledger does not know.
+    public static func forgotten(ledger id: String) -> WorkerFailure {
+        .ledger(
+            "the group has committed offsets, and the ledger \(id) knows nothing of them: it is empty, or another one. "
+                + "If it is to be used, run: grantor ledger accept \(id)")
+    }
 }
 
 /// News for the process's main thread.

@@ -17,12 +17,13 @@ struct LocalCheckerTests {
     private func check(
         _ evidence: Evidence, app: App = Fixture.app(), receipts: ReceiptMethod = .verifyReceipt, hasKey: Bool = false,
         confirmsOlderThan: Duration? = nil, transactionID: TransactionID? = nil, productID: ProductID? = nil,
-        token: String? = nil, at now: Timestamp = Fixture.now, isRetry: Bool = false, bySignature: Bool = false
+        token: String? = nil, at now: Timestamp = Fixture.now, isRetry: Bool = false, bySignature: Bool = false,
+        known: Set<BundleID> = []
     ) throws -> Checked {
         let rules = try QuestionScript.rules(
             app, receipts: receipts, hasKey: hasKey, confirmsOlderThan: confirmsOlderThan)
         let verifiers = SignatureVerifiers(roots: try roots(of: evidence))
-        let checker = LocalChecker(apps: [rules], verifiers: verifiers)
+        let checker = LocalChecker(apps: [rules], verifiers: verifiers, known: known)
         let submission = Fixture.submission(
             transactionID: transactionID, productID: productID, token: token, evidence: evidence)
         let outcome =
@@ -84,6 +85,13 @@ struct LocalCheckerTests {
         let other = App(bundleID: "com.example.other", sandbox: .accept, products: .any)
         #expect(try check(.transactionID("1"), app: other).verdict?.reason == .unknownApp)
         #expect(try check(.transactionID("1"), app: other, isRetry: true).verdict?.hold == .appNotConfigured)
+    }
+
+    @Test("holds a submission for an app that is known to be ours, and is missing from the apps file")
+    func missingApp() throws {
+        let other = App(bundleID: "com.example.other", sandbox: .accept, products: .any)
+        let verdict = try check(.transactionID("1"), app: other, known: ["com.example.game"]).verdict
+        #expect(verdict?.hold == .appNotConfigured)
     }
 
     // MARK: Signed transactions

@@ -73,6 +73,24 @@ struct CheckCommandTests {
         }
     }
 
+    @Test("A ledger that knows less than the group is refused as run refuses it")
+    func forgotten() {
+        var grantor = grantor
+        grantor.cluster.committed = [KafkaPartition(topic: "receipts.submitted", index: 3): 7]
+        let result = grantor("check")
+        #expect(result.status == .configuration)
+        #expect(
+            result.output.contains(
+                "ledger                           FAILED  \(FixedLedger.id), which knows nothing of the group's offsets\n"
+            ))
+        #expect(
+            result.errors
+                == "grantor: the group has committed offsets, and the ledger \(FixedLedger.id) knows nothing of them: it is "
+                + "empty, or another one. If it is to be used, run: grantor ledger accept \(FixedLedger.id)\n")
+        grantor.hasLedger = false
+        #expect(grantor("check").status == .configuration)
+    }
+
     @Test("A warning does not fail the check")
     func warning() {
         var grantor = grantor

@@ -26,6 +26,7 @@ struct FixedCluster: ClusterAdmin {
     var properties: [String: [String: String]] = [:]
     /// The failure of every call but ``create(_:)``.
     var failure: KafkaError?
+    var committed: [KafkaPartition: Int64] = [:]
     var creationFailures: [String: KafkaError] = [:]
     let created = Created()
 
@@ -56,6 +57,12 @@ struct FixedCluster: ClusterAdmin {
         return properties.filter { topics.contains($0.key) }.mapValues { .success($0) }
     }
 
+    func committedOffsets(
+        of group: String, in partitions: [KafkaPartition]
+    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        committed.filter { partitions.contains($0.key) }
+    }
+
     func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
         created.add(topics)
         return Dictionary(uniqueKeysWithValues: topics.map { ($0.name, creationFailures[$0.name]) })
@@ -80,6 +87,9 @@ final class FixedLedger: LedgerOperator, Sendable {
     }
 
     func identity() throws(LedgerError) -> String { Self.id }
+
+    /// It is a new one.
+    func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool { partitions.isEmpty }
 
     func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         note("submission \(key.bundleID)/\(key.submissionID)")

@@ -11,9 +11,10 @@ struct SubmissionReportTests {
         id: SubmissionID = "s-1"
     ) throws -> SubmissionReport {
         try #require(
-            SubmissionReport(
+            SubmissionReport.all(
                 SubmissionKey(bundleID: "com.example.game", submissionID: id),
-                FixedLedger.record(grants: grants, answer: answer, waiting: waiting, owed: owed), actions: []))
+                FixedLedger.record(grants: grants, answer: answer, waiting: waiting, owed: owed), actions: []
+            ).first)
     }
 
     @Test("The first sentence says who has what, and whether everybody was told")
@@ -61,7 +62,25 @@ struct SubmissionReportTests {
     @Test("A submission without a row is none")
     func unknown() {
         let key = SubmissionKey(bundleID: "a", submissionID: "s")
-        #expect(SubmissionReport(key, FixedLedger.record(), actions: []) == nil)
+        #expect(SubmissionReport.all(key, FixedLedger.record(), actions: []).isEmpty)
+    }
+
+    @Test("Two users with one id have a submission each")
+    func twoUsers() {
+        let waiting = FixedLedger.waiting
+        let other = Submission(
+            claimant: FixedLedger.claimant("retrying", user: "u-2"), evidence: waiting.submission.evidence,
+            origin: FixedLedger.origin, receivedAt: FixedLedger.time)
+        let row = RetryRow(
+            key: ClaimDigest(of: other), submission: other, entry: waiting.entry, attempts: 1, dueAt: waiting.dueAt,
+            isLeased: false)
+        let record = FixedLedger.record(
+            grants: [FixedLedger.grant()], waiting: [row], owed: [FixedLedger.owed(.publish)])
+        let key = SubmissionKey(bundleID: "com.example.game", submissionID: "retrying")
+        let reports = SubmissionReport.all(key, record, actions: [])
+        #expect(reports.map(\.user) == ["u-1", "u-2"])
+        #expect(reports.map(\.state) == [.granted, .retrying])
+        #expect(reports.map(\.record.owed.count) == [1, 0])
     }
 
     @Test("Grant, failure and debts are told with the ids that others know them by")

@@ -81,7 +81,8 @@ struct SubmissionsCommandTests {
                 Submission retrying
                   Neither granted nor refused yet: Apple cannot tell, and is asked again at 2023-11-14T22:13:35.000Z.
 
-                  app  com.example.game
+                  app   com.example.game
+                  user  u-1
 
                 Retrying
                   user        u-1

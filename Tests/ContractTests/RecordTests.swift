@@ -55,6 +55,7 @@ struct QuarantinedEventTests {
         #expect(headers["x-quarantine-id"] == event.id.rawValue)
         #expect(headers["x-quarantine-sha256"] == SHA256.hash([0xff, 0x00]).hex)
         #expect(headers["x-quarantine-size"] == "2")
+        #expect(headers["x-quarantine-stub"] == "the record could not be written here; it stands at its origin")
         #expect(headers["x-origin-offset"] == "7" && headers["x-quarantine-reason"] == "not JSON")
         #expect(headers["a"] == nil)
     }

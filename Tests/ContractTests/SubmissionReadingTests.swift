@@ -133,6 +133,7 @@ struct SubmissionReaderTests {
             (#"{"submissionId":"a","userId":"u","userId":"v"}"#, "no readable userId"),
             ("", "not a JSON object"), ("[]", "not a JSON object"), ("{", "not JSON"),
             (#"{"submissionId":"a","userId":"u""#, "not JSON"),
+            (#"{"submissionId":"a","userId":"u","orderId":"\ud800"}"#, "lone surrogate in a string"),
         ])
     func unreadable(_ text: String, _ reason: String) {
         #expect(read(text) == .unreadable(reason: reason))

@@ -121,6 +121,7 @@ extension LedgerConformance {
             let request = TakeOver(ownership: Samples.ownership(1), owner: "worker", committed: 500)
             let id = try subject.ledger.identity()
             try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "before")
+            try expect(try subject.ledger.knows([Samples.partition]), false, "known before")
             try expect(
                 try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))[0], .notOwned,
                 "a write")
@@ -128,12 +129,20 @@ extension LedgerConformance {
             try expect(try subject.ledger.accept(ledger: "another", note), false, "another id")
             try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "still")
             try expect(try subject.ledger.accept(ledger: id, note), true, "accepted")
+            try expect(try subject.ledger.knows([Samples.partition]), true, "known once it is accepted")
             try expect(try subject.ledger.actions(on: nil).map(\.note), [note], "actions")
             try expect(try start(subject.ledger.takeOver([request]).first).starts, 1, "after")
         },
     ]
 
     static let knownRules: [ConformanceRule] = [
+        ConformanceRule("The apps of its grants are known") { subject in
+            try subject.own()
+            try subject.write(Samples.fail(Samples.submission("s1", app: "a.other", offset: 1)))
+            try expect(try subject.ledger.apps(), [], "apps before a grant")
+            try subject.write(Samples.grant(Samples.submission("s2", offset: 2), Samples.purchase("1")))
+            try expect(try subject.ledger.apps(), [Samples.app], "apps")
+        },
         ConformanceRule("A redelivery comes with its outcome") { subject in
             try subject.own()
             let granted = try subject.write(

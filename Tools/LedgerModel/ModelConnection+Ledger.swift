@@ -6,6 +6,10 @@ extension ModelConnection: LedgerConnection {
         try call(.identity) { model.tables.id }
     }
 
+    public func apps() throws(LedgerError) -> Set<BundleID> {
+        Set(model.tables.grantRows.map(\.grant.bundleID))
+    }
+
     // MARK: Partitions
 
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {

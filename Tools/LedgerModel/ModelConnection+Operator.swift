@@ -1,7 +1,11 @@
-import Contract
+public import Contract
 public import Ledger
 
 extension ModelConnection: LedgerOperator {
+    public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
+        model.tables.isAccepted || partitions.allSatisfy { model.tables.partitions[$0] != nil }
+    }
+
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
         let tables = model.tables
         let grants = tables.grantRows.filter { $0.grant.claimant.submissionKey == key }
