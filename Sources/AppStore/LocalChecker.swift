@@ -3,7 +3,6 @@ public import Contract
 /// The local check: the part of verification that asks nobody. Decides about evidence by its form, Apple's signatures
 /// and the app's rules, and names the question to Apple where one is needed.
 public struct LocalChecker: Sendable {
-    /// The result of a local check.
     public enum Outcome: Sendable {
         /// Verified, rejected, signed ahead of our clock, or held because the app lacks a key.
         case concluded(Verdict)
@@ -14,8 +13,6 @@ public struct LocalChecker: Sendable {
     private let known: Set<BundleID>
     private let verifiers: SignatureVerifiers
 
-    /// A check by the rules of these apps.
-    ///
     /// - Parameter known: Further apps that are ours, and should be configured: their submissions are held.
     public init(apps: [AppRules], verifiers: SignatureVerifiers, known: Set<BundleID> = []) {
         self.known = known
@@ -46,8 +43,7 @@ public struct LocalChecker: Sendable {
         case .signedTransaction(let text): return check(signed: text, subject, at: now)
         case .transactionID(let id):
             guard id.isWellFormed else {
-                return .concluded(
-                    .rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
+                return .concluded(.rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
             }
             return lookUp(LookupQuestion(subject: subject, target: .transaction(id)))
         }
@@ -85,16 +81,13 @@ public struct LocalChecker: Sendable {
         } catch {
             return .concluded(.rejected(Rejection(.receiptMalformed, error.detail)))
         }
-        if let rejection = receipt.contradiction(with: subject.rules.app) {
-            return .concluded(.rejected(rejection))
-        }
+        if let rejection = receipt.contradiction(with: subject.rules.app) { return .concluded(.rejected(rejection)) }
         guard subject.rules.receipts != .verifyReceipt else {
             let fingerprint = ReceiptFingerprint(
                 createdAt: receipt.createdAt,
                 transactions: receipt.firstTransactionIDs(ReceiptFingerprint.maxTransactions),
                 saysSandbox: receipt.origin == .sandbox)
-            return .ask(
-                AppleQuestion(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint)))
+            return .ask(AppleQuestion(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint)))
         }
         do throws(ReceiptSignatureError) {
             try verifiers.receipts.verify(receipt)

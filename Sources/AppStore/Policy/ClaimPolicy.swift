@@ -36,8 +36,7 @@ struct ClaimPolicy: Sendable {
     ///   - unreadable: Purchases that the evidence attests in a form that is not known.
     ///   - attestsTokens: Whether the evidence names a purchase's account token where there is one.
     func conclusion(
-        on purchases: [Purchase], beside unreadable: UnreadablePurchases, by verifiedBy: VerifiedBy,
-        attestsTokens: Bool
+        on purchases: [Purchase], beside unreadable: UnreadablePurchases, by verifiedBy: VerifiedBy, attestsTokens: Bool
     ) -> Conclusion {
         let check = PurchaseCheck(app: app, submission: submission, attestsTokens: attestsTokens)
         var grantable: [GrantablePurchase] = []
@@ -108,9 +107,7 @@ struct ClaimPolicy: Sendable {
         if let transactionID = submission.claim.transactionID {
             return purchases.filter { $0.transactionID == transactionID }
         }
-        if let productID = submission.claim.productID {
-            return purchases.filter { $0.productID == productID }
-        }
+        if let productID = submission.claim.productID { return purchases.filter { $0.productID == productID } }
         return purchases
     }
 
@@ -164,7 +161,6 @@ struct UnreadablePurchases: Sendable {
 struct PurchaseCheck: Sendable {
     enum Finding: Hashable, Sendable {
         case passes(GrantablePurchase)
-        /// The rejection is final.
         case fails(Rejection)
         /// The rules need the purchase's account token, and this kind of evidence cannot say it.
         case tokenUnknown(Rejection)

@@ -65,28 +65,29 @@ extension Endpoint {
     public static func verifyReceipt(_ environment: Environment) -> Endpoint { Endpoint(.verifyReceipt, environment) }
 }
 
-/// An app's or account's shared secret for verifyReceipt. It does not show itself in any description or dump.
-public struct SharedSecret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
-    /// For the request's body only.
-    let text: String
+/// A secret: it does not show itself in any description or dump.
+public protocol RedactedSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
-    /// Wraps a secret as App Store Connect shows it.
-    public init(_ text: String) {
-        self.text = text
-    }
-
+extension RedactedSecret {
     public var description: String { "<redacted>" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// An app's key for the App Store Server API. It does not show itself in any description or dump.
+/// An app's or account's shared secret for verifyReceipt.
+public struct SharedSecret: Hashable, Sendable, RedactedSecret {
+    /// For the request's body only.
+    let text: String
+
+    /// Wraps a secret as App Store Connect shows it.
+    public init(_ text: String) { self.text = text }
+}
+
+/// An app's key for the App Store Server API.
 ///
 /// [Creating API
 /// keys](https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests)
-public struct ServerAPICredentials: Sendable {
+public struct ServerAPICredentials: Sendable, RedactedSecret {
     /// Longest id that is taken, in bytes. Apple's have 36 and 10.
     static let maxIDBytes = 128
 
@@ -107,11 +108,7 @@ public struct ServerAPICredentials: Sendable {
         guard Self.isID(keyID) else { throw .wrongKeyID }
         guard privateKeyPEM.contains("-----BEGIN ") else { throw .notPEM }
         guard privateKeyPEM.contains("PRIVATE KEY-----") else { throw .notPrivateKey }
-        do throws(PrivateKey.Unusable) {
-            privateKey = try PrivateKey(p256PEM: privateKeyPEM)
-        } catch {
-            throw .notP256
-        }
+        do throws(PrivateKey.Unusable) { privateKey = try PrivateKey(p256PEM: privateKeyPEM) } catch { throw .notP256 }
         self.issuerID = issuerID
         self.keyID = keyID
     }
@@ -127,54 +124,27 @@ extension ServerAPICredentials: Hashable {
         left.issuerID == right.issuerID && left.keyID == right.keyID && left.privateKey == right.privateKey
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(issuerID)
-        hasher.combine(keyID)
-    }
-}
-
-extension ServerAPICredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(keyID) }
 }
 
 /// Why credentials cannot be used: the configuration must be mended. Holds nothing of them.
-public enum ServerAPICredentialsError: Error, Hashable, Sendable, CaseIterable {
-    /// The issuer id is empty, longer than an id, or has a character that is none of printable ASCII, such as a space.
-    case wrongIssuerID
-    /// The same of the key's id.
-    case wrongKeyID
+public enum ServerAPICredentialsError: String, Error, Hashable, Sendable, CaseIterable {
+    case wrongIssuerID = "The issuer id is empty, too long, or has a character that no id has."
+    case wrongKeyID = "The key id is empty, too long, or has a character that no id has."
     /// The key is no text in PEM; it may be empty, or a file of another kind.
-    case notPEM
-    /// The PEM text is something else than a private key, such as a certificate or a public key.
-    case notPrivateKey
+    case notPEM = "The private key is not in PEM."
+    case notPrivateKey = "The PEM text is not a private key."
     /// A private key, and not one on P-256; or it is damaged, cut off, or locked with a password.
-    case notP256
+    case notP256 = "The private key is not one on P-256, or it is damaged."
 
-    /// The fault, in one sentence for people.
-    public var detail: String {
-        switch self {
-        case .wrongIssuerID: "The issuer id is empty, too long, or has a character that no id has."
-        case .wrongKeyID: "The key id is empty, too long, or has a character that no id has."
-        case .notPEM: "The private key is not in PEM."
-        case .notPrivateKey: "The PEM text is not a private key."
-        case .notP256: "The private key is not one on P-256, or it is damaged."
-        }
-    }
+    public var detail: String { rawValue }
 }
 
-/// A bearer token for the App Store Server API. It does not show itself in any description or dump.
-public struct BearerToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
-{
+public struct BearerToken: Hashable, Sendable, RedactedSecret {
     /// For the request's header only.
     public let text: String
     /// Tells a token from those that its mint made before.
     let number: Int
-
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Makes an app's bearer tokens: one for thousands of requests, and a new one in time. Shared by all threads.
@@ -206,7 +176,6 @@ public final class TokenMint: Sendable {
     private let bundleID: BundleID
     private let state = Mutex(State())
 
-    /// A mint for one app.
     public init(credentials: ServerAPICredentials, bundleID: BundleID) {
         self.credentials = credentials
         self.bundleID = bundleID
@@ -235,7 +204,6 @@ public final class TokenMint: Sendable {
         }
     }
 
-    /// How many tokens were made.
     var made: Int { state.withLock { $0.made } }
 
     private func sign(now: Timestamp) -> String? {

@@ -1,6 +1,5 @@
 public import Contract
 
-/// The end of one HTTP call to Apple.
 public enum AppStoreReply: Hashable, Sendable {
     /// Largest body that is read, in bytes. An answer repeats every renewal: a subscriber of many years has about a
     /// megabyte. The answer for a receipt with 1.5 MB of DER has about 6 MB.

@@ -13,7 +13,6 @@ public import Contract
 /// A step concludes with a verdict, names the next question, or asks for a check of signatures on a checker's thread
 /// (``checked(with:at:)``).
 public struct AppleQuestion: Sendable {
-    /// Where the next call goes.
     public let endpoint: Endpoint
     private let state: any QuestionState
 
@@ -62,6 +61,15 @@ protocol QuestionState: Sendable {
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep
 }
 
+extension QuestionState {
+    /// The step to another state of the question.
+    func ask(_ change: (inout Self) -> Void = { _ in }) -> QuestionStep {
+        var next = self
+        change(&next)
+        return .ask(AppleQuestion(next))
+    }
+}
+
 /// A submission with the rules it is verified by, shared by all states of a question about it.
 struct QuestionSubject: Sendable {
     let submission: Submission
@@ -78,7 +86,6 @@ public enum QuestionStep: Sendable {
     case check(AppleQuestion)
 }
 
-/// The step before a call.
 public enum AppleCallStep: Sendable {
     case send(AppleCall)
     case concluded(Verdict)
@@ -148,7 +155,6 @@ public struct SignatureVerifiers: Sendable {
     public let transactions: SignedTransactionVerifier
     public let receipts: ReceiptVerifier
 
-    /// Verifiers that trust these roots.
     public init(roots: TrustedRoots) {
         transactions = SignedTransactionVerifier(roots: roots)
         receipts = ReceiptVerifier(roots: roots)

@@ -98,8 +98,7 @@ struct LookupQuestion: QuestionState {
             return .concluded(.hold(.credentialsRefused, detail: "No token can be signed with the app's key."))
         }
         let isFresh = isRefusalRepeated || revision != nil
-        return .send(
-            AppleCall(endpoint: endpoint, isFresh: isFresh, content: .serverAPI(path: request.path, token)))
+        return .send(AppleCall(endpoint: endpoint, isFresh: isFresh, content: .serverAPI(path: request.path, token)))
     }
 
     private var request: ServerAPIRequest {
@@ -163,9 +162,8 @@ struct LookupQuestion: QuestionState {
             case .transaction(let answer):
                 let transaction = try attestation.transaction(answer.signedTransactionInfo, as: asked)
                 return conclude(verdict(on: transaction))
-            case .page(let page):
-                return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
-            case nil: return .ask(AppleQuestion(self))
+            case .page(let page): return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
+            case nil: return ask()
             }
         } catch {
             return conclude(error.verdict)
@@ -211,22 +209,20 @@ struct LookupQuestion: QuestionState {
         case .notFound where isEnvironmentOpen && environment == .production:
             return conclude(
                 notFoundYet(
-                    refusal,
-                    "Production knows no such transaction, and the app grants this user no sandbox purchases"))
+                    refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
         case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
-            var next = self
-            next.restarts += 1
-            next.history = PurchaseHistory()
-            next.revision = nil
-            return .ask(AppleQuestion(next))
+            return ask {
+                $0.restarts += 1
+                $0.history = PurchaseHistory()
+                $0.revision = nil
+            }
         case .idRefused: return idRefused(refusal)
         case .accountNotFound:
             return conclude(
                 .doubt(
                     .notFoundYet,
-                    becomes: rejection(
-                        .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")))
+                    becomes: rejection(.accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")))
         case .noAnswer: return conclude(.retry(.noAnswer, notBefore: refusal.notBefore))
         case .temporarilyUnable, .restartPaging:
             return conclude(.retry(.temporarilyUnable, notBefore: refusal.notBefore))
@@ -242,11 +238,7 @@ struct LookupQuestion: QuestionState {
     }
 
     private func idRefused(_ refusal: ServerAPIRefusal) -> QuestionStep {
-        guard isRefusalRepeated else {
-            var next = self
-            next.isRefusalRepeated = true
-            return .ask(AppleQuestion(next))
-        }
+        guard isRefusalRepeated else { return ask { $0.isRefusalRepeated = true } }
         guard case .transaction = target else {
             return conclude(
                 .hold(.unknownAnswer, detail: "The App Store Server API does not take an id that Apple has signed."))
@@ -260,9 +252,7 @@ struct LookupQuestion: QuestionState {
     private func tokenRefused(_ refusal: ServerAPIRefusal, _ call: AppleCall) -> QuestionStep {
         if !hasRenewedToken {
             if case .serverAPI(_, let token) = call.content { subject.rules.mint?.refused(token) }
-            var next = self
-            next.hasRenewedToken = true
-            return .ask(AppleQuestion(next))
+            return ask { $0.hasRenewedToken = true }
         }
         guard maySwitch, !productionKnowsKey else { return conclude(keyRefused(refusal)) }
         var silent = self
@@ -275,10 +265,10 @@ struct LookupQuestion: QuestionState {
     }
 
     private func askSandbox() -> QuestionStep {
-        var next = self
-        next.history = PurchaseHistory()
-        next.environment = .sandbox
-        return .ask(AppleQuestion(next))
+        ask {
+            $0.history = PurchaseHistory()
+            $0.environment = .sandbox
+        }
     }
 
     // MARK: Verdicts

@@ -41,10 +41,8 @@ struct PurchaseHistory: Sendable {
     private var ids: [TransactionID] = []
     private var hasNameless = false
 
-    /// Whether nothing was added that has an id.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether it holds more than it may.
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
     /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.

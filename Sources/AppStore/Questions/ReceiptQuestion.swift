@@ -87,8 +87,7 @@ struct ReceiptQuestion: QuestionState {
             return believe(Rejection(.accountGone, "The purchaser's account is gone (status \(status))."))
         case .requestRefused:
             return .verdict(.hold(.requestRefused, detail: "verifyReceipt refused our request (status \(status))."))
-        case .unknown:
-            return .verdict(.hold(.unknownAnswer, detail: "verifyReceipt answered with status \(status)."))
+        case .unknown: return .verdict(.hold(.unknownAnswer, detail: "verifyReceipt answered with status \(status)."))
         }
     }
 
@@ -102,8 +101,7 @@ struct ReceiptQuestion: QuestionState {
         }
         guard agrees(response.environment), agrees(response.receiptType) else {
             return .verdict(
-                .hold(
-                    .unknownAnswer, detail: "The \(environment.rawValue) endpoint answered for another environment."))
+                .hold(.unknownAnswer, detail: "The \(environment.rawValue) endpoint answered for another environment."))
         }
         var purchases: [Purchase] = []
         var unreadable = UnreadablePurchases()
@@ -156,9 +154,7 @@ struct ReceiptQuestion: QuestionState {
             // The most frequent refusal. It counts at once where the receipt says the same of itself.
             return fingerprint.saysSandbox ? .verdict(.rejected(rejection)) : believe(rejection)
         }
-        var next = self
-        next.environment = .sandbox
-        return .ask(AppleQuestion(next))
+        return ask { $0.environment = .sandbox }
     }
 
     private func askWithNextSecret() -> QuestionStep {
@@ -169,21 +165,14 @@ struct ReceiptQuestion: QuestionState {
                 : "verifyReceipt refused every shared secret of the app."
             return .verdict(.hold(.sharedSecretRefused, detail: detail))
         }
-        var next = self
-        next.secret += 1
-        return .ask(AppleQuestion(next))
+        return ask { $0.secret += 1 }
     }
 
     /// Concludes with a refusal that would be the end, once it came over a fresh connection.
     private func believe(_ rejection: Rejection) -> QuestionStep { askAgain() ?? .verdict(.rejected(rejection)) }
 
     /// The same call over a fresh connection; nil if this was one.
-    private func askAgain() -> QuestionStep? {
-        guard !isFresh else { return nil }
-        var next = self
-        next.isFresh = true
-        return .ask(AppleQuestion(next))
-    }
+    private func askAgain() -> QuestionStep? { isFresh ? nil : ask { $0.isFresh = true } }
 
     // MARK: With the receipt at hand
 
@@ -203,7 +192,7 @@ struct ReceiptQuestion: QuestionState {
             // Apple has just authenticated the receipt, so its ids are the customer's.
             let lookup = receipt.flatMap { LookupQuestion(subject: subject, receipt: $0, in: environment) }
             return lookup.map { .ask(AppleQuestion($0)) } ?? .verdict(verdict)
-        case nil: return .ask(AppleQuestion(self))
+        case nil: return ask()
         }
     }
 
@@ -215,17 +204,14 @@ struct ReceiptQuestion: QuestionState {
             let rejection = Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
             return isSigned ? .doubt(.perhapsMalformed, becomes: rejection) : .rejected(rejection)
         }
-        let rejection = Rejection(
-            .receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status)).")
+        let rejection = Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status)).")
         return isSigned ? .doubt(.perhapsNotAuthentic, becomes: rejection) : .rejected(rejection)
     }
 }
 
 extension Verdict {
     /// Whether the claimed purchase is not in Apple's answer, and nothing else is wrong.
-    var isNotFoundYet: Bool {
-        if case .doubt(.notFoundYet, _) = self { true } else { false }
-    }
+    var isNotFoundYet: Bool { if case .doubt(.notFoundYet, _) = self { true } else { false } }
 }
 
 /// The values by which an answer of verifyReceipt is matched with the receipt that was sent.
@@ -245,7 +231,6 @@ struct ReceiptFingerprint: Hashable, Sendable {
     /// production gains by saying so.
     let saysSandbox: Bool
 
-    /// The fingerprint of a receipt that holds these.
     init(createdAt: Timestamp? = nil, transactions: [TransactionID] = [], saysSandbox: Bool = false) {
         self.createdAt = createdAt
         self.transactions = Array(transactions.prefix(Self.maxTransactions))

@@ -23,9 +23,7 @@ public enum ServerAPIRequest: Hashable, Sendable {
         }
     }
 
-    private static func digits(_ id: TransactionID) -> String {
-        id.isWellFormed ? id.rawValue : "0"
-    }
+    private static func digits(_ id: TransactionID) -> String { id.isWellFormed ? id.rawValue : "0" }
 
     /// Everything but the unreserved characters of RFC 3986, section 2.3.
     private static func encoded(_ text: String) -> String {
@@ -41,8 +39,7 @@ public enum ServerAPIRequest: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static let unreserved = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
+    private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 }
 
 /// The answer of Get Transaction Info.
@@ -88,7 +85,6 @@ struct HistoryAnswer: Sendable {
 
     /// Compact JWSs.
     let signedTransactions: [EvidenceText]
-    /// Where the next page begins.
     let revision: String?
     let hasMore: Bool
     let bundleID: BundleID?
@@ -135,7 +131,6 @@ struct ServerAPIRefusal: Hashable, Sendable {
     let httpStatus: Int
     /// `errorCode`, where there is one.
     let code: Int?
-    /// When Apple wants to be asked again.
     let notBefore: Timestamp?
 
     /// Reads an answer other than HTTP 200. 401 has a text for a body, and intermediaries answer in HTML.
@@ -186,9 +181,7 @@ public enum ServerAPIKeyCheck: Hashable, Sendable {
     case accepted
     /// HTTP 401, which production says to the keys of apps that were never released, too.
     case refused
-    /// Anything else.
     case other(httpStatus: Int, code: Int?)
-    /// No answer at all.
     case failed(TransportFailure)
 
     /// The call to make; nil if the app has no key, or nothing can be signed with it.

@@ -205,7 +205,6 @@ struct AttestedRecord: Sendable {
         texts.add(text, for: member)
     }
 
-    /// Whether no member that counts was there.
     var isEmpty: Bool { texts.isEmpty }
     var transactionID: TransactionID? { texts[.transactionID].map { TransactionID($0) } }
     var productID: ProductID? { texts[.productID].map { ProductID($0) } }
@@ -245,8 +244,7 @@ struct AttestedRecord: Sendable {
             transactionID: transactionID, originalTransactionID: originalTransactionID,
             webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known,
-            revokedAt: cancellation.known,
-            isUpgraded: isUpgraded, ownership: ownership,
+            revokedAt: cancellation.known, isUpgraded: isUpgraded, ownership: ownership,
             appAccountToken: texts[.appAccountToken]?.lowercased(), offer: offer)
     }
 
@@ -254,9 +252,7 @@ struct AttestedRecord: Sendable {
     private var offer: Offer? {
         if texts[.offerCodeName] != nil { return Offer(kind: .offerCode) }
         if texts[.promotionalOfferID] != nil { return Offer(kind: .promotional) }
-        if texts[.isTrial].flatMap(LenientNumber.flag) == true {
-            return Offer(kind: .trial, discountType: .freeTrial)
-        }
+        if texts[.isTrial].flatMap(LenientNumber.flag) == true { return Offer(kind: .trial, discountType: .freeTrial) }
         return texts[.isIntroductory].flatMap(LenientNumber.flag) == true ? Offer(kind: .introductory) : nil
     }
 

@@ -13,7 +13,6 @@ enum AppleCodes {
         case requestRefused
         /// The receipt is malformed, or Apple has a temporary fault: the answer is the same for both.
         case perhapsMalformed
-        /// The receipt could not be authenticated.
         case notAuthentic
         /// The shared secret is not the app's.
         case sharedSecretRefused
@@ -74,7 +73,6 @@ enum AppleCodes {
         case credentialsRefused
         /// Our request is wrong.
         case requestRefused
-        /// Nothing this version knows.
         case unknown
     }
 

@@ -35,13 +35,10 @@ struct BERValue {
         }
     }
 
-    /// The tag, whether constructed or not.
     var tag: UInt8 { identifier & ~BERHeader.constructed }
 
     /// The values inside of a constructed value of the given kind; nil for any other value.
-    func members(_ identifier: UInt8) -> BERMembers? {
-        self.identifier == identifier ? BERMembers(contents) : nil
-    }
+    func members(_ identifier: UInt8) -> BERMembers? { self.identifier == identifier ? BERMembers(contents) : nil }
 
     /// The values inside of a constructed value of the given kind, one after another; nil for any other value.
     ///
@@ -134,9 +131,7 @@ struct BERValue {
 struct BERMembers {
     private var rest: Range<Int>
 
-    fileprivate init(_ contents: Range<Int>) {
-        rest = contents
-    }
+    fileprivate init(_ contents: Range<Int>) { rest = contents }
 
     var isEmpty: Bool { rest.isEmpty }
 
@@ -168,21 +163,15 @@ struct BERWalk {
     /// Most values that are gone over at once. A receipt of ``AppReceipt/maxBytes`` has some 42,000 in its payload.
     static let maxValues = 1 << 16
 
-    /// Where the next value is to begin.
     private(set) var position: Int
     /// Values gone over, those included that only end others.
     private var values = 0
 
-    /// A walk that begins at a place.
-    init(from position: Int) {
-        self.position = position
-    }
+    init(from position: Int) { self.position = position }
 
     /// Skips one value and everything in it. False if a value is malformed, does not end before the limit, is nested
     /// too deep, or is one too many.
-    mutating func skip(_ bytes: Span<UInt8>, before limit: Int) -> Bool {
-        skip(bytes, before: limit, depth: 1)
-    }
+    mutating func skip(_ bytes: Span<UInt8>, before limit: Int) -> Bool { skip(bytes, before: limit, depth: 1) }
 
     private mutating func skip(_ bytes: Span<UInt8>, before limit: Int, depth: Int) -> Bool {
         guard depth <= Self.maxDepth, count(), let header = BERHeader(bytes, at: position, before: limit)
@@ -196,9 +185,7 @@ struct BERWalk {
             return count()
         }
         if header.isConstructed {
-            while position < end {
-                guard skip(bytes, before: end, depth: depth + 1) else { return false }
-            }
+            while position < end { guard skip(bytes, before: end, depth: depth + 1) else { return false } }
         }
         position = end
         return true
@@ -262,7 +249,6 @@ struct BERHeader {
         self.end = end
     }
 
-    /// Whether the contents are values themselves.
     var isConstructed: Bool { identifier & Self.constructed != 0 }
 
     /// The bit of an identifier that says so.

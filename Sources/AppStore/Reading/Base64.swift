@@ -118,7 +118,6 @@ enum Base64URL {
         return bytes
     }
 
-    /// The text that stands for bytes.
     static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 4 / 3 + 2)

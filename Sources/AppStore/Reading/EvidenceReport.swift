@@ -8,7 +8,6 @@ public struct EvidenceReport<Step: CaseIterable & Hashable & RawRepresentable<St
         case skipped
     }
 
-    /// One check and its end.
     public struct Check: Hashable, Sendable {
         public let step: Step
         public let outcome: Outcome
@@ -16,7 +15,6 @@ public struct EvidenceReport<Step: CaseIterable & Hashable & RawRepresentable<St
         public let detail: String
     }
 
-    /// All steps, in their order.
     public let checks: [Check]
 
     public var isPassed: Bool { checks.allSatisfy { $0.outcome == .passed } }

@@ -78,7 +78,6 @@ enum LenientNumber {
         return Int64(number)
     }
 
-    /// True, false, and the spellings 1 and 0.
     static func flag(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "1": true

@@ -49,7 +49,6 @@ public enum ReceiptOrigin: Hashable, Sendable {
     case sandbox
     /// StoreKit testing in Xcode: signed on a developer's machine, not by Apple.
     case xcode
-    /// A text this version does not know.
     case other(String)
 
     init(_ text: String) {

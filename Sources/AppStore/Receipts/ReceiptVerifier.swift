@@ -19,15 +19,9 @@ public final class ReceiptVerifier: Sendable {
     /// From when on SHA-1 does not count: the day after, 2025-01-25T00:00:00Z.
     static let endOfSHA1 = Timestamp(milliseconds: 1_737_763_200_000)
 
-    private let chains: ChainCache
+    let chains: ChainCache
 
-    /// A verifier that trusts these roots.
-    public init(roots: TrustedRoots) {
-        chains = ChainCache(roots: roots)
-    }
-
-    /// How often the chains of receipts were known already.
-    var chainStatistics: ChainCache.Statistics { chains.statistics }
+    public init(roots: TrustedRoots) { chains = ChainCache(roots: roots) }
 
     /// Returns if Apple signed the receipt.
     ///
@@ -115,21 +109,14 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     case signerUnreadable
     /// The certificates are missing, too many or too large, or one cannot be read.
     case certificatesUnreadable
-    /// The signer's certificate is not among those in the receipt.
     case signerUnknown
-    /// The certificate of the signer's issuer is not among those in the receipt.
     case issuerUnknown
-    /// The certificates do not prove that the key is Apple's.
     case chain(ChainError)
-    /// Made when the certificates were not valid.
     case outsideValidity
     /// Signed over a SHA-1 digest, or by certificates that were, at a time when Apple did that no more.
     case weakDigest
-    /// Something else than this payload was signed.
     case wrongDigest
-    /// The certified key is not of the kind that the signer says it signed with.
     case wrongKey
-    /// The signature is none of this key over this receipt.
     case wrongSignature
 
     /// One sentence for people. Holds nothing of the receipt.
@@ -150,28 +137,12 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
         }
     }
 
-    /// The verdict on a submission with this evidence.
     public var verdict: Verdict { .rejected(Rejection(.receiptNotAuthentic, detail)) }
 }
 
 /// The checks of a receipt, in this order; the first failure ends them. Reports show the raw values.
 public enum ReceiptStep: String, Sendable, CaseIterable {
-    /// A PKCS#7 container of a receipt's attributes, which say when it was made.
-    case form
-    /// One signer, in a form that is known.
-    case signer
-    /// The signer's certificates lead to a pinned root.
-    case certificates
-    /// The certificates were valid when it was made.
-    case validity
-    /// The digest is one that Apple signed at that time.
-    case digest
-    /// The signature is the certified key's, over the attributes.
-    case signature
-    /// It is of the App Store or its sandbox.
-    case environment
-    /// The purchases in it have all that a grant needs.
-    case purchases
+    case form, signer, certificates, validity, digest, signature, environment, purchases
 }
 
 extension ReceiptVerifier {
@@ -186,11 +157,7 @@ extension ReceiptVerifier {
             return EvidenceReport(failure: (.form, error.detail)) { _ in "" }
         }
         var failure = receipt.failureOfContents
-        do throws(ReceiptSignatureError) {
-            try verify(receipt)
-        } catch {
-            failure = (error.step, error.detail)
-        }
+        do throws(ReceiptSignatureError) { try verify(receipt) } catch { failure = (error.step, error.detail) }
         return EvidenceReport(failure: failure) { $0.passed(by: receipt) }
     }
 }

@@ -42,9 +42,7 @@ public struct SignedData: Hashable, Sendable {
     static let dataOID: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01]
 
     /// 1.2.840.113549.1.7.2, encoded.
-    private static let signedDataOID: [UInt8] = [
-        0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02,
-    ]
+    private static let signedDataOID: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02]
     /// `[0]` and SET, whether constructed or not; those who read them insist.
     private static let certificatesTag: UInt8 = 0x80
     private static let signerInfosTag: UInt8 = 0x11
@@ -166,9 +164,8 @@ struct SignedAttributes {
         var values: [(type: ArraySlice<UInt8>, value: BERValue)] = []
         for member in members {
             guard let parts = member.children(BERValue.sequence, in: span), parts.count == 2,
-                let type = parts[0].objectIdentifier(in: bytes),
-                let held = parts[1].children(BERValue.set, in: span), held.count == 1,
-                !values.contains(where: { $0.type == type })
+                let type = parts[0].objectIdentifier(in: bytes), let held = parts[1].children(BERValue.set, in: span),
+                held.count == 1, !values.contains(where: { $0.type == type })
             else { return nil }
             values.append((type, held[0]))
         }
@@ -228,9 +225,7 @@ struct ReceiptCertificates {
     }
 
     /// The certificates of all that may have issued another; several where an authority was renewed under its name.
-    func issuers(of entry: Entry) -> [Entry] {
-        entries.filter { $0.subject == entry.issuer }
-    }
+    func issuers(of entry: Entry) -> [Entry] { entries.filter { $0.subject == entry.issuer } }
 }
 
 extension ReceiptCertificates.Entry {

@@ -65,9 +65,7 @@ extension Purchase {
         return nil
     }
 
-    private static func identifier(_ text: String) -> String? {
-        TransactionID(text).isWellFormed ? text : nil
-    }
+    private static func identifier(_ text: String) -> String? { TransactionID(text).isWellFormed ? text : nil }
 
     /// Values in another form are left out, so that they cannot lose a purchase.
     private static func payment(_ payload: TransactionPayload) -> Payment? {
@@ -110,11 +108,7 @@ struct TransactionPayload: Sendable {
 
     init(json: [UInt8]) throws(SignedTransactionError) {
         let object: StrictJSON
-        do throws(JSONUnreadable) {
-            object = try StrictJSON(json)
-        } catch {
-            throw .payloadUnreadable
-        }
+        do throws(JSONUnreadable) { object = try StrictJSON(json) } catch { throw .payloadUnreadable }
         // Apple writes none twice, and readers disagree on which of two counts: the next reader of the text must see
         // the same.
         guard object.flaws.isEmpty else { throw .payloadUnreadable }

@@ -5,21 +5,17 @@ public import Contract
 public enum SignedTransactionError: Error, Hashable, Sendable {
     /// More than ``SignedTransactionVerifier/maxBytes``; not looked into.
     case tooLarge
-    /// Not header, payload and signature with dots between them.
     case notThreeParts
     /// A character that the URL-safe alphabet does not have, padding, or a length that base64 cannot have.
     case notBase64URL
     /// The header is no JSON object, or has a member twice.
     case headerUnreadable
-    /// `alg` is not ES256.
     case wrongAlgorithm
     /// The header names another key, or an extension that would have to be understood.
     case headerRefused
     /// `x5c` is missing, or does not hold three certificates.
     case wrongCertificateCount
-    /// The certificates do not prove that the key is Apple's.
     case chain(ChainError)
-    /// The leaf's key is not on P-256.
     case wrongKey
     /// The signature has not 64 bytes, or is none of this key over this text.
     case wrongSignature
@@ -31,11 +27,9 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
     /// Signed without a moment of signing that can be read, without which nobody can tell whether the certificates were
     /// valid. Apple made it, so a person must look.
     case noSigningDate
-    /// Signed when the certificates were not valid.
     case outsideValidity
     /// Signed at a moment that has not come: our clock is slow, or the signer's is fast. True from the given moment on.
     case signedAhead(until: Timestamp)
-    /// Of Xcode or of local tests, which sign on a developer's machine.
     case localTesting
 
     /// One sentence for people. Holds nothing of the text.
@@ -75,24 +69,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
 
 /// The checks of a signed transaction, in this order; the first failure ends them. Reports show the raw values.
 public enum SignedTransactionStep: String, Sendable, CaseIterable {
-    /// Size, and three parts in base64url with dots between them.
-    case form
-    /// Algorithm, certificates, nothing that is not allowed.
-    case header
-    /// The certificates lead to a pinned root.
-    case certificates
-    /// The signature is the certified key's, over header and payload.
-    case signature
-    /// The payload can be read, and is one of a transaction.
-    case payload
-    /// The certificates were valid when it was signed.
-    case validity
-    /// It was not signed in the future.
-    case clock
-    /// It is of the App Store or its sandbox.
-    case environment
-    /// The transaction has all that a grant needs.
-    case purchase
+    case form, header, certificates, signature, payload, validity, clock, environment, purchase
 
     /// The step that a text with this error does not pass.
     init(failedBy error: SignedTransactionError) {

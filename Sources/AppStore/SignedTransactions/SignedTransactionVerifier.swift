@@ -15,19 +15,10 @@ public final class SignedTransactionVerifier: Sendable {
     /// How far a signature's moment may lie ahead of ours.
     public static let maxClockDifference: Duration = .seconds(300)
 
-    private let chains: ChainCache
+    let chains: ChainCache
     let headers = JWSHeaderCache()
 
-    /// A verifier that trusts these roots.
-    public init(roots: TrustedRoots) {
-        chains = ChainCache(roots: roots)
-    }
-
-    /// How often certificates were known already, and how often they were verified.
-    var statistics: ChainCache.Statistics {
-        let chains = chains.statistics
-        return ChainCache.Statistics(hits: headers.hits + chains.hits, misses: chains.misses)
-    }
+    public init(roots: TrustedRoots) { chains = ChainCache(roots: roots) }
 
     /// The transaction in a text, once its signature holds.
     ///
@@ -98,10 +89,6 @@ final class JWSHeaderCache: Sendable {
 
     /// Newest first.
     private let entries = Mutex<[Entry]>([])
-    private let hitCount = Atomic(0)
-
-    /// How often a header was known.
-    var hits: Int { hitCount.load(ordering: .relaxed) }
 
     var count: Int { entries.withLock { $0.count } }
 
@@ -109,11 +96,7 @@ final class JWSHeaderCache: Sendable {
     func key(of header: ArraySlice<UInt8>) -> SigningKey? {
         // Compared outside of the lock, on a snapshot that costs a reference.
         let entries = entries.withLock { $0 }
-        guard let entry = entries.first(where: { $0.header.span.bytes.isEqual(to: header.span.bytes) }) else {
-            return nil
-        }
-        hitCount.add(1, ordering: .relaxed)
-        return entry.key
+        return entries.first { $0.header.span.bytes.isEqual(to: header.span.bytes) }?.key
     }
 
     /// Keeps the header of a transaction whose signature held.
@@ -185,12 +168,8 @@ final class SigningKey: Sendable {
 struct CompactJWS: Sendable {
     /// As it came, encoded.
     let header: ArraySlice<UInt8>
-    /// As it came, encoded.
     let payload: ArraySlice<UInt8>
-    /// As it came, encoded.
     let signature: ArraySlice<UInt8>
-    /// The signed bytes: header and payload, encoded, with the dot between them.
-    let signed: ArraySlice<UInt8>
 
     /// Takes a text apart. White space around it is passed over: people paste tokens.
     init(_ text: EvidenceText) throws(SignedTransactionError) {
@@ -204,7 +183,6 @@ struct CompactJWS: Sendable {
         header = token[..<first]
         payload = token[(first + 1)..<last]
         signature = token[(last + 1)...]
-        signed = token[..<last]
         guard Self.dot(in: signature) == nil else { throw .notThreeParts }
     }
 
@@ -227,9 +205,7 @@ struct CompactJWS: Sendable {
     private static let highestBits: UInt64 = ones << 7
     private static let dots: UInt64 = ones * UInt64(UInt8(ascii: "."))
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || (0x09...0x0D).contains(byte)
-    }
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }
 
 /// The protected header of a signed transaction: read, and not believed. It says which key may have signed; whether
@@ -252,11 +228,7 @@ struct SignedTransactionHeader: Sendable {
     init(_ encoded: ArraySlice<UInt8>) throws(SignedTransactionError) {
         guard let json = Base64URL.decode(encoded) else { throw .notBase64URL }
         let header: StrictJSON
-        do throws(JSONUnreadable) {
-            header = try StrictJSON(json)
-        } catch {
-            throw .headerUnreadable
-        }
+        do throws(JSONUnreadable) { header = try StrictJSON(json) } catch { throw .headerUnreadable }
         guard header.flaws.isEmpty else { throw .headerUnreadable }
         guard header.members["alg"] == .string(Self.algorithm) else { throw .wrongAlgorithm }
         guard Self.refused.isDisjoint(with: header.members.names) else { throw .headerRefused }

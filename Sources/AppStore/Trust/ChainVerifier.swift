@@ -61,11 +61,7 @@ struct ChainVerifier: Sendable {
     private static func read(_ der: ArraySlice<UInt8>) throws(ChainError) -> Certificate {
         guard der.count <= maxCertificateBytes else { throw .tooLarge }
         let certificate: Certificate
-        do throws(CertificateUnreadable) {
-            certificate = try Certificate(der: der)
-        } catch {
-            throw .unreadable
-        }
+        do throws(CertificateUnreadable) { certificate = try Certificate(der: der) } catch { throw .unreadable }
         let unknown = certificate.extensions.contains { $0.isCritical && !understood.contains($0.identifier) }
         guard !unknown else { throw .unknownCriticalExtension }
         return certificate
@@ -100,55 +96,36 @@ extension Certificate {
     /// Whether it may issue others (RFC 5280, section 4.2.1.9).
     ///
     /// - Parameter intermediates: how many certificates of other authorities stand between it and the leaf.
-    func isAuthority(over intermediates: Int) -> Bool {
-        isAuthority && intermediates <= pathLength ?? intermediates
-    }
+    func isAuthority(over intermediates: Int) -> Bool { isAuthority && intermediates <= pathLength ?? intermediates }
 
     /// Whether its key may be used so (RFC 5280, section 4.2.1.3). A certificate that does not say may be used for
     /// everything.
-    func allows(_ usage: KeyUsage) -> Bool {
-        keyUsage?.contains(usage) ?? true
-    }
+    func allows(_ usage: KeyUsage) -> Bool { keyUsage?.contains(usage) ?? true }
 }
 
 /// Why a chain of certificates proves nothing. The same certificates give the same error for ever, so the evidence that
 /// carries them is to be rejected.
-public enum ChainError: Error, Hashable, Sendable, CaseIterable {
+public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     /// A certificate of more than ``ChainVerifier/maxCertificateBytes``.
-    case tooLarge
-    /// Bytes that are no X.509 certificate of version 3.
-    case unreadable
+    case tooLarge = "A certificate is larger than a certificate can be."
+    case unreadable = "A certificate cannot be read."
     /// No pinned root issued the intermediate, so Apple did not sign.
-    case untrusted
+    case untrusted = "The certificates do not chain to a root of Apple's."
     /// The intermediate did not issue the leaf.
-    case broken
+    case broken = "The certificates do not form a chain."
     /// The intermediate may not issue certificates, or the leaf may.
-    case wrongRole
+    case wrongRole = "A certificate has a role in the chain that it may not have."
     /// A certificate may not be used to sign what it signed.
-    case wrongUsage
+    case wrongUsage = "A certificate may not be used for what it was used for."
     /// One of Apple's markers is missing: Apple issued it, for another purpose.
-    case wrongPurpose
+    case wrongPurpose = "The certificates are Apple's, but not those that sign App Store data."
     /// A critical extension that is not understood (RFC 5280, section 4.2: such a certificate must be refused).
-    case unknownCriticalExtension
-    /// There is no moment at which all certificates are valid.
-    case neverValid
+    case unknownCriticalExtension = "A certificate has a critical extension that is not understood."
+    case neverValid = "The certificates are never valid at the same time."
     /// A certificate is signed over a SHA-1 digest, where that does not count.
-    case weakSignature
+    case weakSignature = "A certificate is signed in a way that Apple gave up."
 
-    public var detail: String {
-        switch self {
-        case .tooLarge: "A certificate is larger than a certificate can be."
-        case .unreadable: "A certificate cannot be read."
-        case .untrusted: "The certificates do not chain to a root of Apple's."
-        case .broken: "The certificates do not form a chain."
-        case .wrongRole: "A certificate has a role in the chain that it may not have."
-        case .wrongUsage: "A certificate may not be used for what it was used for."
-        case .wrongPurpose: "The certificates are Apple's, but not those that sign App Store data."
-        case .unknownCriticalExtension: "A certificate has a critical extension that is not understood."
-        case .neverValid: "The certificates are never valid at the same time."
-        case .weakSignature: "A certificate is signed in a way that Apple gave up."
-        }
-    }
+    public var detail: String { rawValue }
 }
 
 /// Remembers which chains are valid, so that thousands of signatures by one leaf cost one verification of its chain.
@@ -162,13 +139,6 @@ final class ChainCache: Sendable {
     /// Most chains that do not hold. Of a flood of more each costs a verification, and no memory.
     static let maxBad = 1024
 
-    struct Statistics: Hashable, Sendable {
-        /// Answered from memory, whether or not the chain holds.
-        var hits = 0
-        /// Verified.
-        var misses = 0
-    }
-
     private typealias Key = SHA256Digest
 
     private struct State {
@@ -177,20 +147,18 @@ final class ChainCache: Sendable {
         /// The keys of `bad`. Once it is full a ring, whose oldest key is at `oldestBad`.
         var badKeys: [Key] = []
         var oldestBad = 0
-        var statistics = Statistics()
+        var verifications = 0
     }
 
     private let verifier: ChainVerifier
     private let state = Mutex(State())
 
-    init(roots: TrustedRoots) {
-        verifier = ChainVerifier(roots: roots)
-    }
+    init(roots: TrustedRoots) { verifier = ChainVerifier(roots: roots) }
 
-    /// Chains that are remembered.
     var counts: (good: Int, bad: Int) { state.withLock { ($0.good.count, $0.bad.count) } }
 
-    var statistics: Statistics { state.withLock { $0.statistics } }
+    /// How often a chain was not known and had to be verified.
+    var verifications: Int { state.withLock { $0.verifications } }
 
     /// The verified chain, remembered or verified now.
     func chain(leaf: ArraySlice<UInt8>, intermediate: ArraySlice<UInt8>) throws(ChainError) -> VerifiedChain {
@@ -216,15 +184,11 @@ final class ChainCache: Sendable {
     private func known(_ key: Key) -> Result<VerifiedChain, ChainError>? {
         state.withLock { state in
             if let entry = state.good[key] {
-                state.statistics.hits += 1
                 state.good[key]?.uses += 1
                 return .success(entry.chain)
             }
-            if let error = state.bad[key] {
-                state.statistics.hits += 1
-                return .failure(error)
-            }
-            state.statistics.misses += 1
+            if let error = state.bad[key] { return .failure(error) }
+            state.verifications += 1
             return nil
         }
     }

@@ -8,9 +8,7 @@ public struct TrustedRoots: Sendable {
 
     let certificates: [Certificate]
 
-    init(certificates: [Certificate]) {
-        self.certificates = certificates
-    }
+    init(certificates: [Certificate]) { self.certificates = certificates }
 
     /// - Throws: `unreadable` if a certificate in this program is damaged.
     public static func apple() throws(TrustError) -> TrustedRoots { try TrustedRoots(pem: applePEM) }
@@ -96,22 +94,12 @@ public struct TrustedRoots: Sendable {
 }
 
 /// Why certificates cannot be trusted roots: the configuration names the wrong file.
-public enum TrustError: Error, Hashable, Sendable, CaseIterable {
+public enum TrustError: String, Error, Hashable, Sendable, CaseIterable {
     /// More than ``TrustedRoots/maxBytes``, or more than ``TrustedRoots/maxCount`` certificates.
-    case tooLarge
-    /// No certificate in it.
-    case empty
-    /// Not PEM, or a certificate in it that cannot be read.
-    case unreadable
-    /// A certificate that may not issue certificates, or none that issue others.
-    case noAuthority
+    case tooLarge = "It is larger, or holds more certificates, than a list of roots can need."
+    case empty = "It holds no certificate."
+    case unreadable = "It is no PEM, or a certificate in it cannot be read."
+    case noAuthority = "A certificate in it is none of an authority."
 
-    public var detail: String {
-        switch self {
-        case .tooLarge: "It is larger, or holds more certificates, than a list of roots can need."
-        case .empty: "It holds no certificate."
-        case .unreadable: "It is no PEM, or a certificate in it cannot be read."
-        case .noAuthority: "A certificate in it is none of an authority."
-        }
-    }
+    public var detail: String { rawValue }
 }

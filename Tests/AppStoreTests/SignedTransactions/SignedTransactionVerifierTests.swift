@@ -128,7 +128,7 @@ struct SignedTransactionVerifierCachingTests {
             next.payload.set("transactionId", "\"\(number)\"")
             #expect(verifier.result(try next.text()).value?.transactionID == TransactionID(String(number)))
         }
-        #expect(verifier.statistics == ChainCache.Statistics(hits: 99, misses: 1))
+        #expect(verifier.chains.verifications == 1)
     }
 
     @Test("a header enters only once its signature held: copies of a good one with changes cannot fill the list")
@@ -145,12 +145,9 @@ struct SignedTransactionVerifierCachingTests {
             #expect(verifier.result(forgery).error == .wrongSignature)
         }
         // The chain of all of them is known, and so is the good header still.
-        #expect(verifier.statistics.misses == 1)
+        #expect(verifier.chains.verifications == 1)
         #expect(verifier.headers.count == 1)
-        let hits = verifier.statistics.hits
-        _ = try verifier.verify(text, now: Fixture.now)
-        #expect(verifier.statistics == ChainCache.Statistics(hits: hits + 1, misses: 1))
-        #expect(verifier.headers.hits == 1)
+        #expect(verifier.headers.key(of: Array(token.headerPart.utf8)[...]) != nil)
     }
 
     @Test("a known header vouches for no signature of another key")
@@ -179,7 +176,8 @@ struct SignedTransactionVerifierCachingTests {
             }
             for await isRight in group { #expect(isRight) }
         }
-        #expect(verifier.statistics.hits + verifier.statistics.misses == 801)
+        // Callers that came during the first verification of the foreign chain did their own.
+        #expect((2...9).contains(verifier.chains.verifications))
     }
 }
 
@@ -202,7 +200,6 @@ struct JWSHeaderCacheTests {
         #expect(cache.key(of: header(1)) === key)
         #expect(cache.key(of: header(3)) == nil)
         #expect(cache.key(of: header(1).dropLast()) == nil)
-        #expect(cache.hits == 1)
     }
 
     @Test("a byte that differs, anywhere, makes another header", arguments: [1, 7, 8, 9, 15, 16, 17, 31])
@@ -241,17 +238,17 @@ struct CompactJWSTests {
     private func parts(_ text: String) -> [String]? {
         let text = EvidenceText(Array("..\(text)..".utf8).dropFirst(2).dropLast(2))
         guard let token = try? CompactJWS(text) else { return nil }
-        return [token.header, token.payload, token.signature, token.signed].map { String(decoding: $0, as: UTF8.self) }
+        return [token.header, token.payload, token.signature].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("three parts, and what is signed", arguments: ["a.b.c", " a.b.c", "a.b.c\n", "\t\r\n a.b.c \u{B}\u{C}"])
+    @Test("three parts", arguments: ["a.b.c", " a.b.c", "a.b.c\n", "\t\r\n a.b.c \u{B}\u{C}"])
     func split(text: String) {
-        #expect(parts(text) == ["a", "b", "c", "a.b"])
+        #expect(parts(text) == ["a", "b", "c"])
     }
 
     @Test("empty parts are parts: what is wrong with them shows later")
     func empty() {
-        #expect(parts("..") == ["", "", "", "."])
+        #expect(parts("..") == ["", "", ""])
     }
 
     @Test("parts of any length", arguments: 0..<20)
@@ -262,7 +259,7 @@ struct CompactJWSTests {
             let filler = fillers[(first + second) % fillers.count]
             let header = String(repeating: filler, count: first)
             let payload = String(repeating: filler, count: second)
-            #expect(parts("\(header).\(payload).c") == [header, payload, "c", "\(header).\(payload)"])
+            #expect(parts("\(header).\(payload).c") == [header, payload, "c"])
             #expect(parts("\(header).\(payload)") == nil)
             #expect(parts("\(header).\(payload).c\(payload).") == nil)
         }
