@@ -10,7 +10,6 @@ public struct SubmissionKey: Hashable, Sendable, Comparable {
         self.submissionID = submissionID
     }
 
-    /// By app, then by id.
     public static func < (left: SubmissionKey, right: SubmissionKey) -> Bool {
         left.bundleID == right.bundleID ? left.submissionID < right.submissionID : left.bundleID < right.bundleID
     }
@@ -30,18 +29,14 @@ public struct GrantReference: Hashable, Sendable, Comparable {
         self.transactionID = transactionID
     }
 
-    /// By environment, then by the bytes of the id.
     public static func < (left: GrantReference, right: GrantReference) -> Bool {
         left.environment == right.environment
-            ? left.transactionID < right.transactionID
-            : left.environment.rawValue < right.environment.rawValue
+            ? left.transactionID < right.transactionID : left.environment.rawValue < right.environment.rawValue
     }
 }
 
 extension Grant {
-    public var reference: GrantReference {
-        GrantReference(environment: environment, transactionID: transactionID)
-    }
+    public var reference: GrantReference { GrantReference(environment: environment, transactionID: transactionID) }
 }
 
 /// The answer to a submission that has no grant of its own: a row of `answers`. Written once.

@@ -53,9 +53,7 @@ public struct BatchPlanner: Sendable {
     private var order: [(entry: Int, purchase: Int)] = []
 
     /// - Parameter batch: Decisions in which each grant key, transaction and submission stands once.
-    public init(_ batch: [Decision]) {
-        entries = batch.map(Entry.init)
-    }
+    public init(_ batch: [Decision]) { entries = batch.map(Entry.init) }
 
     // MARK: Ownership
 
@@ -90,20 +88,16 @@ public struct BatchPlanner: Sendable {
     /// Takes the results of ``plain``, in its order. The rest is decided in the full form.
     public mutating func inserted(plain grants: [NewGrant], _ flags: [Bool]) {
         for (new, isNew) in zip(grants, flags) where isNew {
-            entries[new.decision].state = .concluded(
-                .granted(created: 1), tell: [.grant(new.grant, repeatOf: nil)])
+            entries[new.decision].state = .concluded(.granted(created: 1), tell: [.grant(new.grant, repeatOf: nil)])
         }
     }
 
-    /// Whether nothing is left for the full form.
     public var isComplete: Bool { !entries.contains(where: \.isOpen) }
 
     // MARK: The full form
 
     /// The submissions whose rows of `answers` are read.
-    public var submissions: [SubmissionKey] {
-        entries.filter(\.isOpen).map(\.claimant.submissionKey)
-    }
+    public var submissions: [SubmissionKey] { entries.filter(\.isOpen).map(\.claimant.submissionKey) }
 
     /// Takes the answers of ``submissions``, and says which grants are tried: in the order of their keys, in which
     /// every driver locks them. A failed claim stays failed.
@@ -123,9 +117,7 @@ public struct BatchPlanner: Sendable {
             guard case .grant(let purchases, let by) = entries[index].decision.content,
                 case .submission(let submission) = entries[index].decision.subject
             else { continue }
-            entries[index].grants = purchases.map {
-                Self.grant($0, submission, by: by, entries[index].decision)
-            }
+            entries[index].grants = purchases.map { Self.grant($0, submission, by: by, entries[index].decision) }
             entries[index].isNew = Array(repeating: false, count: purchases.count)
             for purchase in purchases.indices { order.append((index, purchase)) }
         }
@@ -161,9 +153,7 @@ public struct BatchPlanner: Sendable {
             if case .repeated(let reference) = entry.decision.content {
                 questions.holders.append(HolderQuestion(reference))
             }
-            if case .repeated(let repeated) = entry.answer {
-                questions.holders.append(HolderQuestion(repeated.grant))
-            }
+            if case .repeated(let repeated) = entry.answer { questions.holders.append(HolderQuestion(repeated.grant)) }
             if !entry.isNew.contains(true) { questions.submissions.append(entry.claimant.submissionKey) }
         }
         return questions
@@ -205,33 +195,27 @@ public struct BatchPlanner: Sendable {
 // MARK: - Conclusions
 
 extension BatchPlanner {
-    private func conclude(
-        _ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
-    ) {
+    private func conclude(_ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites) {
         switch entry.decision.content {
         case .grant, .repeated:
             var claim = JudgedClaim(entry.decision)
             let judged = zip(entry.grants, entry.isNew)
             claim.new = judged.filter(\.1).map(\.0)
             for (grant, isNew) in judged where !isNew {
-                claim.add(
-                    holders.holder(of: grant.reference, grant.key), productID: grant.productID, grant.reference)
+                claim.add(holders.holder(of: grant.reference, grant.key), productID: grant.productID, grant.reference)
             }
             if case .repeated(let reference) = entry.decision.content {
                 let holder = holders.holder(of: reference, nil)
                 claim.add(holder, productID: holder?.grant.productID, reference)
             }
             conclude(&entry, claim, holders: holders, own: own, into: &writes)
-        case .fail(let rejection):
-            fail(&entry, rejection, holders: holders, own: own, into: &writes)
-        case .retry(let retry):
-            wait(&entry, retry, own: own, into: &writes)
+        case .fail(let rejection): fail(&entry, rejection, holders: holders, own: own, into: &writes)
+        case .retry(let retry): wait(&entry, retry, own: own, into: &writes)
         }
     }
 
     private func conclude(
-        _ entry: inout Entry, _ claim: JudgedClaim, holders: Holders, own: [StoredGrant],
-        into writes: inout BatchWrites
+        _ entry: inout Entry, _ claim: JudgedClaim, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
     ) {
         let decision = entry.decision
         guard !claim.isUndecided else {
@@ -242,8 +226,7 @@ extension BatchPlanner {
         if !claim.new.isEmpty || !claim.redelivered.isEmpty {
             if decision.owesCall {
                 writes.outbox += claim.new.map {
-                    NewOutboxRow(
-                        key: .granted($0.reference, repeatOf: nil), step: .call, target: .service($0.bundleID))
+                    NewOutboxRow(key: .granted($0.reference, repeatOf: nil), step: .call, target: .service($0.bundleID))
                 }
             }
             let told = (decision.owesCall ? [] : claim.new) + claim.redelivered.filter { !$0.owesCall }.map(\.grant)
@@ -275,12 +258,10 @@ extension BatchPlanner {
                     answer: .repeated(
                         Repeat(
                             claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
-                            answeredAt: entry.decision.decidedAt)),
-                    replaces: false))
+                            answeredAt: entry.decision.decidedAt)), replaces: false))
         }
         let isTold = entry.decision.repeats == .publish && !stored.owesCall
-        entry.state = .concluded(
-            .repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])
+        entry.state = .concluded(.repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])
     }
 
     /// A failure is written only where neither a grant nor an answer of the submission is there.
@@ -332,12 +313,10 @@ extension BatchPlanner {
             }
         switch (entry.decision.source, entry.decision.subject) {
         case (.retry(let lease), _):
-            writes.updatedRetries.append(
-                RetryUpdate(lease: lease, attempts: entry.decision.attempts, entry: retry))
+            writes.updatedRetries.append(RetryUpdate(lease: lease, attempts: entry.decision.attempts, entry: retry))
         case (.record, .submission(let submission)):
             writes.retries.append(
-                NewRetry(
-                    key: entry.digest(), submission: submission, attempts: entry.decision.attempts, entry: retry))
+                NewRetry(key: entry.digest(), submission: submission, attempts: entry.decision.attempts, entry: retry))
         case (.record, .malformed):
             entry.state = .ended(.refused(detail: "A malformed submission has no evidence to try again with."))
             return

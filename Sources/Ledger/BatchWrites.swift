@@ -33,7 +33,6 @@ public struct HolderQuestion: Hashable, Sendable {
 /// The reads of a batch in full form after the insertion of its grants.
 public struct BatchQuestions: Sendable {
     public internal(set) var holders: [HolderQuestion] = []
-    /// All grants of these submissions.
     public internal(set) var submissions: [SubmissionKey] = []
 
     public var isEmpty: Bool { holders.isEmpty && submissions.isEmpty }
@@ -175,8 +174,7 @@ struct JudgedClaim {
     private mutating func reject(
         _ reason: FailureReason, _ detail: String, _ productID: ProductID?, _ reference: GrantReference
     ) {
-        rejection =
-            rejection ?? Rejection(reason, detail, transactionID: reference.transactionID, productID: productID)
+        rejection = rejection ?? Rejection(reason, detail, transactionID: reference.transactionID, productID: productID)
     }
 
     /// Whether it is about an order that none of the grants in its way has: about something that is not in the evidence

@@ -27,8 +27,7 @@ extension AttemptHistory {
             (text ?? "").split(separator: "\n").compactMap { line in
                 let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
                 guard parts.count == 3, let at = Int64(parts[0]) else { return nil }
-                return Attempt(
-                    at: Timestamp(milliseconds: at), cause: String(parts[1]), detail: String(parts[2]))
+                return Attempt(at: Timestamp(milliseconds: at), cause: String(parts[1]), detail: String(parts[2]))
             })
     }
 }
@@ -113,8 +112,7 @@ extension Submission {
     public var retainedBytes: Int {
         let texts = [
             id.rawValue, userID.rawValue, bundleID.rawValue, orderID?.rawValue, traceparent,
-            claim.transactionID?.rawValue,
-            claim.productID?.rawValue, claim.appAccountToken,
+            claim.transactionID?.rawValue, claim.productID?.rawValue, claim.appAccountToken,
         ]
         return evidence.byteCount + texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) }
     }

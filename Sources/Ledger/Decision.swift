@@ -58,16 +58,6 @@ public struct Decision: Hashable, Sendable {
         self.doubtsNothingNew = doubtsNothingNew
     }
 
-    /// A decision about a submission that could be read.
-    public init(
-        submission: Submission, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
-        owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false
-    ) {
-        self.init(
-            subject: .submission(submission), source: source, content: content, attempts: attempts,
-            decidedAt: decidedAt, owesCall: owesCall, repeats: repeats, doubtsNothingNew: doubtsNothingNew)
-    }
-
     public var claimant: Claimant {
         switch subject {
         case .submission(let submission): submission.claimant
@@ -83,7 +73,6 @@ public struct Decision: Hashable, Sendable {
     }
 }
 
-/// The result of one decision.
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is

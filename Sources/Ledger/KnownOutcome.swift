@@ -80,9 +80,7 @@ public struct KnownOutcomes: Sendable {
     ///   - answers: The rows of `answers`.
     ///   - answering: The grants that the repeats among the answers name.
     ///   - waiting: Who claims what the rows of `retries` hold.
-    public init(
-        grants: [StoredGrant], answers: [Answer], answering: [StoredGrant], waiting: [(Origin, Claimant)]
-    ) {
+    public init(grants: [StoredGrant], answers: [Answer], answering: [StoredGrant], waiting: [(Origin, Claimant)]) {
         for stored in grants.sorted(by: { $0.grant.reference < $1.grant.reference }) {
             add(
                 .granted, Record(stored.grant.origin, stored.grant.claimant),
@@ -92,8 +90,7 @@ public struct KnownOutcomes: Sendable {
         for answer in answers where outcomes[Record(answer.origin, answer.claimant)] == nil {
             let record = Record(answer.origin, answer.claimant)
             switch answer {
-            case .failed(let failure):
-                add(.failed, record, .failure(failure))
+            case .failed(let failure): add(.failed, record, .failure(failure))
             case .repeated(let repeated):
                 guard let holder = answering.holder(of: repeated.grant, nil) else { continue }
                 add(
@@ -106,7 +103,6 @@ public struct KnownOutcomes: Sendable {
         }
     }
 
-    /// By origin, then by submission.
     public var sorted: [KnownOutcome] {
         outcomes.values.sorted {
             ($0.origin, $0.bundleID, $0.submissionID, $0.userID) < ($1.origin, $1.bundleID, $1.submissionID, $1.userID)

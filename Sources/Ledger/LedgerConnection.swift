@@ -17,7 +17,6 @@ public enum LedgerError: Error, Hashable, Sendable {
 /// A worker has two: one writes decisions, the other does all else. Every method is one transaction; none of them waits
 /// longer than the driver's limits.
 public protocol LedgerConnection: AnyObject {
-    /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
 
     /// Apps that it has granted purchases of.
@@ -60,13 +59,11 @@ public protocol LedgerConnection: AnyObject {
     /// Adds what is owed, under its ownership; false for each whose generation is an old one.
     func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool]
 
-    /// Leases due rows of the outbox.
     func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem]
 
     /// Writes down what became of leased rows; reports under an ended lease change nothing.
     func report(_ reports: [OutboxReport]) throws(LedgerError)
 
-    /// How much waits.
     func measure() throws(LedgerError) -> LedgerMeasure
 }
 

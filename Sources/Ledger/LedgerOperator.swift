@@ -3,7 +3,6 @@ public import Contract
 /// The operators' interface to a ledger, for one thread at a time; workers may write meanwhile. Each change is noted in
 /// `operator_actions`, in the same transaction.
 public protocol LedgerOperator: AnyObject {
-    /// This ledger's id, drawn when it was made.
     func identity() throws(LedgerError) -> String
 
     /// Whether workers may take these partitions over, of which their group has committed offsets: the ledger knows all
@@ -56,11 +55,10 @@ public struct OperatorNote: Hashable, Sendable {
 extension Decision {
     /// The decision that a row of `retries` was taken for by a person who gives it up.
     public static func abandoning(_ due: DueRetry, _ note: OperatorNote) -> Decision {
-        let rejection = Rejection(
-            .abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
+        let rejection = Rejection(.abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
         return Decision(
-            submission: due.submission, source: .retry(due.lease), content: .fail(rejection), attempts: due.attempts,
-            decidedAt: note.at)
+            subject: .submission(due.submission), source: .retry(due.lease), content: .fail(rejection),
+            attempts: due.attempts, decidedAt: note.at)
     }
 }
 
@@ -115,7 +113,6 @@ public struct SubmissionQuery: Hashable, Sendable {
     }
 }
 
-/// A submission in a list.
 public struct SubmissionRow: Hashable, Sendable {
     /// Its place among the submissions of its state; higher is newer.
     public let sequence: Int64
@@ -203,7 +200,6 @@ public struct GrantQuery: Hashable, Sendable {
     }
 }
 
-/// A grant in a list.
 public struct GrantRow: Hashable, Sendable {
     /// Its place in the ledger; higher is newer.
     public let sequence: Int64

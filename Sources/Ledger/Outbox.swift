@@ -11,7 +11,6 @@ public enum OutboxKey: Hashable, Sendable {
 }
 
 extension OutboxKey {
-    /// Where its event goes.
     public var target: OutboxTarget {
         switch self {
         case .granted: .topic(.granted)
@@ -46,8 +45,7 @@ extension OutboxKey {
             guard let environment = Environment(rawValue: String(first)) else { return nil }
             let transaction = part()
             self = .granted(
-                GrantReference(
-                    environment: environment, transactionID: TransactionID(String(transaction ?? rest))),
+                GrantReference(environment: environment, transactionID: TransactionID(String(transaction ?? rest))),
                 repeatOf: transaction == nil ? nil : SubmissionID(String(rest)))
         case "failed":
             guard let count = Int(first), count >= 0, rest.utf8.count > count else { return nil }
@@ -104,7 +102,6 @@ public enum OutboxStep: String, Hashable, Sendable, CaseIterable {
 /// Where a row's next step goes, and so which gate lets it go.
 public enum OutboxTarget: Hashable, Sendable {
     case topic(Topic)
-    /// An app's fulfilment service.
     case service(BundleID)
 }
 
@@ -157,7 +154,6 @@ public struct OutboxItem: Hashable, Sendable {
     }
 }
 
-/// The result of a row's step.
 public enum OutboxReport: Hashable, Sendable {
     /// Published: the row is deleted.
     case published(OutboxLease)

@@ -22,7 +22,6 @@ public struct PartitionOwnership: Hashable, Sendable {
 /// A worker's wish to write for a partition.
 public struct TakeOver: Hashable, Sendable {
     public let ownership: PartitionOwnership
-    /// The worker's name, for people.
     public let owner: String
     /// The group's committed offset for the partition; nil if it has none.
     public let committed: Int64?
@@ -43,7 +42,6 @@ public enum TakeOverResult: Hashable, Sendable {
     case forgotten(ledger: String)
 }
 
-/// Where a new owner starts.
 public struct PartitionStart: Hashable, Sendable {
     /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet. A partition
     /// that an operator's acceptance made known begins with the group's committed offset.

@@ -23,7 +23,6 @@ public struct RetryLease: Hashable, Sendable {
 /// A "no" of Apple's that may not be its last word. The clock runs only between doubting answers: an outage, a hold of
 /// ours and the time before the first such answer do not count.
 public struct Doubt: Hashable, Sendable {
-    /// Doubting answers so far.
     public let answers: Int
     /// Milliseconds that the clock has run.
     public let elapsed: Int64

@@ -8,10 +8,7 @@ struct AnswerTable {
     func answers(_ keys: [SubmissionKey]) throws(StoreError) -> [SubmissionKey: Answer] {
         var found: [SubmissionKey: Answer] = [:]
         for key in keys {
-            let answer = try answers("answers.submission_id = ? AND answers.app = ?") {
-                $0.text(key.submissionID)
-                $0.text(key.bundleID)
-            }
+            let answer = try answers("answers.submission_id = ? AND answers.app = ?") { $0.submission(key) }
             if let answer = answer.first { found[key] = answer }
         }
         return found
@@ -26,8 +23,7 @@ struct AnswerTable {
         let claimant = new.answer.claimant
         if new.replaces {
             try database.statement("DELETE FROM answers WHERE submission_id = ? AND app = ?").run {
-                $0.text(claimant.submissionID)
-                $0.text(claimant.bundleID)
+                $0.submission(claimant.submissionKey)
             }
         }
         try database.statement(
@@ -38,11 +34,7 @@ struct AnswerTable {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """
         ).run {
-            $0.text(claimant.bundleID)
-            $0.text(claimant.submissionID)
-            $0.text(claimant.userID)
-            $0.text(claimant.orderID)
-            $0.text(claimant.traceparent)
+            $0.claimant(claimant)
             $0.integer(partition)
             $0.integer(new.answer.origin.offset)
             switch new.answer {
@@ -90,18 +82,13 @@ struct AnswerTable {
         FROM answers JOIN partitions ON partitions.number = answers.origin_partition
         """
 
-    private func answers(
-        _ condition: String, _ bind: (inout Binder) -> Void
-    ) throws(StoreError) -> [Answer] {
+    private func answers(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [Answer] {
         try database.statement("\(Self.selection) WHERE \(condition)").rows(bind, read: Self.answer)
     }
 
     private static func answer(_ row: Columns) throws(StoreError) -> Answer {
-        let claimant = Claimant(
-            submissionID: row.identifier(2), userID: row.identifier(3), bundleID: row.identifier(1),
-            orderID: row.optionalIdentifier(4), traceparent: row.optionalText(5))
-        let origin = Origin(
-            topic: row.text(6), partition: Int32(clamping: row.integer(7)), offset: row.integer(8))
+        let claimant = row.claimant(1)
+        let origin = row.origin(6)
         if let environment = row.optionalInteger(10) {
             return .repeated(
                 Repeat(

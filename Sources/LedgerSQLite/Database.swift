@@ -58,13 +58,9 @@ final class Database {
     }
 
     /// The number in the first column of a query's first row; 0 without a row.
-    func number(_ sql: String) throws(StoreError) -> Int64 {
-        try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0
-    }
+    func number(_ sql: String) throws(StoreError) -> Int64 { try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0 }
 
-    func text(_ sql: String) throws(StoreError) -> String? {
-        try statement(sql).first({ _ in }) { $0.text(0) }
-    }
+    func text(_ sql: String) throws(StoreError) -> String? { try statement(sql).first({ _ in }) { $0.text(0) } }
 
     /// A page of a query's rows, the newest first by the sequence of its table.
     ///
@@ -118,9 +114,7 @@ final class Database {
         }
     }
 
-    private func step(_ sql: String) throws(StoreError) {
-        try statement(sql).run { _ in }
-    }
+    private func step(_ sql: String) throws(StoreError) { try statement(sql).run { _ in } }
 
     private func failure(_ code: CInt) -> StoreError {
         .sqlite(code: code, message: String(cString: sqlite3_errmsg(handle)))
@@ -158,9 +152,7 @@ struct FileGuard {
     /// Remembers the database and its write-ahead log as they are now.
     init(database path: String) throws(StoreError) {
         var files: [(path: String, identity: FileIdentity)] = []
-        for path in [path, path + "-wal"] {
-            files.append((path, try FileIdentity(path: path)))
-        }
+        for path in [path, path + "-wal"] { files.append((path, try FileIdentity(path: path))) }
         self.files = files
     }
 

@@ -28,9 +28,7 @@ struct GrantTable {
     ///   - isPlain: Whether a submission's answer keeps its grant out.
     ///   - partitions: The number of each grant's partition.
     /// - Returns: Whether each is new. The unique indexes decide.
-    func insert(
-        _ grants: [NewGrant], isPlain: Bool, partitions: [TopicPartition: Int64]
-    ) throws(StoreError) -> [Bool] {
+    func insert(_ grants: [NewGrant], isPlain: Bool, partitions: [TopicPartition: Int64]) throws(StoreError) -> [Bool] {
         guard !grants.isEmpty else { return [] }
         let insertion = try database.statement(Self.insertion)
         let answer = try database.statement("SELECT 1 FROM answers WHERE submission_id = ? AND app = ?")
@@ -40,10 +38,7 @@ struct GrantTable {
         for new in grants {
             let grant = new.grant
             if isPlain {
-                let isAnswered = try answer.hasRow {
-                    $0.text(grant.submissionID)
-                    $0.text(grant.bundleID)
-                }
+                let isAnswered = try answer.hasRow { $0.submission(grant.claimant.submissionKey) }
                 guard !isAnswered else {
                     flags.append(false)
                     continue
@@ -111,8 +106,7 @@ struct GrantTable {
     func withdraw(_ references: [GrantReference]) throws(StoreError) {
         for reference in references {
             try database.statement("DELETE FROM grants WHERE transaction_id = ? AND environment = ?").run {
-                $0.text(reference.transactionID)
-                $0.integer(reference.environment.column)
+                $0.reference(reference)
             }
         }
     }
@@ -123,8 +117,8 @@ struct GrantTable {
     static let selection = """
         SELECT grants.sequence, grants.environment, grants.transaction_id, grant_key, original_transaction_id,
             web_order_line_item_id, quantity, purchased_at, expires_at, ownership, price, currency, storefront, offer,
-            offer_discount, verified_by, grants.submission_id, user_id, order_id, traceparent, partitions.topic,
-            partitions.partition, origin_offset, received_at, granted_at, attempts, format, products.app,
+            offer_discount, verified_by, products.app, grants.submission_id, user_id, order_id, traceparent,
+            partitions.topic, partitions.partition, origin_offset, received_at, granted_at, attempts, format,
             products.product_id, products.type, products.items,
             EXISTS (
                 SELECT 1 FROM outbox WHERE step = 'call' AND key = 'granted:'
@@ -138,8 +132,7 @@ struct GrantTable {
         var rows: [StoredGrant] = []
         for question in questions {
             rows += try grants("grants.transaction_id = ?1 AND grants.environment = ?2") {
-                $0.text(question.reference.transactionID)
-                $0.integer(question.reference.environment.column)
+                $0.reference(question.reference)
             }
             guard let key = question.key else { continue }
             rows += try grants("coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2") {
@@ -151,19 +144,14 @@ struct GrantTable {
     }
 
     func grants(of submission: SubmissionKey) throws(StoreError) -> [StoredGrant] {
-        try grants("grants.submission_id = ? AND products.app = ?") {
-            $0.text(submission.submissionID)
-            $0.text(submission.bundleID)
-        }
+        try grants("grants.submission_id = ? AND products.app = ?") { $0.submission(submission) }
     }
 
     func grants(from range: OriginRange) throws(StoreError) -> [StoredGrant] {
         try grants(OriginRange.condition) { range.bind(to: &$0) }
     }
 
-    func grants(
-        _ condition: String, _ bind: (inout Binder) -> Void
-    ) throws(StoreError) -> [StoredGrant] {
+    func grants(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [StoredGrant] {
         try database.statement("\(Self.selection) WHERE \(condition)").rows(bind) { (row) throws(StoreError) in
             StoredGrant(try Self.grant(row), owesCall: row.integer(31) != 0)
         }
@@ -182,9 +170,7 @@ struct GrantTable {
                 ("order_id = ?", query.orderID?.rawValue), (transaction, query.transactionID?.rawValue),
                 ("grants.submission_id = ?", query.submissionID?.rawValue),
             ]
-        ) { (row) throws(StoreError) in
-            GrantRow(sequence: row.integer(0), grant: try Self.grant(row))
-        }
+        ) { (row) throws(StoreError) in GrantRow(sequence: row.integer(0), grant: try Self.grant(row)) }
     }
 
     private static func grant(_ row: Columns) throws(StoreError) -> Grant {
@@ -193,7 +179,7 @@ struct GrantTable {
         guard let items = StoredProduct.items(text: row.text(30)) else {
             throw .contradiction("a product's items are of another form")
         }
-        guard let format = EventFormat(rawValue: row.int(26)) else {
+        guard let format = EventFormat(rawValue: row.int(27)) else {
             throw .contradiction("an event has a format that this version does not know")
         }
         let payment = Payment(
@@ -212,11 +198,8 @@ struct GrantTable {
             ownership: row.isNull(9) ? .purchased : try row.word(9),
             payment: payment == Payment(price: nil, currency: nil, storefront: nil) ? nil : payment, offer: offer,
             verifiedBy: Int(verifier).flatMap { verifiers.indices.contains($0) ? verifiers[$0] : nil } ?? verifier,
-            claimant: Claimant(
-                submissionID: row.identifier(16), userID: row.identifier(17), bundleID: row.identifier(27),
-                orderID: row.optionalIdentifier(18), traceparent: row.optionalText(19)),
-            origin: Origin(topic: row.text(20), partition: Int32(clamping: row.integer(21)), offset: row.integer(22)),
-            receivedAt: row.time(23), grantedAt: row.time(24), attempts: row.int(25), format: format)
+            claimant: row.claimant(16), origin: row.origin(21), receivedAt: row.time(24), grantedAt: row.time(25),
+            attempts: row.int(26), format: format)
     }
 }
 
@@ -243,8 +226,7 @@ struct OriginRange {
         var ranges: [TopicPartition: ClosedRange<Int64>] = [:]
         for origin in origins {
             let range = ranges[origin.topicPartition] ?? origin.offset...origin.offset
-            ranges[origin.topicPartition] =
-                min(range.lowerBound, origin.offset)...max(range.upperBound, origin.offset)
+            ranges[origin.topicPartition] = min(range.lowerBound, origin.offset)...max(range.upperBound, origin.offset)
         }
         return ranges.map { OriginRange(partition: $0.key, offsets: $0.value) }.sorted { $0.partition < $1.partition }
     }

@@ -55,9 +55,7 @@ struct OutboxTable {
             guard let key = OutboxKey(text: row.text(0)), let step = OutboxStep(rawValue: row.text(1)) else {
                 return nil
             }
-            return (
-                OutboxLease(key: key, step: step, number: row.integer(2) + 1), row.int(3), Self.stub(row, key: key)
-            )
+            return (OutboxLease(key: key, step: step, number: row.integer(2) + 1), row.int(3), Self.stub(row, key: key))
         }
         var items: [OutboxItem] = []
         for (lease, attempts, stub) in rows.compactMap({ $0 }) {
@@ -82,8 +80,7 @@ struct OutboxTable {
     /// The input of a row's step. Nil if the row that it refers to does not exist; the age of the outbox shows that.
     private func work(_ lease: OutboxLease, _ stub: QuarantineStub?) throws(StoreError) -> OutboxItem.Work? {
         switch (lease.key, lease.step) {
-        case (.granted(let reference, _), .call):
-            return try grant(reference).map { .call($0) }
+        case (.granted(let reference, _), .call): return try grant(reference).map { .call($0) }
         case (.granted(let reference, let submission), .publish):
             return try grant(reference).map { .publish(GrantedEvent.event(of: $0, repeatOf: submission)) }
         case (.failed(let app, let submission), _):
@@ -92,8 +89,7 @@ struct OutboxTable {
                 return nil
             }
             return .publish(FailedEvent.event(of: failure))
-        case (.quarantined, _):
-            return stub.map { .publish(QuarantinedEvent.event(of: $0)) }
+        case (.quarantined, _): return stub.map { .publish(QuarantinedEvent.event(of: $0)) }
         }
     }
 

@@ -9,16 +9,14 @@ struct OwnershipTable {
     func number(_ partition: TopicPartition) throws(StoreError) -> Int64 {
         if let number = try known(partition) { return number }
         try database.statement("INSERT INTO partitions (topic, partition) VALUES (?, ?)").run {
-            $0.text(partition.topic)
-            $0.integer(Int64(partition.partition))
+            $0.partition(partition)
         }
         return try known(partition) ?? 0
     }
 
     func known(_ partition: TopicPartition) throws(StoreError) -> Int64? {
         try database.statement("SELECT number FROM partitions WHERE topic = ? AND partition = ?").first {
-            $0.text(partition.topic)
-            $0.integer(Int64(partition.partition))
+            $0.partition(partition)
         } read: {
             $0.integer(0)
         }
@@ -26,9 +24,7 @@ struct OwnershipTable {
 
     func isOwned(_ ownership: PartitionOwnership) throws(StoreError) -> Bool {
         try database.statement("SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND generation = ?").hasRow {
-            $0.text(ownership.partition.topic)
-            $0.integer(Int64(ownership.partition.partition))
-            $0.integer(ownership.generation.rawValue)
+            $0.ownership(ownership)
         }
     }
 
@@ -101,9 +97,7 @@ struct OwnershipTable {
             """
         ).run {
             $0.integer(note.next)
-            $0.text(note.ownership.partition.topic)
-            $0.integer(Int64(note.ownership.partition.partition))
-            $0.integer(note.ownership.generation.rawValue)
+            $0.ownership(note.ownership)
         } > 0
     }
 
@@ -118,9 +112,7 @@ struct OwnershipTable {
         ).run {
             $0.integer(mark.begins)
             $0.integer(mark.ended)
-            $0.text(mark.ownership.partition.topic)
-            $0.integer(Int64(mark.ownership.partition.partition))
-            $0.integer(mark.ownership.generation.rawValue)
+            $0.ownership(mark.ownership)
         } > 0
     }
 }

@@ -22,11 +22,7 @@ struct RetryTable {
             """
         ).run {
             $0.blob(new.key.bytes)
-            $0.text(submission.bundleID)
-            $0.text(submission.id)
-            $0.text(submission.userID)
-            $0.text(submission.orderID)
-            $0.text(submission.traceparent)
+            $0.claimant(submission.claimant)
             $0.integer(partition)
             $0.integer(submission.origin.offset)
             $0.time(submission.receivedAt)
@@ -55,8 +51,7 @@ struct RetryTable {
             """
         ).run {
             Self.bind(update.entry, attempts: update.attempts, now: now, to: &$0)
-            $0.blob(update.lease.key.bytes)
-            $0.integer(update.lease.number)
+            $0.lease(update.lease)
         }
     }
 
@@ -73,19 +68,13 @@ struct RetryTable {
     }
 
     func end(_ lease: RetryLease) throws(StoreError) {
-        try database.statement("DELETE FROM retries WHERE digest = ? AND lease = ?").run {
-            $0.blob(lease.key.bytes)
-            $0.integer(lease.number)
-        }
+        try database.statement("DELETE FROM retries WHERE digest = ? AND lease = ?").run { $0.lease(lease) }
     }
 
     // MARK: Leases
 
     func isOwned(_ lease: RetryLease) throws(StoreError) -> Bool {
-        try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").hasRow {
-            $0.blob(lease.key.bytes)
-            $0.integer(lease.number)
-        }
+        try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").hasRow { $0.lease(lease) }
     }
 
     /// Leases the due rows of one request: signed ones first, in the order in which they are due.
@@ -93,8 +82,7 @@ struct RetryTable {
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
         let signed = try take(request, isSigned: true, most: request.limit, bytes: &bytes, now: now)
-        return try signed
-            + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
+        return try signed + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
     }
 
     /// Leases the suspect row that is due for longest; nil if there is none. One that is held has no lease that could end.
@@ -166,8 +154,7 @@ struct RetryTable {
             """
         ).run {
             $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
-            $0.blob(lease.key.bytes)
-            $0.integer(lease.number)
+            $0.lease(lease)
         } > 0
     }
 
@@ -179,8 +166,7 @@ struct RetryTable {
             """
         ).run {
             $0.time(now)
-            $0.blob(lease.key.bytes)
-            $0.integer(lease.number)
+            $0.lease(lease)
         }
     }
 
@@ -191,10 +177,7 @@ struct RetryTable {
     }
 
     func rows(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {
-        try rows("submission_id = ? AND app = ?") {
-            $0.text(key.submissionID)
-            $0.text(key.bundleID)
-        }
+        try rows("submission_id = ? AND app = ?") { $0.submission(key) }
     }
 
     /// Makes rows that no worker has due at once.
@@ -204,8 +187,7 @@ struct RetryTable {
             "UPDATE retries SET due_at = ?, takings = 0 WHERE submission_id = ? AND app = ? AND leased_until IS NULL"
         ).run {
             $0.time(now)
-            $0.text(key.submissionID)
-            $0.text(key.bundleID)
+            $0.submission(key)
         }
         return count
     }
@@ -267,15 +249,9 @@ struct RetryTable {
         let claim = Claim(
             transactionID: row.optionalIdentifier(10), productID: row.optionalIdentifier(11),
             appAccountToken: row.optionalText(12),
-            environment: row.optionalText(13).flatMap(Environment.init(rawValue:)),
-            submittedAt: row.optionalTime(14))
+            environment: row.optionalText(13).flatMap(Environment.init(rawValue:)), submittedAt: row.optionalTime(14))
         let submission = Submission(
-            claimant: Claimant(
-                submissionID: row.identifier(2), userID: row.identifier(3), bundleID: row.identifier(1),
-                orderID: row.optionalIdentifier(4), traceparent: row.optionalText(5)),
-            claim: claim, evidence: evidence,
-            origin: Origin(topic: row.text(6), partition: Int32(clamping: row.integer(7)), offset: row.integer(8)),
-            receivedAt: row.time(9))
+            claimant: row.claimant(1), claim: claim, evidence: evidence, origin: row.origin(6), receivedAt: row.time(9))
         let doubt = row.optionalInteger(22).map { answers in
             Doubt(answers: Int(answers), elapsed: row.integer(23), runningSince: row.optionalTime(24))
         }
@@ -284,7 +260,6 @@ struct RetryTable {
             entry: RetryEntry(
                 cause: WaitCause(word: row.text(16), endpoint: row.optionalText(15).flatMap { Endpoint(text: $0) }),
                 detail: row.text(17), delay: 0, history: AttemptHistory(text: row.optionalText(21)), doubt: doubt,
-                isSigned: row.int(28) != 0),
-            attempts: row.int(20), dueAt: row.time(18), isLeased: !row.isNull(19))
+                isSigned: row.int(28) != 0), attempts: row.int(20), dueAt: row.time(18), isLeased: !row.isNull(19))
     }
 }

@@ -30,8 +30,7 @@ extension SQLiteLedger: LedgerOperator {
             case .retrying, .held: try RetryTable(database: database).page(query)
             case .granted:
                 try GrantTable(database: database).page(
-                    GrantQuery(
-                        bundleID: query.bundleID, userID: query.userID, before: query.before, limit: query.limit)
+                    GrantQuery(bundleID: query.bundleID, userID: query.userID, before: query.before, limit: query.limit)
                 ).map(SubmissionRow.init)
             }
         }
@@ -80,8 +79,7 @@ extension SQLiteLedger: LedgerOperator {
                 let held = try GrantTable(database: database).holders(planner.questions.holders)
                 let partition = due.submission.origin.topicPartition
                 let number = try OwnershipTable(database: database).number(partition)
-                try carryOut(
-                    planner.conclude(held: held, own: own), partitions: [partition: number], now: now)
+                try carryOut(planner.conclude(held: held, own: own), partitions: [partition: number], now: now)
                 if case .written(let outcome, _)? = planner.results().first { outcomes.append(outcome) }
             }
             if !outcomes.isEmpty { try OperatorTable(database: database).add(.abandon, note, on: key) }

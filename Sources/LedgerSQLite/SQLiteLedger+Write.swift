@@ -60,8 +60,7 @@ extension SQLiteLedger {
                     generations[ownership] = isOwned
                     owned.append(isOwned)
                 }
-            case .retry(let lease):
-                owned.append(try RetryTable(database: database).isOwned(lease))
+            case .retry(let lease): owned.append(try RetryTable(database: database).isOwned(lease))
             }
             let partition = decision.origin.topicPartition
             if owned.last == true, numbers[partition] == nil { numbers[partition] = try table.number(partition) }
@@ -70,9 +69,7 @@ extension SQLiteLedger {
         return numbers
     }
 
-    func carryOut(
-        _ writes: BatchWrites, partitions: [TopicPartition: Int64], now: Timestamp
-    ) throws(StoreError) {
+    func carryOut(_ writes: BatchWrites, partitions: [TopicPartition: Int64], now: Timestamp) throws(StoreError) {
         try GrantTable(database: database).withdraw(writes.withdrawn)
         for answer in writes.answers {
             let partition = partitions[answer.answer.origin.topicPartition] ?? 0

@@ -123,8 +123,7 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     public func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool] {
-        try each(leases) { (lease, now) throws(StoreError) in
-            try RetryTable(database: database).renew(lease, now: now)
+        try each(leases) { (lease, now) throws(StoreError) in try RetryTable(database: database).renew(lease, now: now)
         }
     }
 
@@ -180,7 +179,6 @@ public final class SQLiteLedger: LedgerConnection {
         }
     }
 
-    /// Runs a block on one snapshot.
     func read<Value>(_ body: (Timestamp) throws(StoreError) -> Value) throws(LedgerError) -> Value {
         do throws(StoreError) {
             return try database.read { () throws(StoreError) in try body(clock()) }

@@ -15,9 +15,7 @@ public struct SQLiteLedgerConfiguration: Sendable {
     public var clock: @Sendable () -> Timestamp
 
     /// A ledger with the settings that suit a worker.
-    public init(
-        path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = Self.wallClock
-    ) {
+    public init(path: String, busyTimeout: Int = 5_000, clock: @escaping @Sendable () -> Timestamp = Self.wallClock) {
         self.path = path
         self.busyTimeout = busyTimeout
         self.clock = clock
@@ -107,9 +105,7 @@ struct SQLiteOpening {
     private func checkStructure(_ database: Database) throws(StoreError) {
         let bytes = try database.number("PRAGMA page_count") * database.number("PRAGMA page_size")
         guard bytes <= Self.maxCheckedBytes else { return }
-        guard try database.text("PRAGMA quick_check(1)") == "ok" else {
-            throw .contradiction("the file is damaged")
-        }
+        guard try database.text("PRAGMA quick_check(1)") == "ok" else { throw .contradiction("the file is damaged") }
     }
 
     /// Lets ledgers and empty files pass.

@@ -44,7 +44,6 @@ final class Statement {
         return rows
     }
 
-    /// Whether a query has a row.
     func hasRow(_ bind: (inout Binder) -> Void) throws(StoreError) -> Bool {
         var found = false
         try execute(bind) { (_) throws(StoreError) in
@@ -62,9 +61,7 @@ final class Statement {
     }
 
     /// - Parameter row: Says whether another row is wanted.
-    private func execute(
-        _ bind: (inout Binder) -> Void, row: (Columns) throws(StoreError) -> Bool
-    ) throws(StoreError) {
+    private func execute(_ bind: (inout Binder) -> Void, row: (Columns) throws(StoreError) -> Bool) throws(StoreError) {
         binder.removeAll()
         bind(&binder)
         // Bound and read through pointers that are good only within the closure, which cannot throw typed errors out.
@@ -134,6 +131,41 @@ struct Binder {
     }
 
     mutating func null() { values.append(.null) }
+
+    // MARK: Keys, in the order in which statements name their columns
+
+    mutating func submission(_ key: SubmissionKey) {
+        text(key.submissionID)
+        text(key.bundleID)
+    }
+
+    mutating func reference(_ reference: GrantReference) {
+        text(reference.transactionID)
+        integer(reference.environment.column)
+    }
+
+    mutating func partition(_ partition: TopicPartition) {
+        text(partition.topic)
+        integer(Int64(partition.partition))
+    }
+
+    mutating func ownership(_ ownership: PartitionOwnership) {
+        partition(ownership.partition)
+        integer(ownership.generation.rawValue)
+    }
+
+    mutating func lease(_ lease: RetryLease) {
+        blob(lease.key.bytes)
+        integer(lease.number)
+    }
+
+    mutating func claimant(_ claimant: Claimant) {
+        text(claimant.bundleID)
+        text(claimant.submissionID)
+        text(claimant.userID)
+        text(claimant.orderID)
+        text(claimant.traceparent)
+    }
 
     /// Runs a block while the statement has the values.
     ///
@@ -207,6 +239,18 @@ struct Columns {
     func blob(_ column: CInt) -> [UInt8] {
         guard let start = sqlite3_column_blob(statement, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
+    /// Who claims, in five columns as ``Binder/claimant(_:)`` writes them.
+    func claimant(_ first: CInt) -> Claimant {
+        Claimant(
+            submissionID: identifier(first + 1), userID: identifier(first + 2), bundleID: identifier(first),
+            orderID: optionalIdentifier(first + 3), traceparent: optionalText(first + 4))
+    }
+
+    /// A record's place: topic, partition and offset.
+    func origin(_ first: CInt) -> Origin {
+        Origin(topic: text(first), partition: Int32(clamping: integer(first + 1)), offset: integer(first + 2))
     }
 
     /// A column that holds one of a closed set of words.

@@ -63,7 +63,7 @@ extension LedgerConformance {
                 receivedAt: Samples.noon)
             func decide(_ generation: Int64) -> Decision {
                 Decision(
-                    submission: elsewhere,
+                    subject: .submission(elsewhere),
                     source: .record(
                         PartitionOwnership(partition: other, generation: Generation(rawValue: generation))),
                     content: .grant([Samples.purchase("2")], by: .serverAPI), attempts: 1, decidedAt: Samples.noon)

@@ -54,7 +54,7 @@ public enum Samples {
         attempts: Int = 1
     ) -> Decision {
         Decision(
-            submission: submission, source: lease.map { .retry($0) } ?? .record(ownership(generation)),
+            subject: .submission(submission), source: lease.map { .retry($0) } ?? .record(ownership(generation)),
             content: content, attempts: attempts, decidedAt: later(milliseconds), owesCall: owesCall, repeats: repeats,
             doubtsNothingNew: doubts)
     }

@@ -20,7 +20,7 @@ import Testing
             evidence: .transactionID("1"), origin: Origin(topic: Samples.partition.topic, partition: 3, offset: 1),
             receivedAt: Samples.noon)
         return Decision(
-            submission: submission,
+            subject: .submission(submission),
             source: .record(
                 PartitionOwnership(partition: Samples.partition, generation: Generation(rawValue: generation))),
             content: content, attempts: 1, decidedAt: Samples.noon, owesCall: true)

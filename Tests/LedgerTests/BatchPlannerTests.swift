@@ -18,12 +18,12 @@ import Testing
                     transactionID: id, originalTransactionID: id, productID: "gems", environment: .production,
                     purchasedAt: Self.noon), of: product)
         }
+        let submission = Submission(
+            claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
+            evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1),
+            receivedAt: Self.noon)
         return Decision(
-            submission: Submission(
-                claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
-                evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1),
-                receivedAt: Self.noon),
-            source: source, content: .grant(purchases, by: .serverAPI), attempts: 1, decidedAt: Self.noon,
+            subject: .submission(submission), source: source, content: .grant(purchases, by: .serverAPI), attempts: 1, decidedAt: Self.noon,
             owesCall: owesCall)
     }
 
