@@ -22,9 +22,7 @@ public final class Certificate: @unchecked Sendable {
     public struct KeyUsage: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
 
-        public init(rawValue: UInt32) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         public static let digitalSignature = KeyUsage(rawValue: UInt32(KU_DIGITAL_SIGNATURE))
         public static let keyCertSign = KeyUsage(rawValue: UInt32(KU_KEY_CERT_SIGN))
@@ -46,7 +44,6 @@ public final class Certificate: @unchecked Sendable {
     /// First and last second of its validity, since 1970-01-01T00:00:00Z; nil if it ends before it begins.
     public let validity: ClosedRange<Int64>?
     public let publicKey: PublicKey
-    /// Whether it may issue certificates.
     public let isAuthority: Bool
     /// How many further authorities may stand below it; nil for any number.
     public let pathLength: Int?
@@ -116,9 +113,7 @@ public final class Certificate: @unchecked Sendable {
         return Authenticity.isConfirmed(X509_verify(handle, issuer.handle))
     }
 
-    public func hasExtension(_ identifier: String) -> Bool {
-        extensions.contains { $0.identifier == identifier }
-    }
+    public func hasExtension(_ identifier: String) -> Bool { extensions.contains { $0.identifier == identifier } }
 
     /// Decodes bytes that are one certificate, from first to last. OpenSSL reads BER, too, and lets bytes follow.
     private static func decode(_ der: [UInt8]) -> OpaquePointer? {
@@ -164,8 +159,7 @@ private struct CertificateReader {
     func extensions() -> [Certificate.Extension]? {
         var found: [Certificate.Extension] = []
         for index in 0..<max(X509_get_ext_count(handle), 0) {
-            guard let entry = X509_get_ext(handle, index),
-                let identifier = text(X509_EXTENSION_get_object(entry)),
+            guard let entry = X509_get_ext(handle, index), let identifier = text(X509_EXTENSION_get_object(entry)),
                 // RFC 5280, section 4.2: none stands twice, and which of two counts would be the reader's choice.
                 !found.contains(where: { $0.identifier == identifier })
             else { return nil }

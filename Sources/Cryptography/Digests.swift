@@ -25,7 +25,6 @@ public struct SHA256: ~Copyable {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// Adds bytes behind those that were added before.
     public mutating func update(_ bytes: some Collection<UInt8>) {
         withContiguousBytes(of: bytes) { bytes in
             if !bytes.isEmpty { require(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)) }
@@ -55,9 +54,7 @@ public struct SHA256Digest: Hashable, Sendable {
 
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-    init(_ fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        withUnsafeMutableBytes(of: &words, fill)
-    }
+    init(_ fill: (UnsafeMutableRawBufferPointer) -> Void) { withUnsafeMutableBytes(of: &words, fill) }
 
     /// A digest that was computed before, for example read from a database; nil unless these are 32 bytes.
     public init?(bytes: some Collection<UInt8>) {
@@ -132,9 +129,7 @@ private func digest(
 }
 
 /// A digest of a fetched algorithm fails only if memory is out.
-private func require(_ result: Int32) {
-    precondition(result == 1, "OpenSSL could not compute a digest")
-}
+private func require(_ result: Int32) { precondition(result == 1, "OpenSSL could not compute a digest") }
 
 /// Lends the bytes of a collection; copies them only if they do not lie together.
 func withContiguousBytes<Result>(

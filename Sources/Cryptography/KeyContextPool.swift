@@ -59,9 +59,7 @@ final class KeyContextPool: @unchecked Sendable {
         return body(context)
     }
 
-    private func take() -> OpaquePointer? {
-        lock.withLock { _ in idle.popLast() ?? EVP_PKEY_CTX_dup(template) }
-    }
+    private func take() -> OpaquePointer? { lock.withLock { _ in idle.popLast() ?? EVP_PKEY_CTX_dup(template) } }
 
     private func giveBack(_ context: OpaquePointer) {
         let isKept = lock.withLock { _ in

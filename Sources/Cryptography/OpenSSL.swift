@@ -40,11 +40,9 @@ package enum OpenSSL {
     }
 }
 
-/// The OpenSSL of this host.
 public enum CryptographicLibrary {
     /// This host's OpenSSL lacks algorithms: an operator corrects `openssl.cnf`.
     public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Such as `SHA2-256`.
         public let algorithms: [String]
 
         public var description: String { "OpenSSL does not offer \(algorithms.joined(separator: ", ")) here" }

@@ -10,7 +10,6 @@ internal import CLibcrypto
 /// `@unchecked Sendable`: the `EVP_PKEY` is never changed once it is here. OpenSSL allows its use by many threads, each
 /// with its own context. It is freed once, at the end of this object's life.
 public final class PrivateKey: @unchecked Sendable {
-    /// Largest text that is read, in bytes.
     public static let maxBytes = 16 << 10
 
     public enum Unusable: Error, Hashable, Sendable {
@@ -26,15 +25,13 @@ public final class PrivateKey: @unchecked Sendable {
     /// The public half of the key.
     public let publicKey: PublicKey
 
-    /// Takes over an `EVP_PKEY` of any kind.
     package init(owning handle: OpaquePointer) {
         self.handle = handle
         // Two owners from here on, each of which gives one reference back.
         EVP_PKEY_up_ref(handle)
         publicKey = PublicKey(owning: handle)
         es256 =
-            publicKey.kind == .p256
-            ? KeyContextPool(key: handle, .sign, digest: OpenSSL.sha256, usesRSA: false) : nil
+            publicKey.kind == .p256 ? KeyContextPool(key: handle, .sign, digest: OpenSSL.sha256, usesRSA: false) : nil
     }
 
     /// A key on P-256 from PEM text: `PRIVATE KEY` (RFC 7468, section 10), which Apple hands out, or `EC PRIVATE KEY`.
@@ -87,7 +84,6 @@ public final class PrivateKey: @unchecked Sendable {
 }
 
 extension PrivateKey: Equatable, CustomStringConvertible, CustomReflectable {
-    /// Whether two objects are the same key.
     public static func == (left: PrivateKey, right: PrivateKey) -> Bool { left.publicKey == right.publicKey }
 
     public var description: String { "PrivateKey" }

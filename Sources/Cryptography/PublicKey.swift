@@ -1,6 +1,5 @@
 internal import CLibcrypto
 
-/// A digest that a signature is made over.
 public enum MessageDigest: Hashable, Sendable {
     case sha1([UInt8])
     case sha256(SHA256Digest)
@@ -31,7 +30,6 @@ public final class PublicKey: @unchecked Sendable {
     private let sha256: KeyContextPool?
     private let sha1: KeyContextPool?
 
-    /// Takes over an `EVP_PKEY`.
     package init(owning handle: OpaquePointer) {
         self.handle = handle
         kind = Self.kind(of: handle)
@@ -129,7 +127,6 @@ public final class PublicKey: @unchecked Sendable {
 }
 
 extension PublicKey: Equatable {
-    /// Whether two objects are the same key.
     public static func == (left: PublicKey, right: PublicKey) -> Bool {
         left === right || EVP_PKEY_eq(left.handle, right.handle) == 1
     }

@@ -6,7 +6,6 @@ struct CurlOutcome {
     var text: String
     /// The connection was ready for the request, TLS included.
     var wasConnected: Bool
-    /// Some of the response came.
     var responseBegun: Bool
     /// OpenSSL's `X509_V_...` number.
     var verifyResult: Int

@@ -1,4 +1,3 @@
-/// One request to be made.
 public struct HTTPCall: Sendable {
     /// Names the call in its outcome; the client does not read it.
     public let token: UInt64
@@ -25,9 +24,7 @@ public struct HTTPCall: Sendable {
     }
 }
 
-/// The end of a call.
 public struct HTTPOutcome: Sendable {
-    /// The call's.
     public let token: UInt64
     /// The whole response, whatever its status, or why there is none.
     public let result: Result<HTTPResponse, HTTPFailure>
@@ -44,10 +41,8 @@ public struct HTTPOutcome: Sendable {
 /// Unchecked, because the compiler cannot see that nobody writes behind the pointer once the object is made.
 public final class HTTPBody: @unchecked Sendable {
     let start: UnsafeRawPointer
-    /// Bytes.
     public let count: Int
 
-    /// A body of parts, one after another.
     public init(_ parts: [some Collection<UInt8>]) {
         count = parts.reduce(0) { $0 + $1.count }
         // An address is needed for no bytes, too.
@@ -62,6 +57,5 @@ public final class HTTPBody: @unchecked Sendable {
 
     deinit { start.deallocate() }
 
-    /// A copy.
     public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: start, count: count)) }
 }

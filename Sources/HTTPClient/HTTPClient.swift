@@ -2,7 +2,6 @@ internal import Glibc
 public import Logging
 public import Metrics
 internal import Scheduling
-internal import Synchronization
 internal import Threading
 
 /// HTTPS requests over libcurl, many at a time, on one thread of its own, `http`.
@@ -31,26 +30,16 @@ public final class HTTPClient: Sendable {
     ) throws(HTTPClientError) {
         if let file = configuration.caFile, access(file, R_OK) != 0 { throw .unreadableAuthorities(errno: errno) }
         do throws(CurlFailure) { try CurlLibrary.initialize() } catch { throw .libraryFault(error) }
-        let start: Start
+        do throws(ThreadingError) { inbox = try HTTPInbox(configuration) } catch { throw HTTPClientError(error) }
+        // Handed over to its thread, which alone uses it from then on.
+        nonisolated(unsafe) let loop = try HTTPLoop(
+            configuration: configuration, inbox: inbox, metrics: HTTPClientMetrics(registry), logger: logger,
+            sink: sink)
         do throws(ThreadingError) {
-            start = try Start()
-            let inbox = try HTTPInbox(configuration)
-            self.inbox = inbox
-            thread = try OwnerThread(name: "http") {
-                do throws(HTTPClientError) {
-                    let loop = try HTTPLoop(
-                        configuration: configuration, inbox: inbox, metrics: HTTPClientMetrics(registry),
-                        logger: logger, sink: sink)
-                    start.report(nil)
-                    loop.run()
-                } catch {
-                    start.report(error)
-                }
-            }
+            thread = try OwnerThread(name: "http") { loop.run() }
         } catch {
             throw HTTPClientError(error)
         }
-        if let error = start.wait() { throw error }
     }
 
     deinit { inbox.stop() }
@@ -70,24 +59,6 @@ public final class HTTPClient: Sendable {
     public func stop() {
         inbox.stop()
         thread.join()
-    }
-}
-
-/// How the thread's start went.
-private final class Start: Sendable {
-    private let error = Mutex<HTTPClientError?>(nil)
-    private let reported: WakeDescriptor
-
-    init() throws(ThreadingError) { reported = try WakeDescriptor() }
-
-    func report(_ error: HTTPClientError?) {
-        self.error.withLock { $0 = error }
-        reported.signal()
-    }
-
-    func wait() -> HTTPClientError? {
-        reported.wait()
-        return error.withLock { $0 }
     }
 }
 

@@ -16,7 +16,6 @@ public enum HTTPClientError: Error, Sendable, Hashable, CustomStringConvertible 
     /// This libcurl lacks something: 7.87 is the oldest that has all. The start fails.
     case libraryFault(CurlFailure)
 
-    /// One line for people.
     public var description: String {
         switch self {
         case .invalidURL: "the URL cannot be read, or has a user name, password or fragment in it"
@@ -44,9 +43,7 @@ enum CurlLibrary {
     /// Once per process, thread-safe as every static is; never undone, because others in the process may use libcurl.
     private static let code = curl_global_init(Int(CURL_GLOBAL_ALL))
 
-    static func initialize() throws(CurlFailure) {
-        guard code == CURLE_OK else { throw CurlFailure(code) }
-    }
+    static func initialize() throws(CurlFailure) { guard code == CURLE_OK else { throw CurlFailure(code) } }
 }
 
 extension CurlFailure {

@@ -30,7 +30,6 @@ public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
 public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
     /// Can have a password in it.
     let url: String
-    /// Scheme, host and port.
     public let description: String
 
     /// - Parameter url: `http://host:port`, with `user:password@` where the proxy asks for them.

@@ -39,7 +39,6 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
         self.failure = failure
     }
 
-    /// One line for people.
     public var description: String { failure.map { "\(text): \($0)" } ?? text }
 
     public static let stopped = HTTPFailure(.stopped, "the client was stopped")

@@ -26,7 +26,7 @@ final class HTTPInbox: Sendable {
 }
 
 /// Drives libcurl in turns: waits, lets it act, starts the calls for which there is a place, and hands over the
-/// outcomes in one batch. Everything in it is born on its thread and ends there.
+/// outcomes in one batch. One thread at a time uses it.
 final class HTTPLoop {
     private let inbox: HTTPInbox
     private let sink: ([HTTPOutcome]) -> Void
@@ -84,11 +84,7 @@ final class HTTPLoop {
         let isBusy = !outcomes.isEmpty || queue.hasNext
         var failure: CurlFailure?
         watcher.wait(until: isBusy ? .now : handles.deadline) { event in
-            do throws(CurlFailure) {
-                try handles.act(on: event)
-            } catch {
-                failure = error
-            }
+            do throws(CurlFailure) { try handles.act(on: event) } catch { failure = error }
         }
         if let failure { throw failure }
         takeCalls()
@@ -165,7 +161,6 @@ struct CallQueue<Call> {
     private var calls: [Call] = []
     /// Calls before it were taken.
     private var first = 0
-    /// Calls that have a place.
     private(set) var inFlight = 0
 
     init(maxInFlight: Int, maxQueued: Int) {
@@ -173,10 +168,8 @@ struct CallQueue<Call> {
         self.maxQueued = maxQueued
     }
 
-    /// Calls that wait.
     var count: Int { calls.count - first }
 
-    /// Whether ``takeNext()`` has a call.
     var hasNext: Bool { count > 0 && inFlight < maxInFlight }
 
     /// Adds a call at the end; false if there is no room for it.
@@ -250,9 +243,7 @@ public struct HTTPClientMetrics: Sendable {
         self.queued.set(queued)
     }
 
-    func connectionsOpened(_ count: Int) {
-        if count > 0 { connectionsOpened.increment(by: count) }
-    }
+    func connectionsOpened(_ count: Int) { if count > 0 { connectionsOpened.increment(by: count) } }
 
     func record(_ result: Result<HTTPResponse, HTTPFailure>) {
         switch result {

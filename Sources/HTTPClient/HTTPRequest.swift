@@ -48,7 +48,6 @@ public final class HTTPRequest: Sendable {
     }
 }
 
-/// One field of a header section.
 public struct HTTPHeader: Sendable, Hashable, CustomStringConvertible {
     /// As written; compared without regard to case.
     public let name: String

@@ -104,7 +104,6 @@ final class MultiHandle {
         return nil
     }
 
-    /// The tokens of what is under way.
     var tokens: [UInt64] { transfers.map(\.token) }
 
     private func remove(_ transfer: Transfer) {
@@ -141,8 +140,7 @@ final class MultiHandle {
         }
         // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its
         // time limit.
-        watcher.watch(
-            descriptor, owner: handle.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
+        watcher.watch(descriptor, owner: handle.owner, read: what & CURL_POLL_IN != 0, write: what & CURL_POLL_OUT != 0)
         return 0
     }
 
@@ -155,9 +153,7 @@ final class MultiHandle {
 
     /// Before the number is another socket's.
     private static let socketEnds: curl_closesocket_callback = { context, descriptor in
-        if let context {
-            Unmanaged<SocketWatcher>.fromOpaque(context).takeUnretainedValue().idle.closed(descriptor)
-        }
+        if let context { Unmanaged<SocketWatcher>.fromOpaque(context).takeUnretainedValue().idle.closed(descriptor) }
         return close(descriptor)
     }
 
@@ -225,9 +221,7 @@ final class MultiHandlePool {
     }
 
     /// Lets libcurl act on a socket that became ready.
-    func act(on event: SocketWatcher.Event) throws(CurlFailure) {
-        try handles[Int(event.owner)]?.act(on: event)
-    }
+    func act(on event: SocketWatcher.Event) throws(CurlFailure) { try handles[Int(event.owner)]?.act(on: event) }
 
     /// Lets libcurl act on its timers where they are due.
     func actOnTimers(at now: Instant) throws(CurlFailure) {
@@ -236,12 +230,9 @@ final class MultiHandlePool {
 
     /// Takes the transfers that are over off their handles.
     func takeEnded(_ body: (Transfer, CURLcode) -> Void) {
-        for case let handle? in handles {
-            while let (transfer, code) = handle.nextEnded() { body(transfer, code) }
-        }
+        for case let handle? in handles { while let (transfer, code) = handle.nextEnded() { body(transfer, code) } }
     }
 
-    /// The tokens of what is under way.
     var tokens: [UInt64] { handles.flatMap { $0?.tokens ?? [] } }
 
     private func handle(at place: Int) throws(CurlFailure) -> MultiHandle {

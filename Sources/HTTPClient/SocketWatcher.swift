@@ -4,7 +4,6 @@ internal import Threading
 
 /// The poller of all multi handles, and the state of its sockets. Lives on the loop's thread only.
 final class SocketWatcher {
-    /// Something happened to a socket.
     struct Event {
         let descriptor: Int32
         /// The multi handle's place in its pool.

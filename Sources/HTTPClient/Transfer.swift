@@ -8,7 +8,6 @@ internal import CLibcurl
 final class Transfer {
     private(set) var token: UInt64 = 0
     let easy: UnsafeMutableRawPointer
-    /// Its place in the multi handle's list.
     var position = 0
     private let errorText: UnsafeMutablePointer<CChar>
     private let configuration: HTTPClientConfiguration

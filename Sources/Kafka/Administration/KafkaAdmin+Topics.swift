@@ -1,6 +1,5 @@
 internal import CLibrdkafka
 
-/// A topic to be created.
 public struct KafkaNewTopic: Sendable, Hashable {
     public var name: String
     /// They can be added later, never taken away.

@@ -28,7 +28,6 @@ public struct KafkaAdmin: Sendable {
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
-    ///
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
     ///   `timeout`, configuration errors.
     public func committedOffsets(
@@ -39,8 +38,6 @@ public struct KafkaAdmin: Sendable {
         }
     }
 
-    /// Runs `body` with a client of its own.
-    ///
     /// - Parameter group: makes the client a consumer that knows this group, and is no member of it.
     func withClient<Value>(
         knowing group: String? = nil, _ body: (ClientHandle) throws(KafkaError) -> Value
@@ -141,9 +138,7 @@ enum AdminRequest {
     }
 }
 
-/// A cluster's answer about itself.
 public struct KafkaClusterDescription: Sendable, Equatable {
-    /// The state of one topic's partitions.
     public struct Partitions: Sendable, Hashable {
         public let count: Int
         /// Partitions that can be neither read nor written at present.
@@ -153,16 +148,13 @@ public struct KafkaClusterDescription: Sendable, Equatable {
         public let inSyncReplicas: Int
     }
 
-    /// One topic that was asked about.
     public enum Topic: Sendable, Hashable {
         case present(Partitions)
-        /// There is none of this name.
         case missing
         /// The cluster does not tell; a missing right is `denied`.
         case failed(KafkaError)
     }
 
-    /// How many there are.
     public let brokers: Int
     public let topics: [String: Topic]
 }

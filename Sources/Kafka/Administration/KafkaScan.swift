@@ -34,9 +34,7 @@ public struct KafkaScan: Sendable {
     ///
     /// - Parameter take: receives records of one partition at a time; returns whether to go on.
     /// - Throws: `transient` when brokers are silent for long, `denied`, configuration errors.
-    public func read(
-        _ stretches: [KafkaPartition: Range<Int64>], _ take: (KafkaBatch) -> Bool
-    ) throws(KafkaError) {
+    public func read(_ stretches: [KafkaPartition: Range<Int64>], _ take: (KafkaBatch) -> Bool) throws(KafkaError) {
         var progress = ScanProgress(ends: stretches.filter { !$0.value.isEmpty }.mapValues(\.upperBound))
         guard !progress.isFinished else { return }
         let handle = try open(from: stretches.filter { !$0.value.isEmpty }.mapValues(\.lowerBound))
@@ -115,6 +113,5 @@ struct ScanProgress {
         return offset < end
     }
 
-    /// There is nothing more in a partition.
     mutating func end(_ partition: KafkaPartition) { ends[partition] = nil }
 }

@@ -9,7 +9,6 @@ struct ClientEvent: ~Copyable {
         case error(rd_kafka_resp_err_t, text: String, isFatal: Bool)
         case statistics(String)
         case rebalance(rd_kafka_resp_err_t, [KafkaPartition])
-        /// The answer to a commit.
         case committed(rd_kafka_resp_err_t)
         /// Delivery reports, to be read with ``forEachDelivery(_:)``.
         case deliveries
@@ -104,7 +103,6 @@ final class ClientQueue {
 
     func stopSignalling() { rd_kafka_queue_io_event_enable(pointer, -1, nil, 0) }
 
-    /// The next event; waits for one up to `milliseconds`.
     func nextEvent(milliseconds: Int32 = 0) -> ClientEvent? { ClientEvent(rd_kafka_queue_poll(pointer, milliseconds)) }
 
     /// Takes records without waiting, as many as there are and `buffer` holds. The caller destroys each.

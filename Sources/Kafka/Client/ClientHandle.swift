@@ -59,7 +59,6 @@ final class ClientHandle: @unchecked Sendable {
         }
     }
 
-    /// The fatal error that librdkafka raised, if it did.
     var fatalError: KafkaError? {
         var text = [CChar](repeating: 0, count: 512)
         let code = rd_kafka_fatal_error(pointer, &text, text.count)
@@ -111,8 +110,7 @@ struct ClientProperties: Sendable {
     init(_ configuration: KafkaClientConfiguration, defaults: [String: String], rules: [Rule]) throws(KafkaError) {
         for rule in Self.commonRules + rules {
             guard let value = configuration.properties[rule.key], !rule.allowed.contains(value) else { continue }
-            throw .refusedProperty(
-                key: rule.key, text: "the property \(rule.key) cannot be set so: \(rule.reason)")
+            throw .refusedProperty(key: rule.key, text: "the property \(rule.key) cannot be set so: \(rule.reason)")
         }
         values = [
             "bootstrap.servers": configuration.bootstrapServers,
@@ -174,7 +172,6 @@ public struct KafkaClientConfiguration: Sendable {
     /// its guarantees depend on are refused. Values are never logged.
     public var properties: [String: String]
 
-    /// Defaults for everything but the address.
     public init(bootstrapServers: String, clientID: String = "grantor", properties: [String: String] = [:]) {
         self.bootstrapServers = bootstrapServers
         self.clientID = clientID

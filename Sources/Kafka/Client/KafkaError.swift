@@ -19,7 +19,6 @@ public enum KafkaError: Error, Sendable, Hashable {
     /// The operating system gave no descriptor, thread or memory. The process stops, its supervisor starts it again.
     case resourcesExhausted(String)
 
-    /// Advice on what to do about an error.
     public enum Disposition: Sendable, Hashable {
         /// Try the same again after a pause.
         case retry
@@ -41,9 +40,7 @@ public enum KafkaError: Error, Sendable, Hashable {
     }
 
     /// The property that the configuration is refused for, where it is one.
-    public var property: String? {
-        if case .refusedProperty(let key, _) = self { key } else { nil }
-    }
+    public var property: String? { if case .refusedProperty(let key, _) = self { key } else { nil } }
 
     /// The words of librdkafka or the broker, where it was one of them that failed.
     public var failure: KafkaFailure? {
@@ -74,7 +71,6 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Int32
     /// The code's name without its prefix, like `_MSG_TIMED_OUT` or `TOPIC_AUTHORIZATION_FAILED`.
     public let name: String
-    /// A sentence for a person.
     public let text: String
 
     /// `name: text`.
@@ -110,8 +106,7 @@ extension KafkaError {
             RD_KAFKA_RESP_ERR_POLICY_VIOLATION, RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE,
             RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION, RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS:
             self = .rejected(failure)
-        default:
-            self = .transient(failure)
+        default: self = .transient(failure)
         }
     }
 
@@ -125,7 +120,6 @@ extension KafkaError {
         throw classified
     }
 
-    /// Throws the error for `code`, unless it is success.
     static func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }

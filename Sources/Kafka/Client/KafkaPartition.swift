@@ -1,6 +1,5 @@
 internal import CLibrdkafka
 
-/// One partition of one topic.
 public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
     public let topic: String
     /// From 0.

@@ -11,7 +11,6 @@ public struct KafkaBatch: Sendable, Hashable {
 
 /// One record, copied out of librdkafka's memory.
 public struct KafkaRecord: Sendable, Hashable {
-    /// Its place in the partition.
     public let offset: Int64
     /// Milliseconds since 1970 in UTC, by the producer's or the broker's clock as the topic is set; nil if unknown.
     public let timestampMilliseconds: Int64?
@@ -62,8 +61,7 @@ extension KafkaRecord {
             offset: message.pointee.offset,
             timestampMilliseconds: kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : timestamp,
             key: Self.bytes(message.pointee.key, message.pointee.key_len),
-            value: Self.bytes(message.pointee.payload, message.pointee.len),
-            headers: Self.headers(message))
+            value: Self.bytes(message.pointee.payload, message.pointee.len), headers: Self.headers(message))
     }
 
     private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {

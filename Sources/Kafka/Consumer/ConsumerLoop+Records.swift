@@ -35,8 +35,7 @@ extension ConsumerLoop {
         func collect() {
             guard !records.isEmpty else { return }
             assignment.advance(partition, to: reading.next)
-            batches.append(
-                KafkaBatch(partition: partition, assignmentID: reading.assignmentID, records: records))
+            batches.append(KafkaBatch(partition: partition, assignmentID: reading.assignmentID, records: records))
             records = []
         }
         var taken = (records: 0, bytes: 0)

@@ -99,8 +99,7 @@ final class ConsumerLoop {
             for call in assignment.stop(partitions, isIncremental: isIncremental) { carryOut(call) }
         case .commit(let offsets): commits.add(offsets)
         case .fetchCommitted(let partitions): fetchCommitted(partitions)
-        case .stop(let deadline):
-            if leaving == nil { leaving = GroupLeaving(until: deadline, now: .now) }
+        case .stop(let deadline): if leaving == nil { leaving = GroupLeaving(until: deadline, now: .now) }
         }
     }
 
@@ -173,8 +172,7 @@ final class ConsumerLoop {
     /// that begin with the topic and, in brackets, the partition's number.
     private func noteReset(_ text: String) {
         guard text.contains("out of range") else { return }
-        for partition in assignment.readings.keys
-        where text.contains("\(partition.topic) [\(partition.index)]") {
+        for partition in assignment.readings.keys where text.contains("\(partition.topic) [\(partition.index)]") {
             assignment.reset(partition)
         }
     }
@@ -271,8 +269,7 @@ extension ConsumerLoop {
         isJoining = true
         carryOut(assignment.revoke(partitions, isIncremental: isIncremental))
         (isLost ? metrics.losses : metrics.revocations).increment()
-        logger.info(
-            "Kafka partitions revoked", metadata: ["partitions": "\(partitions.count)", "lost": "\(isLost)"])
+        logger.info("Kafka partitions revoked", metadata: ["partitions": "\(partitions.count)", "lost": "\(isLost)"])
         if !partitions.isEmpty { sink(isLost ? .lost(partitions.sorted()) : .revoked(partitions.sorted())) }
     }
 

@@ -33,7 +33,6 @@ struct GroupLeaving {
     /// Longest wait for the answer that it was left.
     static let leaveLimit = Duration.seconds(5)
 
-    /// The end of all of it.
     let deadline: Instant
     private var state: State
 
@@ -85,7 +84,6 @@ struct GroupLeaving {
 struct OffsetCommits {
     /// Offsets that wait: one per partition, the latest.
     private var waiting: [KafkaPartition: Int64] = [:]
-    /// Whether a commit is to be answered.
     private var isUnderWay = false
     /// Nothing is committed during a rebalance under the cooperative protocol. The answer "illegal generation" makes
     /// librdkafka before 2.10 discard the whole assignment.
@@ -107,7 +105,5 @@ struct OffsetCommits {
     mutating func answered() { isUnderWay = false }
 
     /// The other partitions are another member's: a commit for them would overwrite its own.
-    mutating func drop(except granted: Set<KafkaPartition>) {
-        waiting = waiting.filter { granted.contains($0.key) }
-    }
+    mutating func drop(except granted: Set<KafkaPartition>) { waiting = waiting.filter { granted.contains($0.key) } }
 }

@@ -4,7 +4,6 @@ internal import Scheduling
 /// The way a consumer joins its group, and how much it holds in memory.
 public struct KafkaConsumerConfiguration: Sendable {
     public var client: KafkaClientConfiguration
-    /// The group whose members share the topics.
     public var groupID: String
     /// The topics to read; a name that begins with `^` is a regular expression.
     public var topics: [String]
@@ -100,10 +99,7 @@ public struct KafkaConsumerConfiguration: Sendable {
         (strategyProperty, strategies, "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
         ("enable.auto.offset.store", ["false"], "offsets would be committed before their records are complete"),
         ("enable.auto.commit", ["false"], "offsets are committed by name, after the ledger has them"),
-        (
-            "auto.offset.reset", ["earliest", "beginning", "smallest"],
-            "records that were never read would be skipped"
-        ),
+        ("auto.offset.reset", ["earliest", "beginning", "smallest"], "records that were never read would be skipped"),
         ("isolation.level", ["read_committed"], "aborted records would be read"),
         ("enable.partition.eof", ["false"], "the end of a partition is no event here"),
     ]

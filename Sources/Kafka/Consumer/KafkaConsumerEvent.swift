@@ -59,7 +59,6 @@ public struct KafkaStart: Sendable, Hashable {
     }
 }
 
-/// A command of the owner for the consumer's thread.
 enum ConsumerCommand: Sendable {
     /// Totals since the start.
     case demand(records: Int64, bytes: Int64)

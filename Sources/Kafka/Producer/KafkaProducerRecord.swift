@@ -1,13 +1,11 @@
 internal import CLibrdkafka
 
-/// A record to be sent.
 public struct KafkaProducerRecord: Sendable, Hashable {
     public var topic: String
     /// Decides the partition, by librdkafka's `consistent_random` unless configured otherwise; nil is a null key.
     public var key: [UInt8]?
     /// Nil is a null value (a tombstone).
     public var value: [UInt8]?
-    /// In order; names may repeat.
     public var headers: [KafkaHeader]
 
     public init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: [KafkaHeader] = []) {
@@ -20,12 +18,10 @@ public struct KafkaProducerRecord: Sendable, Hashable {
 
 /// The fate of a record that a producer had accepted.
 public struct KafkaDeliveryReport: Sendable, Hashable {
-    /// The number that the record was given with.
     public let token: UInt64
     public internal(set) var result: KafkaDelivery
 }
 
-/// The result of a record that was taken.
 public enum KafkaDelivery: Sendable, Hashable {
     /// All in-sync replicas have it, at this place.
     case acknowledged(partition: Int32, offset: Int64)
@@ -61,8 +57,7 @@ public enum KafkaRefusal: Sendable, Hashable {
             self = .topicUnknown
         case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
             self = .timedOut
-        case RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR__STATE:
-            self = .clientReplaced
+        case RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR__STATE: self = .clientReplaced
         case RD_KAFKA_RESP_ERR__PURGE_QUEUE, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT: self = .closed
         default: self = .other(KafkaFailure(code))
         }
@@ -82,7 +77,6 @@ public enum KafkaRefusal: Sendable, Hashable {
     }
 }
 
-/// The immediate answer to a record.
 public enum KafkaAcceptance: Sendable, Hashable {
     /// A delivery report with the token follows.
     case accepted

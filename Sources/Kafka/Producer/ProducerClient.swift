@@ -123,7 +123,6 @@ struct TokenTable {
     private var tokens: [UInt64?] = []
     private var free: [Int] = []
 
-    /// Tokens without an answer.
     var count: Int { tokens.count - free.count }
 
     /// - Returns: its place.
@@ -160,7 +159,6 @@ struct RecreationBudget {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes one replacement, if there is one left.
     mutating func take(now: Instant) -> Bool {
         spent.removeAll { now - $0 >= Self.span }
         guard spent.count < limit else { return false }
