@@ -25,7 +25,6 @@ public struct LocalChecker: Sendable {
 
     /// Checks a submission's evidence. Evidence of no known form is rejected, and evidence that Apple signed is
     /// decided, at no cost to Apple.
-    ///
     /// - Parameters:
     ///   - isRetry: The submission was accepted before and waits in `retries`: if its app is not configured any more,
     ///     it is held.

@@ -57,7 +57,6 @@ public final class Certificate: @unchecked Sendable {
     package let handle: OpaquePointer
 
     /// Reads DER.
-    ///
     /// - Throws: `CertificateUnreadable` for bytes that are not one certificate of version 3 in DER, of up to
     ///   ``maxBytes``; and for one with an extension that stands twice or contradicts itself.
     public init(der: some Collection<UInt8>) throws(CertificateUnreadable) {
@@ -96,7 +95,6 @@ public final class Certificate: @unchecked Sendable {
     }
 
     /// Reads the certificates in a PEM text, in their order (RFC 7468, section 5). Text around them is passed over.
-    ///
     /// - Throws: `CertificateUnreadable` if one of them cannot be read.
     public static func certificates(pem: String) throws(CertificateUnreadable) -> [Certificate] {
         guard let blocks = pemBlocks("CERTIFICATE", in: pem) else { throw CertificateUnreadable() }

@@ -79,7 +79,6 @@ public struct SHA256Digest: Hashable, Sendable {
     }
 
     public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
-
     public func hash(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
 }
 

@@ -51,7 +51,6 @@ final class KeyContextPool: @unchecked Sendable {
     }
 
     /// Lends a context to the calling thread.
-    ///
     /// - Returns: nil if memory is out.
     func withContext<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
         guard let context = take() else { return nil }

@@ -53,7 +53,6 @@ public enum CryptographicLibrary {
     /// Call it at the start, before anything else of this module. `openssl.cnf` may remove the providers, and no digest
     /// can be computed without its algorithm. Call it also before other libraries that use OpenSSL, such as libcurl.
     /// Only the first caller can prevent its clean-up at exit, when threads still run.
-    ///
     /// - Throws: `Unusable` with the algorithms that are missing.
     public static func check() throws(Unusable) {
         let missing = [OpenSSL.sha256, OpenSSL.sha1].filter { !$0.isAvailable }

@@ -85,7 +85,6 @@ public final class PrivateKey: @unchecked Sendable {
 
 extension PrivateKey: Equatable, CustomStringConvertible, CustomReflectable {
     public static func == (left: PrivateKey, right: PrivateKey) -> Bool { left.publicKey == right.publicKey }
-
     public var description: String { "PrivateKey" }
     public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

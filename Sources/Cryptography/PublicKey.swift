@@ -157,7 +157,6 @@ enum ECDSASignature {
     private static let maxDERByteCount = 2 + 2 * (2 + 1 + scalarByteCount)
 
     /// Lends the signature in DER. Whether `r` and `s` are in the range that a signature needs is for OpenSSL to say.
-    ///
     /// - Parameter raw: of `rawByteCount` bytes.
     static func withDER(raw: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: maxDERByteCount, alignment: 1) { der in
@@ -173,7 +172,6 @@ enum ECDSASignature {
     }
 
     /// Appends an INTEGER: no zeros in front, but one before a bit that would make it negative.
-    ///
     /// - Returns: where it ends.
     private static func append(
         _ number: UnsafeRawBufferPointer, to der: UnsafeMutableRawBufferPointer, at start: Int

@@ -56,6 +56,5 @@ public final class HTTPBody: @unchecked Sendable {
     }
 
     deinit { start.deallocate() }
-
     public var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: start, count: count)) }
 }

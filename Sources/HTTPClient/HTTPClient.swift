@@ -16,7 +16,6 @@ public final class HTTPClient: Sendable {
     private let thread: OwnerThread
 
     /// Starts the thread; nothing is connected yet.
-    ///
     /// - Parameters:
     ///   - logger: Gets failures at debug level: their kind and libcurl's text.
     ///   - sink: Gets every call's outcome once, on the client's thread, at most once in a turn of its loop and with all
@@ -49,7 +48,6 @@ public final class HTTPClient: Sendable {
     /// A call waits if too many are in flight; time limits count from the end of that wait. A kept connection may be
     /// closed just as it is used again. If no byte of the response has come, libcurl sends the request again on a new
     /// connection. So a request may arrive twice.
-    ///
     /// - Returns: false if the client is stopped; then none of them gets an outcome.
     @discardableResult
     public func send(_ calls: [HTTPCall]) -> Bool { inbox.calls.post(contentsOf: calls) }

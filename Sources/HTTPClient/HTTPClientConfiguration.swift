@@ -34,6 +34,5 @@ public struct HTTPClientConfiguration: Sendable {
 extension Duration {
     /// Rounded up, so that a limit above zero never becomes libcurl's zero, which means none.
     var wholeMilliseconds: Int { Int((self / .milliseconds(1)).rounded(.up)) }
-
     var wholeSeconds: Int { Int(components.seconds) }
 }

@@ -53,6 +53,5 @@ extension CurlFailure {
     }
 
     init(_ code: CURLMcode) { self.init(code: code.rawValue, text: String(cString: curl_multi_strerror(code))) }
-
     static var outOfMemory: CurlFailure { CurlFailure(CURLE_OUT_OF_MEMORY) }
 }

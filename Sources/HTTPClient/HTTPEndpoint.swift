@@ -10,7 +10,6 @@ public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     /// Checks the URL; nothing is connected.
-    ///
     /// - Parameters:
     ///   - baseURL: `https`, without user name, password and fragment, at most 8,192 bytes.
     ///   - proxy: An HTTP proxy that tunnels to the service. Nil: none, whatever the environment says.

@@ -169,7 +169,6 @@ struct CallQueue<Call> {
     }
 
     var count: Int { calls.count - first }
-
     var hasNext: Bool { count > 0 && inFlight < maxInFlight }
 
     /// Adds a call at the end; false if there is no room for it.

@@ -18,7 +18,6 @@ public final class HTTPRequest: Sendable {
     let url: String
 
     /// Checks a request.
-    ///
     /// - Parameters:
     ///   - path: Follows the endpoint's URL; empty, or begins with `/` or `?`.
     ///   - headers: `Content-Length`, `Transfer-Encoding` and `Connection` are refused; 16 KiB in all.

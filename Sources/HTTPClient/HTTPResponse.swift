@@ -36,7 +36,6 @@ struct HeaderLines: Sendable {
     private var bytes: [UInt8] = []
 
     mutating func append(_ line: some RandomAccessCollection<UInt8>) { bytes.append(contentsOf: line) }
-
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// The first value of the field of this name.

@@ -209,7 +209,6 @@ final class MultiHandlePool {
     }
 
     /// Starts a transfer and keeps it until it is over.
-    ///
     /// - Precondition: fewer than `maxInFlight` are under way.
     func add(_ transfer: Transfer) throws(CurlFailure) {
         dropUnneeded(.now)

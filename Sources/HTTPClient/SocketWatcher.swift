@@ -34,7 +34,6 @@ final class SocketWatcher {
     }
 
     /// Watches a descriptor from now on. One that the kernel has no room for is counted (``unwatched``).
-    ///
     /// - Parameter owner: Reported with it.
     func watch(_ descriptor: Int32, owner: UInt32, read: Bool, write: Bool) {
         var interest: Poller.Interest = []
@@ -123,7 +122,6 @@ struct IdleSockets {
     mutating func beginBatch() { batch += 1 }
 
     /// The socket is idle from now on.
-    ///
     /// - Returns: false for a descriptor that is no socket of libcurl's.
     @discardableResult
     mutating func insert(_ descriptor: Int32) -> Bool {
@@ -134,7 +132,6 @@ struct IdleSockets {
     }
 
     /// The socket is in use from now on.
-    ///
     /// - Returns: whether it was idle.
     @discardableResult
     mutating func remove(_ descriptor: Int32) -> Bool {

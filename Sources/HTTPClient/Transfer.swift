@@ -47,7 +47,6 @@ final class Transfer {
     }
 
     /// Takes a call, which differs from the last in its body alone for the most part.
-    ///
     /// - Precondition: the last one is over, and its handle off the multi handle.
     /// - Throws: as `init` does; the object cannot be used any more then.
     func prepare(_ call: HTTPCall) throws(CurlFailure) {
@@ -71,7 +70,6 @@ final class Transfer {
     }
 
     /// Gives back the memory that only the call that is over needed.
-    ///
     /// - Returns: whether the transfer can take another call. libcurl fails at the sixth resent request of a handle,
     ///   counted over its whole life. So a handle that resent a request once is not used again.
     func release() -> Bool {
@@ -165,7 +163,6 @@ struct TransferPool {
     init(configuration: HTTPClientConfiguration) { self.configuration = configuration }
 
     /// Keeps a transfer that is over and off the multi handle, if it can be used again.
-    ///
     /// - Parameter endedWell: whether libcurl had nothing to object.
     mutating func add(_ transfer: Transfer, endedWell: Bool) {
         guard endedWell, transfers.count < configuration.maxInFlight, transfer.release() else { return }

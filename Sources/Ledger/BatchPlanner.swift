@@ -31,7 +31,6 @@ public struct BatchPlanner: Sendable {
         private var known: ClaimDigest?
 
         init(_ decision: Decision) { self.decision = decision }
-
         var isOpen: Bool { if case .open = state { true } else { false } }
         var claimant: Claimant { decision.claimant }
         var isLeased: Bool { if case .retry = decision.source { true } else { false } }
@@ -58,7 +57,6 @@ public struct BatchPlanner: Sendable {
     // MARK: Ownership
 
     /// Ends every decision whose generation or lease is not the present one.
-    ///
     /// - Parameter owned: One per decision, in order.
     public mutating func admit(_ owned: [Bool]) {
         for index in entries.indices where !owned[index] { entries[index].state = .ended(.notOwned) }
@@ -160,7 +158,6 @@ public struct BatchPlanner: Sendable {
     }
 
     /// Decides all that is open.
-    ///
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.

@@ -145,7 +145,6 @@ struct JudgedClaim {
     }
 
     /// Judges a purchase that was not added.
-    ///
     /// - Parameter holder: Nil where it is not visible yet.
     mutating func add(_ holder: StoredGrant?, productID: ProductID?, _ reference: GrantReference) {
         guard let holder else {

@@ -28,13 +28,11 @@ public protocol LedgerOperator: AnyObject {
     func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool
 
     /// Makes the rows of a submission in `retries` due at once.
-    ///
     /// - Returns: How many there are.
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int
 
     /// Deletes the rows of a submission from `retries` and fails it. If its user has a grant of it, the grant's event
     /// is told again instead. Events go to the outbox. An attempt that is under way comes too late.
-    ///
     /// - Returns: The outcome of each row; empty if nothing of the submission waits.
     func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome]
 }

@@ -59,11 +59,9 @@ final class Database {
 
     /// The number in the first column of a query's first row; 0 without a row.
     func number(_ sql: String) throws(StoreError) -> Int64 { try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0 }
-
     func text(_ sql: String) throws(StoreError) -> String? { try statement(sql).first({ _ in }) { $0.text(0) } }
 
     /// A page of a query's rows, the newest first by the sequence of its table.
-    ///
     /// - Parameter filters: Conditions, and the value of the parameter in each. One without a value is not part of the
     ///   statement, so that the others find their indexes.
     func page<Row>(

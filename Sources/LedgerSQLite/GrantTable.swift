@@ -23,7 +23,6 @@ struct GrantTable {
         """
 
     /// Tries grants in order.
-    ///
     /// - Parameters:
     ///   - isPlain: Whether a submission's answer keeps its grant out.
     ///   - partitions: The number of each grant's partition.

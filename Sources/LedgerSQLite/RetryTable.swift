@@ -78,7 +78,6 @@ struct RetryTable {
     }
 
     /// Leases the due rows of one request: signed ones first, in the order in which they are due.
-    ///
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
         let signed = try take(request, isSigned: true, most: request.limit, bytes: &bytes, now: now)

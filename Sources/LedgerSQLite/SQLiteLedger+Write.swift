@@ -41,7 +41,6 @@ extension SQLiteLedger {
     }
 
     /// Tells the planner which decisions count.
-    ///
     /// - Returns: The numbers of the partitions that the batch's rows name.
     private func admit(
         _ batch: [Decision], to planner: inout BatchPlanner

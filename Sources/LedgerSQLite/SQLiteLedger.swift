@@ -12,7 +12,6 @@ public final class SQLiteLedger: LedgerConnection {
     let clock: @Sendable () -> Timestamp
 
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
-    ///
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
     /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer
     ///   one; `.unavailable` if another process keeps it locked or the disk is full.
@@ -24,7 +23,6 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    ///
     /// - Throws: `.unusable` if there is none, or one of another version, or if a setting does not take that its
     ///   promises rest on; `.unavailable` if another process keeps it locked.
     public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {

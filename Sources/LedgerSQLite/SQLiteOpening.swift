@@ -60,7 +60,6 @@ struct SQLiteOpening {
     }
 
     /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
-    ///
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
         do throws(StoreError) {

@@ -20,7 +20,6 @@ final class Statement {
     func finalize() { sqlite3_finalize(pointer) }
 
     /// Runs a statement that returns no rows.
-    ///
     /// - Returns: How many rows it inserted, updated or deleted.
     @discardableResult
     func run(_ bind: (inout Binder) -> Void) throws(StoreError) -> Int {
@@ -29,7 +28,6 @@ final class Statement {
     }
 
     /// Runs a query and reads its rows in order.
-    ///
     /// - Parameter isEnough: Asked after each row; the rest is left once it is true.
     func rows<Row>(
         _ bind: (inout Binder) -> Void, until isEnough: (Row) -> Bool = { _ in false },
@@ -110,9 +108,7 @@ struct Binder {
     }
 
     mutating func integer(_ value: Int64?) { values.append(value.map { .integer($0) } ?? .null) }
-
     mutating func integer(_ value: Int) { integer(Int64(value)) }
-
     mutating func time(_ value: Timestamp?) { integer(value?.milliseconds) }
 
     mutating func text(_ value: String?) {
@@ -168,7 +164,6 @@ struct Binder {
     }
 
     /// Runs a block while the statement has the values.
-    ///
     /// - Parameter body: Gets SQLite's answer; after the first failure no more values are bound.
     fileprivate func withBound<Outcome>(to statement: OpaquePointer, _ body: (CInt) -> Outcome) -> Outcome {
         bytes.withUnsafeBytes { buffer in
@@ -210,19 +205,12 @@ struct Columns {
     private let statement: OpaquePointer
 
     fileprivate init(statement: OpaquePointer) { self.statement = statement }
-
     func isNull(_ column: CInt) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
-
     func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(statement, column) }
-
     func int(_ column: CInt) -> Int { Int(integer(column)) }
-
     func optionalInteger(_ column: CInt) -> Int64? { isNull(column) ? nil : integer(column) }
-
     func time(_ column: CInt) -> Timestamp { Timestamp(milliseconds: integer(column)) }
-
     func optionalTime(_ column: CInt) -> Timestamp? { optionalInteger(column).map(Timestamp.init(milliseconds:)) }
-
     func text(_ column: CInt) -> String { optionalText(column) ?? "" }
 
     func optionalText(_ column: CInt) -> String? {
@@ -233,7 +221,6 @@ struct Columns {
     }
 
     func identifier<Kind>(_ column: CInt) -> Identifier<Kind> { Identifier(text(column)) }
-
     func optionalIdentifier<Kind>(_ column: CInt) -> Identifier<Kind>? { optionalText(column).map { Identifier($0) } }
 
     func blob(_ column: CInt) -> [UInt8] {

@@ -48,7 +48,8 @@ import Testing
                 receivedAt: Samples.noon)
             let results = try ledger.write([
                 Decision(
-                    subject: .submission(submission), source: .record(ownership), content: .grant([granted], by: .serverAPI),
+                    subject: .submission(submission), source: .record(ownership),
+                    content: .grant([granted], by: .serverAPI),
                     attempts: 1, decidedAt: Samples.noon)
             ])
             switch results[0] {

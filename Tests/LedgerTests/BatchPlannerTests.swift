@@ -23,7 +23,8 @@ import Testing
             evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1),
             receivedAt: Self.noon)
         return Decision(
-            subject: .submission(submission), source: source, content: .grant(purchases, by: .serverAPI), attempts: 1, decidedAt: Self.noon,
+            subject: .submission(submission), source: source, content: .grant(purchases, by: .serverAPI), attempts: 1,
+            decidedAt: Self.noon,
             owesCall: owesCall)
     }
 

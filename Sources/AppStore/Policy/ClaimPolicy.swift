@@ -31,7 +31,6 @@ struct ClaimPolicy: Sendable {
     /// final, and a paid purchase would never be granted. Otherwise the purchases that pass are verified, oldest first.
     /// If none passes, the newest one's rejection stands. A claimed purchase that is absent may not have reached
     /// Apple's records yet, so that is a doubt.
-    ///
     /// - Parameters:
     ///   - unreadable: Purchases that the evidence attests in a form that is not known.
     ///   - attestsTokens: Whether the evidence names a purchase's account token where there is one.

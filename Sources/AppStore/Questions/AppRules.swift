@@ -24,7 +24,6 @@ public final class AppRules: Sendable {
     let confirmsSignedTransactionsOlderThan: Duration?
 
     /// An app as configured.
-    ///
     /// - Parameter serverAPI: The app's key; nil if it has none, and then nothing is confirmed or looked up.
     public init(
         app: App, receipts: ReceiptMethod, sharedSecrets: [SharedSecret] = [], serverAPI: ServerAPICredentials? = nil,
@@ -97,7 +96,6 @@ public struct ServerAPICredentials: Sendable, RedactedSecret {
     let privateKey: PrivateKey
 
     /// Credentials as App Store Connect gives them out. One key serves both of Apple's environments.
-    ///
     /// - Parameters:
     ///   - issuerID: The issuer id, a UUID.
     ///   - keyID: The key's id, ten letters and digits.
@@ -182,7 +180,6 @@ public final class TokenMint: Sendable {
     }
 
     /// The token to use now. Signing takes microseconds, so callers may wait for each other.
-    ///
     /// - Returns: nil if the cryptographic library cannot sign, for want of random numbers.
     public func token(now: Timestamp) -> BearerToken? {
         state.withLock { state in

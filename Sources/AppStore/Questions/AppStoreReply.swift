@@ -6,7 +6,6 @@ public enum AppStoreReply: Hashable, Sendable {
     public static let maxBytes = 8 << 20
 
     /// A whole HTTP response, whatever it says.
-    ///
     /// - Parameter retryAfter: The value of its `Retry-After` header, as it came.
     case response(httpStatus: Int, retryAfter: String?, body: [UInt8])
     /// No whole response.

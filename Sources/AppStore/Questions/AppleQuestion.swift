@@ -26,12 +26,10 @@ public struct AppleQuestion: Sendable {
     public var lookedUpTransaction: TransactionID? { state.lookedUpTransaction }
 
     /// The next call, or the verdict where none can be made.
-    ///
     /// - Parameter now: wall-clock time, for the token of the App Store Server API.
     public func call(at now: Timestamp) -> AppleCallStep { state.call(at: now) }
 
     /// Reads the end of a call. If Apple refused the call's token, the app's next one is new.
-    ///
     /// - Parameters:
     ///   - call: The call that was made.
     ///   - now: Wall-clock time, for moments that Apple names relative to it.
@@ -45,7 +43,6 @@ public struct AppleQuestion: Sendable {
     }
 
     /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.
-    ///
     /// - Parameter now: Wall-clock time, for signatures made ahead of our clock.
     public func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
         state.checked(with: verifiers, at: now)

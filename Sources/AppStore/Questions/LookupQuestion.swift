@@ -283,7 +283,6 @@ struct LookupQuestion: QuestionState {
         detail: "The App Store Server API refuses the app's key in production (HTTP status 401) only.")
 
     /// A transaction that Apple does not have may be one that was made a moment ago.
-    ///
     /// - Parameter reason: A sentence without its full stop.
     private func notFoundYet(_ refusal: ServerAPIRefusal, _ reason: String) -> Verdict {
         .doubt(.notFoundYet, becomes: rejection(.transactionNotFound, "\(reason) (\(refusal.said))."))

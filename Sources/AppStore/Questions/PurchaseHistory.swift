@@ -42,7 +42,6 @@ struct PurchaseHistory: Sendable {
     private var hasNameless = false
 
     var isEmpty: Bool { entries.isEmpty }
-
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
     /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.

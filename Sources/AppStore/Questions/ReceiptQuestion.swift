@@ -40,7 +40,6 @@ struct ReceiptQuestion: QuestionState {
 
     private var secrets: [SharedSecret] { subject.rules.sharedSecrets }
     private var app: App { subject.rules.app }
-
     var endpoint: Endpoint { .verifyReceipt(environment) }
     var lookedUpTransaction: TransactionID? { nil }
 
@@ -239,7 +238,6 @@ struct ReceiptFingerprint: Hashable, Sendable {
 
     /// Whether an answer is about the receipt. It must name one of the receipt's purchases and its creation second, if
     /// both have them.
-    ///
     /// - Parameter isFresh: Whether the answer came over a connection without other requests. It then cannot belong to
     ///   another request, even if Apple formats the creation time differently.
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {

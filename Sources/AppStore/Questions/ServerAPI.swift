@@ -6,7 +6,6 @@ public enum ServerAPIRequest: Hashable, Sendable {
     case transaction(TransactionID)
     /// [Get Transaction History](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history),
     /// version 2: of the customer who made the transaction, in this app, 20 at a time, latest changes at the end.
-    ///
     /// - Parameter product: Of this product alone. Apple refuses a product id that it takes for none (4000023), which
     ///   counts as our fault; so it must come from our catalogue and never from a message.
     case history(TransactionID, product: ProductID?, revision: String?)
@@ -155,7 +154,6 @@ struct ServerAPIRefusal: Hashable, Sendable {
 private let maxAnswerBytes = 1 << 20
 
 /// Walks through the members of an object.
-///
 /// - Returns: no if the bytes are no whole JSON object, or larger than is looked into: then nothing that was visited
 ///   counts.
 private func readMembers(

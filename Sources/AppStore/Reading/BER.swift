@@ -132,7 +132,6 @@ struct BERMembers {
     private var rest: Range<Int>
 
     fileprivate init(_ contents: Range<Int>) { rest = contents }
-
     var isEmpty: Bool { rest.isEmpty }
 
     /// Takes the next one; nil if none is left.

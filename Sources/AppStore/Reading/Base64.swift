@@ -12,7 +12,6 @@ enum Base64Blocks {
 
     /// Decodes the first blocks of a text, which must have as many. Nil if one of their characters is not in the
     /// alphabet; padding and white space are not.
-    ///
     /// - Returns: Their bytes, then room for the bytes of the rest of the text, and two more.
     static func decode(_ text: ArraySlice<UInt8>, blocks: Int, _ alphabet: Alphabet) -> [UInt8]? {
         let (last, lastButOne) = alphabet == .standard ? (all("/"), all("+")) : (all("_"), all("-"))

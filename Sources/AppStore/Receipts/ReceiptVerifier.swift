@@ -27,7 +27,6 @@ public final class ReceiptVerifier: Sendable {
     ///
     /// That proves what was bought until the receipt was made. It does not tell of later refunds, and not whose device
     /// it came from: a copy of it can be presented by anybody.
-    ///
     /// - Throws: why it is no receipt that Apple signed; the error's `verdict` says what follows.
     public func verify(_ receipt: AppReceipt) throws(ReceiptSignatureError) {
         let data = receipt.signedData
@@ -147,7 +146,6 @@ public enum ReceiptStep: String, Sendable, CaseIterable {
 
 extension ReceiptVerifier {
     /// The checks that granting a receipt makes, each with how it ended.
-    ///
     /// - Parameter base64: in any of the forms that ``ReceiptText`` takes.
     public func explain(base64: EvidenceText) -> EvidenceReport<ReceiptStep> {
         let receipt: AppReceipt

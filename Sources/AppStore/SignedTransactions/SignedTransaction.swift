@@ -14,7 +14,6 @@ public struct SignedTransaction: Hashable, Sendable {
     public let purchase: Result<Purchase, UnreadablePurchase>
 
     /// Reads a payload whose signature was verified.
-    ///
     /// - Throws: `payloadUnreadable`, `notATransaction`, `noSigningDate`.
     package init(payload json: [UInt8]) throws(SignedTransactionError) {
         let payload = try TransactionPayload(json: json)

@@ -21,7 +21,6 @@ public final class SignedTransactionVerifier: Sendable {
     public init(roots: TrustedRoots) { chains = ChainCache(roots: roots) }
 
     /// The transaction in a text, once its signature holds.
-    ///
     /// - Parameters:
     ///   - text: a compact JWS of at most ``maxBytes``; white space around it is passed over.
     ///   - now: wall-clock time; bounds how far ahead a transaction may be signed, and nothing else. A signature stays
@@ -155,7 +154,6 @@ final class SigningKey: Sendable {
     }
 
     /// Whether the key signed its header and a payload.
-    ///
     /// - Parameters:
     ///   - payload: encoded.
     ///   - signature: `r` and `s` (RFC 7518, section 3.4); anything else is no signature.

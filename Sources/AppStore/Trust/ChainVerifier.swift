@@ -94,7 +94,6 @@ struct ChainVerifier: Sendable {
 
 extension Certificate {
     /// Whether it may issue others (RFC 5280, section 4.2.1.9).
-    ///
     /// - Parameter intermediates: how many certificates of other authorities stand between it and the leaf.
     func isAuthority(over intermediates: Int) -> Bool { isAuthority && intermediates <= pathLength ?? intermediates }
 
@@ -154,7 +153,6 @@ final class ChainCache: Sendable {
     private let state = Mutex(State())
 
     init(roots: TrustedRoots) { verifier = ChainVerifier(roots: roots) }
-
     var counts: (good: Int, bad: Int) { state.withLock { ($0.good.count, $0.bad.count) } }
 
     /// How often a chain was not known and had to be verified.

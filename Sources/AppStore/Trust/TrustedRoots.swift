@@ -17,7 +17,6 @@ public struct TrustedRoots: Sendable {
     public static var applePEM: String { appleRootCAG3 + appleRootCA }
 
     /// Reads one or more certificates from PEM text.
-    ///
     /// - Throws: `tooLarge`, `empty`, `unreadable`, `noAuthority`.
     public init(pem: String) throws(TrustError) {
         guard pem.utf8.count <= Self.maxBytes else { throw .tooLarge }

@@ -19,7 +19,6 @@ public struct KafkaNewTopic: Sendable, Hashable {
 
 extension KafkaAdmin {
     /// Creates topics. One that exists is answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
-    ///
     /// - Returns: for each topic nil, or why it was not created.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func createTopics(
@@ -72,7 +71,6 @@ extension KafkaAdmin {
 
 extension KafkaAdmin {
     /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
-    ///
     /// - Returns: for each topic its properties, or why they are not told: `transient` (`UNKNOWN_TOPIC_OR_PART`) for
     ///   one that is missing, `denied` without the right to describe its configuration.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.

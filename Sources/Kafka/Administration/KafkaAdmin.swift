@@ -21,7 +21,6 @@ public struct KafkaAdmin: Sendable {
     /// The cluster's brokers, and those of its topics that the credentials may see.
     ///
     /// All topics are asked for: naming one would make some brokers create it.
-    ///
     /// - Throws: `transient` when no broker answers within `timeout`, configuration errors, `resourcesExhausted`.
     public func describe(timeout: Duration = .seconds(10)) throws(KafkaError) -> KafkaClusterDescription {
         try withClient { handle throws(KafkaError) in try Self.metadata(handle, deadline: .now + timeout) }
@@ -72,7 +71,6 @@ public struct KafkaAdmin: Sendable {
 extension KafkaAdmin {
     /// The offsets that the partitions of topics hold: from the oldest that is retained to the next to be written.
     /// Partitions are asked one after the other, so that each answer is of a moment of its own.
-    ///
     /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `transient` when a partition has
     ///   no leader or not all answered within `timeout`, `denied`, configuration errors.
     public func offsets(
@@ -113,7 +111,6 @@ enum AdminRequest {
     private static let margin = Duration.seconds(5)
 
     /// Asks and waits.
-    ///
     /// - Parameter ask: gives the request to librdkafka, with the options and the queue for its answer.
     /// - Returns: the answer, which is no error.
     static func run(

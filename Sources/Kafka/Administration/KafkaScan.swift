@@ -31,7 +31,6 @@ public struct KafkaScan: Sendable {
     /// Hands over every record of these stretches that is still retained, those of one partition in order. Blocks.
     ///
     /// Offsets that hold no record (of aborted transactions, or compacted away) are passed over.
-    ///
     /// - Parameter take: receives records of one partition at a time; returns whether to go on.
     /// - Throws: `transient` when brokers are silent for long, `denied`, configuration errors.
     public func read(_ stretches: [KafkaPartition: Range<Int64>], _ take: (KafkaBatch) -> Bool) throws(KafkaError) {
@@ -103,7 +102,6 @@ struct ScanProgress {
     private var ends: [KafkaPartition: Int64]
 
     init(ends: [KafkaPartition: Int64]) { self.ends = ends }
-
     var isFinished: Bool { ends.isEmpty }
 
     /// Whether a record belongs to a stretch; its last one, and any behind it, ends the partition.

@@ -102,7 +102,6 @@ final class ClientQueue {
     }
 
     func stopSignalling() { rd_kafka_queue_io_event_enable(pointer, -1, nil, 0) }
-
     func nextEvent(milliseconds: Int32 = 0) -> ClientEvent? { ClientEvent(rd_kafka_queue_poll(pointer, milliseconds)) }
 
     /// Takes records without waiting, as many as there are and `buffer` holds. The caller destroys each.

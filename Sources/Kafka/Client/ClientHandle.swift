@@ -71,7 +71,6 @@ final class ClientHandle: @unchecked Sendable {
     ///
     /// `ListConsumerGroupOffsets` (KIP-222) would not wait. In librdkafka 2.0 it ends the process while a coordinator
     /// moves or loads, by an assertion (`eonce->refcnt > 0`). If the client has no group, it ends it by SIGSEGV.
-    ///
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
     ///   `timeout`.
     func committedOffsets(
@@ -141,7 +140,6 @@ struct ClientProperties: Sendable {
     }
 
     /// Makes it a consumer's that only looks on, whatever the operator set for workers.
-    ///
     /// - Parameter group: the group whose rights are used. It is not joined, and no offset is committed.
     mutating func onlyLook(knowing group: String) {
         let forced = [

@@ -96,7 +96,6 @@ enum LoggedReason {
 
 extension KafkaError {
     /// The same error with the reason that the client's log gave, if it is one that a reason stands behind.
-    ///
     /// - Parameter secrets: a reason in which one of them occurs is left out.
     func explained(by reason: String?, hiding secrets: [String]) -> KafkaError {
         guard let reason, !secrets.contains(where: { reason.contains($0) }) else { return self }

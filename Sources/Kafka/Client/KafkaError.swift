@@ -126,6 +126,5 @@ extension KafkaError {
 
     /// There is no memory left, as far as a C call tells.
     static func noMemory(for call: String) -> KafkaError { .resourcesExhausted("the system refused \(call)") }
-
     init(_ error: ThreadingError) { self = .resourcesExhausted("\(error)") }
 }

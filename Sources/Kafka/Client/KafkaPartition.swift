@@ -12,9 +12,7 @@ public struct KafkaPartition: Sendable, Hashable, Comparable, CustomStringConver
 
     /// By the number alone: a client has one topic or a few, and a topic's name costs more to hash than to compare.
     public func hash(into hasher: inout Hasher) { hasher.combine(index) }
-
     public var description: String { "\(topic)[\(index)]" }
-
     public static func < (left: Self, right: Self) -> Bool { (left.topic, left.index) < (right.topic, right.index) }
 }
 

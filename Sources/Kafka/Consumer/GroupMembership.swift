@@ -51,7 +51,6 @@ struct GroupLeaving {
     }
 
     /// The next step.
-    ///
     /// - Parameters:
     ///   - hasCommitted: no commit waits or is under way.
     ///   - isJoining: the group was asked to let this client in and has not answered yet.
@@ -91,7 +90,6 @@ struct OffsetCommits {
 
     /// Whether there is nothing left to say or to hear.
     var isIdle: Bool { waiting.isEmpty && !isUnderWay }
-
     mutating func add(_ offsets: [KafkaPartition: Int64]) { waiting.merge(offsets) { _, latest in latest } }
 
     /// The next commit to send, if one is due; ``answered()`` follows.

@@ -21,7 +21,6 @@ public final class KafkaConsumer: Sendable {
     private let thread: OwnerThread
 
     /// Asks to be let into the group and returns at once.
-    ///
     /// - Parameter sink: called on the consumer's thread with each event; must return at once, so it leaves the event
     ///   in a mailbox.
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.

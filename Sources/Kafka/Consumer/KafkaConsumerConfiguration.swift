@@ -60,7 +60,6 @@ public struct KafkaConsumerConfiguration: Sendable {
 
     /// Makes a client with exactly the properties that ``KafkaConsumer`` would use, and drops it. A consumer accepts
     /// the same properties. The group is not joined.
-    ///
     /// - Throws: a configuration error that names the property, or `resourcesExhausted`.
     public func check() throws(KafkaError) { try properties().check(RD_KAFKA_CONSUMER) }
 

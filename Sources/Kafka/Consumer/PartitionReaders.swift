@@ -69,7 +69,6 @@ struct MessageBuffer: ~Copyable {
     }
 
     var count: Int { end - first }
-
     var isEmpty: Bool { first == end }
 
     /// Takes a batch from a partition's queue, if everything before was handed over.

@@ -32,7 +32,6 @@ public final class KafkaProducer {
     private var hasFailed = false
 
     /// Returns at once; brokers are reached when there is something to ask or to send.
-    ///
     /// - Parameters:
     ///   - topics: those whose metadata is asked for at once, so that the first record of each does not wait for it (up
     ///     to a second in librdkafka before 2.10.1).
@@ -65,7 +64,6 @@ public final class KafkaProducer {
     public var isReplacing: Bool { !retired.isEmpty || client == nil }
 
     /// Hands a record to librdkafka, which copies it. Never blocks.
-    ///
     /// - Parameter token: comes back with the delivery report; any number.
     public func produce(_ record: KafkaProducerRecord, token: UInt64) -> KafkaAcceptance {
         if hasFailed { replaceClient(at: .now) }
@@ -82,7 +80,6 @@ public final class KafkaProducer {
     }
 
     /// Takes the delivery reports that have come. Never blocks.
-    ///
     /// - Parameter reports: receives them behind its former content.
     public func drainReports(into reports: inout [KafkaDeliveryReport]) {
         if let client, !drain(client, into: &reports) { wake.signal() }
@@ -97,7 +94,6 @@ public final class KafkaProducer {
 
     /// Waits for the reports of what was accepted, fails what is left shortly before the deadline, and frees the
     /// client. Blocks. Records are refused from now on.
-    ///
     /// - Parameter reports: receives a report for every record that had none.
     public func close(until deadline: Instant, into reports: inout [KafkaDeliveryReport]) {
         guard let client else { return }

@@ -23,7 +23,6 @@ final class ProducerClient {
     }
 
     var outstanding: Int { tokens.count }
-
     func nextEvent(milliseconds: Int32 = 0) -> ClientEvent? { queue.nextEvent(milliseconds: milliseconds) }
 
     /// Hands a record to librdkafka, which copies it. Does not block.

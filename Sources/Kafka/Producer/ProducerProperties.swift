@@ -54,6 +54,5 @@ public struct ProducerMetrics {
     }
 
     func count(_ refusal: KafkaRefusal) { registry.counter(Self.failed, refusal.name).increment() }
-
     func count(error failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
 }

@@ -53,7 +53,8 @@ struct Bench {
             evidence: .signedTransaction(""),
             origin: Origin(topic: "receipts.submitted", partition: 0, offset: Int64(number)), receivedAt: now)
         return Decision(
-            subject: .submission(submission), source: .record(ownership), content: .grant([granted], by: .signedTransaction),
+            subject: .submission(submission), source: .record(ownership),
+            content: .grant([granted], by: .signedTransaction),
             attempts: 1, decidedAt: now)
     }
 
