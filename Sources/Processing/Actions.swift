@@ -49,20 +49,25 @@ public struct Actions: ~Copyable {
 
     /// Empties the buffers and keeps their memory.
     public mutating func removeAll() {
-        fetchCommitted.removeAll(keepingCapacity: true)
-        assign.removeAll(keepingCapacity: true)
-        unassign.removeAll(keepingCapacity: true)
-        commit.removeAll(keepingCapacity: true)
+        Self.clear(&fetchCommitted)
+        Self.clear(&assign)
+        Self.clear(&unassign)
+        Self.clear(&commit)
         demand = nil
-        checks.removeAll(keepingCapacity: true)
-        attempts.removeAll(keepingCapacity: true)
-        calls.removeAll(keepingCapacity: true)
-        writes.removeAll(keepingCapacity: true)
-        requests.removeAll(keepingCapacity: true)
-        publishes.removeAll(keepingCapacity: true)
-        alerts.removeAll(keepingCapacity: true)
+        Self.clear(&checks)
+        Self.clear(&attempts)
+        Self.clear(&calls)
+        Self.clear(&writes)
+        Self.clear(&requests)
+        Self.clear(&publishes)
+        Self.clear(&alerts)
         wakeAt = nil
         stop = nil
+    }
+
+    /// Most buffers are empty, and a look is cheaper than a call.
+    private static func clear<Element>(_ buffer: inout [Element]) {
+        if !buffer.isEmpty { buffer.removeAll(keepingCapacity: true) }
     }
 }
 

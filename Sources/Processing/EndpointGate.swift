@@ -322,7 +322,7 @@ struct GateTable {
         }
     }
 
-    subscript(place: Int) -> EndpointGate { _read { yield gates[place] } }
+    subscript(place: Int) -> EndpointGate { @inline(__always) _read { yield gates[place] } }
 
     /// Changes a gate and keeps the totals right.
     mutating func update<Result>(_ place: Int, _ body: (inout EndpointGate) -> Result) -> Result {

@@ -108,6 +108,7 @@ struct LedgerCalls {
     private struct Call {
         let request: LedgerRequest
         let purpose: Purpose
+        let kind: Kind
         var isSent: Bool
     }
 
@@ -123,14 +124,14 @@ struct LedgerCalls {
     var isAway: Bool { awaySince != nil }
     var isEmpty: Bool { calls.isEmpty }
 
-    func isUnderWay(_ kind: Kind) -> Bool { calls.contains { $0.purpose.kind == kind } }
+    func isUnderWay(_ kind: Kind) -> Bool { calls.contains { $0.kind == kind } }
 
     /// Makes a call, or keeps it until the ledger answers again.
     mutating func make(_ call: LedgerRequest.Call, for purpose: Purpose, into actions: inout Actions) {
         requests += 1
         let request = LedgerRequest(id: RequestID(rawValue: requests), call: call)
         let isSent = retryAt == nil
-        calls.append(Call(request: request, purpose: purpose, isSent: isSent))
+        calls.append(Call(request: request, purpose: purpose, kind: purpose.kind, isSent: isSent))
         if isSent { actions.requests.append(request) }
     }
 
@@ -163,7 +164,7 @@ struct LedgerCalls {
     /// Calls under ended ownerships are not repeated, and their answers are dropped.
     mutating func forgetOwner() {
         calls.removeAll { call in
-            switch call.purpose.kind {
+            switch call.kind {
             case .note, .mark, .owe: true
             default: false
             }

@@ -26,14 +26,14 @@ extension WorkerCore {
 
     mutating func revoked(_ list: [TopicPartition]) {
         for partition in list {
-            guard let place = partitions.place(of: partition), let entry = partitions[place] else { continue }
-            orphanAll(of: entry.assignment)
+            guard let place = partitions.place(of: partition) else { continue }
+            orphanAll(of: partitions[place].assignment)
             partitions.remove(at: place)
         }
         // A take-over that was to be sent again would take what is another's now.
         for taken in ledgerCalls.forgetUnsentTakeOvers() {
             for (place, assignment) in taken where partitions.isCurrent(assignment, at: place) {
-                partitions[place]?.state = .taking(isUnderWay: false)
+                partitions[place].state = .taking(isUnderWay: false)
             }
         }
     }
@@ -42,7 +42,7 @@ extension WorkerCore {
     /// lower offsets. So the whole topic is read, and the note of its first record corrects both offsets.
     mutating func wentBack(_ place: Int, into actions: inout Actions) {
         lose(place, .fetching, into: &actions)
-        partitions[place]?.readsOldest = true
+        partitions[place].readsOldest = true
     }
 
     mutating func committed(_ offsets: [CommittedOffset]?) {
@@ -51,10 +51,10 @@ extension WorkerCore {
             return
         }
         for committed in offsets {
-            guard let place = partitions.place(of: committed.partition), partitions[place]?.state == .fetching
+            guard let place = partitions.place(of: committed.partition), partitions[place].state == .fetching
             else { continue }
-            partitions[place]?.committed = committed.offset
-            partitions[place]?.state = .taking(isUnderWay: false)
+            partitions[place].committed = committed.offset
+            partitions[place].state = .taking(isUnderWay: false)
         }
     }
 
@@ -64,15 +64,15 @@ extension WorkerCore {
         let isFetchDue = fetchAt.map { $0 <= now } ?? false
         if isFetchDue { fetchAt = nil }
         for place in partitions.indices {
-            switch partitions[place]?.state {
+            switch partitions[place].state {
             case .fetching where isFetchDue: break
-            case .pausing(let until) where until <= now: partitions[place]?.state = .fetching
+            case .pausing(let until) where until <= now: partitions[place].state = .fetching
             case .owned:
-                if let moment = partitions[place]?.calmAt, moment <= now { becomeCalm(place) }
+                if let moment = partitions[place].calmAt, moment <= now { becomeCalm(place) }
                 continue
-            case .fetching, .pausing, .taking, nil: continue
+            case .vacant, .fetching, .pausing, .taking: continue
             }
-            if let partition = partitions[place]?.partition { actions.fetchCommitted.append(partition) }
+            actions.fetchCommitted.append(partitions[place].partition)
         }
     }
 
@@ -80,7 +80,7 @@ extension WorkerCore {
         var earliest: Instant?
         for place in partitions.indices {
             let moment: Instant? =
-                if case .pausing(let until) = partitions[place]?.state { until } else { partitions[place]?.calmAt }
+                if case .pausing(let until) = partitions[place].state { until } else { partitions[place].calmAt }
             if let moment { earliest = min(earliest ?? moment, moment) }
         }
         return earliest
@@ -88,10 +88,10 @@ extension WorkerCore {
 
     /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect.
     private mutating func becomeCalm(_ place: Int) {
-        partitions[place]?.calmAt = nil
-        guard partitions[place]?.tracker.last == nil else { return }
-        partitions[place]?.readsAlone = nil
-        partitions[place]?.isCalm = true
+        partitions[place].calmAt = nil
+        guard partitions[place].tracker.last == nil else { return }
+        partitions[place].readsAlone = nil
+        partitions[place].isCalm = true
         noteAt = min(noteAt ?? now, now)
     }
 
@@ -101,11 +101,11 @@ extension WorkerCore {
         var requests: [TakeOver] = []
         var taken: [(place: Int, AssignmentID)] = []
         for place in partitions.indices {
-            guard partitions[place]?.state == .taking(isUnderWay: false) else { continue }
+            guard partitions[place].state == .taking(isUnderWay: false) else { continue }
             let generation = Generation(rawValue: Int64.random(in: 1...(.max), using: &generator))
-            partitions[place]?.generation = generation
-            partitions[place]?.state = .taking(isUnderWay: true)
-            guard let entry = partitions[place] else { continue }
+            partitions[place].generation = generation
+            partitions[place].state = .taking(isUnderWay: true)
+            let entry = partitions[place]
             requests.append(
                 TakeOver(ownership: entry.ownership, owner: settings.workerName, committed: entry.committed))
             taken.append((place, entry.assignment))
@@ -118,12 +118,13 @@ extension WorkerCore {
         _ taken: [(place: Int, AssignmentID)], _ results: [TakeOverResult], into actions: inout Actions
     ) {
         for ((place, assignment), result) in zip(taken, results) {
-            guard partitions.isCurrent(assignment, at: place), let entry = partitions[place] else { continue }
+            guard partitions.isCurrent(assignment, at: place) else { continue }
+            let entry = partitions[place]
             switch result {
             case .forgotten(let ledger): return stop(for: .forgotten(ledger: ledger))
             case .taken(let start):
                 noticeSetBack(entry, start.next, into: &actions)
-                own(place, start)
+                own(place, start, into: &actions)
                 actions.assign.append(
                     Assignment(
                         id: assignment, partition: entry.partition,
@@ -140,19 +141,23 @@ extension WorkerCore {
         return .offset(min(next, committed))
     }
 
-    private mutating func own(_ place: Int, _ start: PartitionStart) {
-        partitions[place]?.state = .owned
-        partitions[place]?.highestOrigin = start.highestOrigin
+    private mutating func own(_ place: Int, _ start: PartitionStart, into actions: inout Actions) {
+        partitions[place].state = .owned
+        partitions[place].highestOrigin = start.highestOrigin
         // If the group has another offset, the ledger's offset is committed even if it does not change.
-        let isKnown = start.next == partitions[place]?.committed
-        partitions[place]?.noted = isKnown ? start.next : nil
-        if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
-            partitions[place]?.marked = suspect.offset
+        let isKnown = start.next == partitions[place].committed
+        partitions[place].noted = isKnown ? start.next : nil
+        if let suspect = start.suspect, suspect.offset == partitions[place].survived {
+            let mark = CheckMark(ownership: partitions[place].ownership, ended: suspect.offset, begins: nil)
+            partitions[place].isUnmarking = true
+            ledgerCalls.make(.mark([mark]), for: .unmark(place: place, partitions[place].assignment), into: &actions)
+        } else if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
+            partitions[place].marked = suspect.offset
         }
         // A waiting record may have many times as many records behind it as may be in flight.
         let doublings = start.starts - Self.startsOfSuspicion
-        partitions[place]?.readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
-        partitions[place]?.calmAt = now + Self.calmPause
+        partitions[place].readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
+        partitions[place].calmAt = now + Self.calmPause
         dueWork.poll(at: now)
         outboxWork.poll(at: now)
     }
@@ -168,8 +173,11 @@ extension WorkerCore {
 
     /// A partition's ownership or assignment has ended. It is taken over anew, at once or after a pause.
     mutating func lose(_ place: Int, _ state: PartitionState, into actions: inout Actions) {
-        guard let entry = partitions[place] else { return }
+        let entry = partitions[place]
         if entry.state == .owned { actions.unassign.append(entry.partition) }
+        if let alone = entry.checkedAlone, !flights.contains(alone.token) || !flights[alone.token].state.isBeingRead {
+            partitions[place].survived = alone.offset
+        }
         orphanAll(of: entry.assignment)
         partitions.restart(at: place, state)
         if state == .fetching { actions.fetchCommitted.append(entry.partition) }
@@ -177,8 +185,8 @@ extension WorkerCore {
 
     /// Another worker writes for the partition. The group says so soon, or it comes back.
     mutating func loseToAnother(_ place: Int, into actions: inout Actions) {
-        guard let entry = partitions[place], entry.state == .owned else { return }
-        actions.alerts.append(.ownershipLost(entry.partition))
+        guard partitions[place].state == .owned else { return }
+        actions.alerts.append(.ownershipLost(partitions[place].partition))
         pause(place, into: &actions)
     }
 
@@ -191,7 +199,7 @@ extension WorkerCore {
     /// under the old ownership are dropped, because the ledger may have forgotten a newer one.
     mutating func loseConnection(into actions: inout Actions) {
         ledgerCalls.forgetOwner()
-        for place in partitions.indices where partitions[place]?.state == .owned {
+        for place in partitions.indices where partitions[place].state == .owned {
             lose(place, .fetching, into: &actions)
         }
     }
@@ -210,15 +218,15 @@ extension WorkerCore {
         noteAt = nil
         var notes: [OffsetNote] = []
         var noted: [(place: Int, AssignmentID)] = []
-        for place in partitions.indices {
-            guard let entry = partitions[place], entry.state == .owned else { continue }
+        for place in partitions.indices where partitions[place].state == .owned {
+            let entry = partitions[place]
             let watermark = entry.tracker.watermark
             guard watermark != nil ? watermark != entry.noted : entry.isCalm else { continue }
             notes.append(OffsetNote(ownership: entry.ownership, next: watermark))
             noted.append((place, entry.assignment))
-            partitions[place]?.isCalm = false
+            partitions[place].isCalm = false
             // Set already, so that what completes meanwhile is seen as a change.
-            if watermark != nil { partitions[place]?.noted = watermark }
+            if watermark != nil { partitions[place].noted = watermark }
         }
         guard !notes.isEmpty else { return }
         ledgerCalls.make(.note(notes), for: .note(noted), into: &actions)
@@ -229,7 +237,8 @@ extension WorkerCore {
         _ noted: [(place: Int, AssignmentID)], _ stillOwned: [Bool], into actions: inout Actions
     ) {
         for ((place, assignment), isOwned) in zip(noted, stillOwned) {
-            guard partitions.isCurrent(assignment, at: place), let entry = partitions[place] else { continue }
+            guard partitions.isCurrent(assignment, at: place) else { continue }
+            let entry = partitions[place]
             guard isOwned else {
                 loseToAnother(place, into: &actions)
                 continue
@@ -252,6 +261,8 @@ extension WorkerCore {
 ///
 /// The group can take a partition away in every state.
 enum PartitionState: Hashable, Sendable {
+    /// The place is empty.
+    case vacant
     case fetching
     case taking(isUnderWay: Bool)
     case owned
@@ -286,6 +297,9 @@ struct OwnedPartition: Sendable {
     var alone = FIFO<SubmissionToken>()
     /// The record that is read alone at the moment.
     var checkedAlone: (token: SubmissionToken, offset: Int64)?
+    /// The last record whose check has ended while it was marked. The ledger may not know, and count a lost connection as the
+    /// end of a worker.
+    var survived: Int64?
     /// Its last mark is being taken away.
     var isUnmarking = false
 
@@ -304,6 +318,9 @@ struct OwnedPartition: Sendable {
             aloneBefore: readAloneBefore)
     }
 
+    static let vacant = OwnedPartition(
+        partition: TopicPartition(topic: "", partition: -1), state: .vacant, assignment: AssignmentID(rawValue: 0))
+
     var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
 }
 
@@ -312,27 +329,27 @@ struct OwnedPartition: Sendable {
 /// Places never move, so that a submission in flight finds its partition without a search; an assignment's number tells
 /// whether it is still the same.
 struct OwnedPartitions {
-    private var places: [OwnedPartition?] = []
+    private var places: [OwnedPartition] = []
     private var assignments: UInt64 = 0
 
     /// All places, in order; some are empty.
     var indices: Range<Int> { places.indices }
-    var isEmpty: Bool { places.allSatisfy { $0 == nil } }
+    var isEmpty: Bool { places.allSatisfy { $0.state == .vacant } }
 
     /// The partition of an assignment; nil if that has ended.
     func place(of assignment: AssignmentID) -> Int? {
-        places.firstIndex { $0?.assignment == assignment }
+        places.firstIndex { $0.assignment == assignment }
     }
 
     func place(of partition: TopicPartition) -> Int? {
-        places.firstIndex { $0?.partition == partition }
+        places.firstIndex { $0.partition == partition }
     }
 
     func isCurrent(_ assignment: AssignmentID, at place: Int) -> Bool {
-        place < places.count && places[place]?.assignment == assignment
+        place < places.count && places[place].assignment == assignment
     }
 
-    subscript(place: Int) -> OwnedPartition? {
+    subscript(place: Int) -> OwnedPartition {
         _read { yield places[place] }
         _modify { yield &places[place] }
     }
@@ -341,7 +358,7 @@ struct OwnedPartitions {
     mutating func add(_ partition: TopicPartition) -> Int? {
         guard place(of: partition) == nil else { return nil }
         let entry = OwnedPartition(partition: partition, assignment: nextAssignment())
-        if let place = places.firstIndex(where: { $0 == nil }) {
+        if let place = places.firstIndex(where: { $0.state == .vacant }) {
             places[place] = entry
             return place
         }
@@ -349,14 +366,15 @@ struct OwnedPartitions {
         return places.count - 1
     }
 
-    mutating func remove(at place: Int) { places[place] = nil }
+    mutating func remove(at place: Int) { places[place] = .vacant }
 
     /// Gives a partition a new assignment; results for the former one are dropped.
     mutating func restart(at place: Int, _ state: PartitionState) {
-        guard let old = places[place] else { return }
+        let old = places[place]
         var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
         entry.state = state
         entry.readsOldest = old.readsOldest
+        entry.survived = old.survived
         places[place] = entry
     }
 

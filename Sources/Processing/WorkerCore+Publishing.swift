@@ -92,7 +92,8 @@ extension WorkerCore {
 /// Rows of the outbox: leased when due, called or published, reported.
 extension WorkerCore {
     var mayTakeOutbox: Bool {
-        stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeOutbox)
+        // A row whose call has ended is due once the ledger has the report.
+        stopping == .running && !partitions.isEmpty && reports.isEmpty && !ledgerCalls.isUnderWay(.takeOutbox)
     }
 
     mutating func takeOutbox(into actions: inout Actions) {
@@ -131,7 +132,8 @@ extension WorkerCore {
         }
         guard !items.isEmpty else { return }
         // If all requested rows came, there may be more.
-        outboxWork.isUnfinished = items.count >= requests.map(\.limit).min() ?? 1
+        guard items.count >= requests.map(\.limit).min() ?? 1 else { return }
+        outboxWork.isUnfinished = true
         outboxWork.poll(at: now + OutboxWork.roomPause)
     }
 

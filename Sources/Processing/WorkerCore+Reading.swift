@@ -8,17 +8,17 @@ extension WorkerCore {
         for record in batch.records { bytes += Int64(record.byteCount) }
         limit.noteDelivered(records: batch.records.count, bytes: bytes)
         guard stopping == .running, let place = partitions.place(of: batch.assignment),
-            partitions[place]?.state == .owned, let first = batch.records.first
+            partitions[place].state == .owned, let first = batch.records.first
         else { return }
-        let isFirst = partitions[place]?.tracker.last == nil
-        if isFirst, let count = partitions[place]?.readsAlone {
-            partitions[place]?.readAloneBefore = first.origin.offset + count
+        let isFirst = partitions[place].tracker.last == nil
+        if isFirst, let count = partitions[place].readsAlone {
+            partitions[place].readAloneBefore = first.origin.offset + count
         }
-        guard let reading = partitions[place]?.reading else { return }
+        let reading = partitions[place].reading
         var loading: [SubmissionToken] = []
         var origins: [Origin] = []
         for record in batch.records {
-            guard let number = partitions[place]?.tracker.register(record.origin.offset) else {
+            guard let number = partitions[place].tracker.register(record.origin.offset) else {
                 // The topic was made anew, or lost its end. Everything in flight belongs to the old one.
                 wentBack(place, into: &actions)
                 return
@@ -31,7 +31,7 @@ extension WorkerCore {
             case .alone:
                 move(token, to: .marking)
                 flights[token].record = record
-                partitions[place]?.alone.append(token)
+                partitions[place].alone.append(token)
             case .load:
                 move(token, to: .loading)
                 flights[token].record = record
@@ -46,7 +46,7 @@ extension WorkerCore {
         if reading.aloneBefore != nil { checkNextAlone(at: place, into: &actions) }
         // A first record behind the noted offset is noted: the topic may be a new one.
         if isFirst {
-            partitions[place]?.readsOldest = false
+            partitions[place].readsOldest = false
             scheduleNote()
         }
     }
@@ -103,44 +103,42 @@ extension WorkerCore {
     /// ended. Later records wait until the last mark is gone. Otherwise, if their check ended the worker, the marked
     /// record would be blamed.
     mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        guard let entry = partitions[place], entry.readAloneBefore != nil, !entry.isUnmarking,
-            !isMarked(besides: place),
+        guard let before = partitions[place].readAloneBefore, !partitions[place].isUnmarking, !isMarked(besides: place),
             dueInCheck == 0, !ledgerCalls.isUnderWay(.takeDue)
         else { return }
-        let ended = entry.checkedAlone
+        let ownership = partitions[place].ownership
+        let ended = partitions[place].checkedAlone
         if let ended, flights.contains(ended.token), flights[ended.token].state.isBeingRead { return }
-        partitions[place]?.checkedAlone = nil
-        while let token = partitions[place]?.alone.first {
-            guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,
-                let ownership = partitions[place]?.ownership
-            else {
-                _ = partitions[place]?.alone.popFirst()
+        if let ended { partitions[place].survived = ended.offset }
+        partitions[place].checkedAlone = nil
+        while let token = partitions[place].alone.first {
+            guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record else {
+                _ = partitions[place].alone.popFirst()
                 continue
             }
-            if let before = entry.readAloneBefore, record.origin.offset >= before { break }
-            _ = partitions[place]?.alone.popFirst()
-            partitions[place]?.checkedAlone = (token, record.origin.offset)
+            if record.origin.offset >= before { break }
+            _ = partitions[place].alone.popFirst()
+            partitions[place].checkedAlone = (token, record.origin.offset)
             let mark = CheckMark(ownership: ownership, ended: ended?.offset, begins: record.origin.offset)
             ledgerCalls.make(.mark([mark]), for: .mark(token), into: &actions)
             return
         }
         guard let ended else { return readFreely(at: place, into: &actions) }
-        let mark = CheckMark(ownership: entry.ownership, ended: ended.offset, begins: nil)
-        partitions[place]?.isUnmarking = true
-        ledgerCalls.make(.mark([mark]), for: .unmark(place: place, entry.assignment), into: &actions)
+        let mark = CheckMark(ownership: ownership, ended: ended.offset, begins: nil)
+        partitions[place].isUnmarking = true
+        ledgerCalls.make(.mark([mark]), for: .unmark(place: place, partitions[place].assignment), into: &actions)
     }
 
     /// One record is marked at a time: a check of another partition, or of a row, that ends the worker would count against both.
     func isMarked(besides place: Int? = nil) -> Bool {
         partitions.indices.contains { other in
-            guard other != place, let entry = partitions[other] else { return false }
-            return entry.checkedAlone != nil || entry.isUnmarking
+            other != place && (partitions[other].checkedAlone != nil || partitions[other].isUnmarking)
         }
     }
 
     /// Continues partitions that are read one by one and have no mark.
     mutating func readAlone(into actions: inout Actions) {
-        for place in partitions.indices where partitions[place]?.readAloneBefore != nil {
+        for place in partitions.indices where partitions[place].readAloneBefore != nil {
             checkNextAlone(at: place, into: &actions)
         }
     }
@@ -148,18 +146,18 @@ extension WorkerCore {
     /// The last mark is gone.
     mutating func unmarked(_ place: Int, _ assignment: AssignmentID, into actions: inout Actions) {
         guard partitions.isCurrent(assignment, at: place) else { return }
-        partitions[place]?.isUnmarking = false
+        partitions[place].isUnmarking = false
         checkNextAlone(at: place, into: &actions)
     }
 
     /// Reading one by one is over; the waiting records are read as they came.
     private mutating func readFreely(at place: Int, into actions: inout Actions) {
-        guard partitions[place]?.alone.first != nil else { return }
-        partitions[place]?.readAloneBefore = nil
-        let highest = partitions[place]?.highestOrigin ?? -1
+        guard partitions[place].alone.first != nil else { return }
+        partitions[place].readAloneBefore = nil
+        let highest = partitions[place].highestOrigin ?? -1
         var loading: [SubmissionToken] = []
         var origins: [Origin] = []
-        while let token = partitions[place]?.alone.popFirst() {
+        while let token = partitions[place].alone.popFirst() {
             guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record
             else { continue }
             if record.origin.offset <= highest {
@@ -180,7 +178,7 @@ extension WorkerCore {
             case .record(let place, _, _, _) = flights[token].source
         else { return }
         guard isOwned else { return loseToAnother(place, into: &actions) }
-        if let highest = partitions[place]?.highestOrigin, record.origin.offset <= highest {
+        if let highest = partitions[place].highestOrigin, record.origin.offset <= highest {
             move(token, to: .loading)
             ledgerCalls.make(.knownOutcomes([record.origin]), for: .knownOutcomes([token]), into: &actions)
         } else {
@@ -197,7 +195,7 @@ extension WorkerCore {
         acquit(token, into: &actions)
         defer {
             if case .record(let place, let assignment, _, _) = source, partitions.isCurrent(assignment, at: place),
-                partitions[place]?.checkedAlone != nil
+                partitions[place].checkedAlone != nil
             {
                 checkNextAlone(at: place, into: &actions)
             }

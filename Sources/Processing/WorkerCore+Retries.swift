@@ -9,6 +9,8 @@ extension WorkerCore {
     var mayTakeDue: Bool {
         rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
             && dueInCheck == 0 && !isMarked()
+            // A sample under way says more about what to ask for.
+            && !ledgerCalls.isUnderWay(.measure)
     }
     var mayRenew: Bool { !ledgerCalls.isUnderWay(.renew) }
     var mayMeasure: Bool { stopping == .running && !ledgerCalls.isUnderWay(.measure) }

@@ -141,6 +141,13 @@ extension WorkerCore {
     private mutating func nothingNew(_ token: SubmissionToken, into actions: inout Actions) {
         flights[token].decidedAt = nil
         guard !flights[token].isOrphan else { return leave(token) }
+        if case .grant(_, by: .local) = flights[token].content, let question = flights[token].question {
+            // Its signature stood in for Apple's answer, so it is a doubt only once Apple has been asked.
+            let entry = RetryPolicy.notAsked(
+                &flights[token].attempts, endpoint: question.endpoint,
+                awayFor: gates[flights[token].gate].awayFor(at: now), wall: wall, using: &generator)
+            return waitInRetries(token, entry, into: &actions)
+        }
         guard let endpoint = flights[token].question?.endpoint,
             RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: settings.doubtLimit, wall: wall)
         else {

@@ -145,7 +145,7 @@ public struct WorkerCore: ~Copyable {
 
     /// One incomplete record keeps all later records in its tracker.
     var isSpanFull: Bool {
-        partitions.indices.contains { (partitions[$0]?.tracker.span ?? 0) > 32 * limit.count }
+        partitions.indices.contains { partitions[$0].tracker.span > 32 * limit.count }
     }
 
     private var nextMoment: Instant? {
@@ -242,14 +242,15 @@ extension WorkerCore {
         }
         let places = partitions.indices
         return CoreStatus(
-            submissions: submissions, bytes: limit.bytesInFlight, partitionsAssigned: places.count,
-            partitionsOwned: places.count { partitions[$0]?.state == .owned }, gates: gates.status,
+            submissions: submissions, bytes: limit.bytesInFlight,
+            partitionsAssigned: places.count { partitions[$0].state != .vacant },
+            partitionsOwned: places.count { partitions[$0].state == .owned }, gates: gates.status,
             readingStop: readingStop)
     }
 
     private var readingStop: CoreStatus.ReadingStop? {
         if stopping != .running { return .stopping }
-        if !partitions.indices.contains(where: { partitions[$0]?.state == .owned }) { return .noPartitions }
+        if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
         if ledgerCalls.isAway || writesAreAway { return .ledgerUnavailable }
         if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
         return isSpanFull || limit.isUsedUp(undecided: undecided) ? .inFlightFull : nil

@@ -299,6 +299,23 @@ struct OutageTests {
         #expect(grants.count == checks.count)
     }
 
+    @Test("a receipt in which nothing is new is asked about later, because a signature is no answer that doubts")
+    func localNothingNew() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        bench.isSigned = nil
+        readTen(in: assignment)
+        let check = try #require(bench.takeChecks().first)
+        let verdict = Verdict.verified([Fixture.purchase("t1")], by: .local)
+        bench.send(.checked([Checked(token: check.token, result: .signature(holds: true, verdict))]))
+        try bench.written(.nothingNew)
+        let later = try bench.written(.written(.retrying(.endpointUnavailable), publish: []))
+        let isNoDoubt =
+            if case .retry(let entry) = later.decisions[0].content { entry.doubt == nil } else { false }
+        #expect(isNoDoubt)
+    }
+
     @Test("what Apple's signature does not decide waits in retries after all")
     func localUndecided() throws {
         let assignment = try bench.own()

@@ -121,6 +121,25 @@ struct OutboxTests {
         #expect(bench.core.inFlight == 0)
     }
 
+    @Test("is asked for rows once it has all reports, because a call's report makes its event due")
+    func reportedFirst() throws {
+        let other = OutboxItem(
+            lease: OutboxLease(key: Fixture.stored("t2").key, step: .call, number: 4), attempts: 0, work: .call(grant))
+        try take(item(.call(grant), .call), other)
+        func asked() -> RequestID? {
+            bench.takeRequest { if case .takeOutbox = $0 { true } else { nil } }?.id
+        }
+        for call in bench.takeCalls() {
+            bench.send(
+                .called([Called(token: call.token, result: .accepted, outcome: .answered, took: .milliseconds(9))]))
+        }
+        bench.send(.ledger(try #require(asked()), .success(.outbox([]))))
+        #expect(asked() == nil)
+        #expect(try reports().count == 1)
+        #expect(asked() != nil)
+        #expect(try reports().count == 1)
+    }
+
     @Test("a call without a yes is made again later, for ever")
     func callFailed() throws {
         try take(item(.call(grant), .call))

@@ -135,6 +135,22 @@ struct CrashMarkTests {
         #expect(bench.takeChecks().count == 2)
     }
 
+    @Test("are no suspects where the ledger was lost before it heard that their check has ended")
+    func survived() throws {
+        bench.read(0, in: try bench.own(next: 0, starts: 3))
+        _ = try mark()
+        bench.conclude(try #require(bench.takeChecks().first), Fixture.verified("t1"))
+        _ = bench.takeRequest { if case .mark = $0 { true } else { nil } }
+        bench.wait(.milliseconds(5))
+        bench.send(.written(try #require(bench.takeWrites().first).id, .failure(.disconnected(detail: "closed"))))
+        let assignment = try bench.takeOver(next: 0, committed: 0, starts: 4, marked: 0)
+        let cleared = try mark()
+        #expect(cleared.ended == 0 && cleared.begins == nil)
+        bench.read(0, in: assignment)
+        #expect(try mark().begins == 0)
+        #expect(bench.takeChecks().count == 1)
+    }
+
     @Test("are read as ever at the second start")
     func second() throws {
         #expect(bench.read(0, 1, in: try bench.own(next: 0, starts: 2)).count == 2)
