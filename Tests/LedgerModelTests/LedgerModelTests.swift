@@ -65,7 +65,7 @@ import Testing
     func setBack() throws {
         let connection = model.connection()
         try takeOver(connection, 1)
-        let before = model.tables
+        let before = ModelTables(copying: model.tables)
         _ = try connection.write([grant("a")])
         model.setBack(to: before)
         #expect(throws: LedgerError.self) { try connection.measure() }
@@ -99,7 +99,7 @@ import Testing
     func values() throws {
         let connection = model.connection()
         try takeOver(connection, 1)
-        let before = model.tables
+        let before = ModelTables(copying: model.tables)
         _ = try connection.write([decision("a", failure)])
         #expect(try connection.submissions(SubmissionQuery(state: .failed)).count == 1)
         model.setBack(to: before)

@@ -21,7 +21,7 @@ public final class LedgerModel {
         case lost
     }
 
-    /// The rows as they are now. A copy of an earlier moment may be put in their place, see ``setBack(to:)``.
+    /// The rows as they are now. A copy of an earlier moment may take their place, see ``setBack(to:)``.
     public internal(set) var tables: ModelTables
     /// The ledger's clock, by which rows are due and leases end.
     public var now: Timestamp
@@ -46,7 +46,7 @@ public final class LedgerModel {
     /// Puts an earlier state in place of the present one, as a failover or a restored backup does. Every connection is
     /// lost.
     public func setBack(to tables: ModelTables) {
-        self.tables = tables
+        self.tables = ModelTables(copying: tables)
         epoch += 1
     }
 
@@ -93,7 +93,7 @@ public final class ModelConnection {
         model.tables.partitions[ownership.partition]?.generation == ownership.generation
     }
 
-    func isOwned(_ lease: RetryLease) -> Bool { model.tables.retries[lease.key]?.lease == lease.number }
+    func isOwned(_ lease: RetryLease) -> Bool { model.tables.retries.isOwned(lease) }
 
     func isOwned(_ lease: OutboxLease) -> Bool {
         guard let row = model.tables.outbox[lease.key] else { return false }

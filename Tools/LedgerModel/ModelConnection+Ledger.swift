@@ -77,16 +77,15 @@ extension ModelConnection: LedgerConnection {
 
     public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
         try call(.knownOutcomes) {
-            let tables = model.tables
-            let answers = origins.flatMap { tables.answers(at: $0) }
+            let answers = origins.flatMap { model.tables.answers(at: $0) }
             let repeats = answers.compactMap { answer -> HolderQuestion? in
                 guard case .repeated(let repeated) = answer else { return nil }
                 return HolderQuestion(repeated.grant)
             }
-            let waiting = origins.flatMap { tables.retries(at: $0) }.map { ($0.origin, $0.claimant) }
+            let waiting = origins.flatMap { model.tables.retries(at: $0) }.map { ($0.origin, $0.claimant) }
             return KnownOutcomes(
-                grants: origins.flatMap { tables.grants(at: $0) }, answers: answers,
-                answering: tables.holders(repeats), waiting: waiting
+                grants: origins.flatMap { model.tables.grants(at: $0) }, answers: answers,
+                answering: model.tables.holders(repeats), waiting: waiting
             ).sorted
         }
     }
@@ -191,7 +190,7 @@ extension ModelConnection: LedgerConnection {
     }
 
     /// Takes a row, whoever has it.
-    func lease(_ key: RetryKey, _ row: ModelTables.Retry) -> DueRetry {
+    func lease(_ key: RetryKey, _ row: ModelRetries.Row) -> DueRetry {
         model.tables.change(key) {
             $0.lease += 1
             $0.takings += 1

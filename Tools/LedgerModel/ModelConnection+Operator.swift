@@ -23,11 +23,11 @@ extension ModelConnection: LedgerOperator {
     }
 
     private func waiting(_ key: SubmissionKey) -> [RetryRow] {
-        model.tables.retries.filter { $0.value.submission.claimant.submissionKey == key }
-            .sorted { $0.value.sequence < $1.value.sequence }
-            .map { key, row in
+        model.tables.retries.rows.filter { $0.submission.claimant.submissionKey == key }
+            .sorted { $0.sequence < $1.sequence }
+            .map { row in
                 RetryRow(
-                    key: key, submission: row.submission,
+                    key: row.key, submission: row.submission,
                     entry: RetryEntry(
                         cause: row.entry.cause, detail: row.entry.detail, delay: 0, history: row.entry.history,
                         doubt: row.entry.doubt, isSigned: row.entry.isSigned),
@@ -55,7 +55,7 @@ extension ModelConnection: LedgerOperator {
                         attempts: failure.attempts, dueAt: nil)
                 }
             case .retrying, .held:
-                model.tables.retries.values.compactMap { row in
+                model.tables.retries.rows.compactMap { row in
                     guard (row.entry.cause.endpoint == nil) == (query.state == .held) else { return nil }
                     return SubmissionRow(
                         sequence: row.sequence, state: query.state, claimant: row.submission.claimant,

@@ -8,13 +8,13 @@ extension ModelTables {
     package var allAnswers: [Answer] { answers.values.sorted { $0.sequence < $1.sequence }.map(\.answer) }
 
     /// Submissions in `retries`, in the order in which they came.
-    package var waiting: [Submission] { retries.values.sorted { $0.sequence < $1.sequence }.map(\.submission) }
+    package var waiting: [Submission] { retries.rows.sorted { $0.sequence < $1.sequence }.map(\.submission) }
 
     package var hasWaiting: Bool { !retries.isEmpty }
 
     /// Submissions that are held because their checks ended workers.
     package var endingWorkers: [Submission] {
-        retries.values.filter { $0.entry.cause == .held(.endsWorkers) }.sorted { $0.sequence < $1.sequence }
+        retries.rows.filter { $0.entry.cause == .held(.endsWorkers) }.sorted { $0.sequence < $1.sequence }
             .map(\.submission)
     }
 
@@ -27,17 +27,26 @@ extension ModelTables {
             .first?.grant
     }
 
-    package func rows(of key: SubmissionKey) -> [Grant] { grants(of: key).map(\.grant) }
+    package func rows(of key: SubmissionKey) -> [Grant] { ownGrants(of: key) }
 
     package func answer(_ key: SubmissionKey) -> Answer? { answers[key]?.answer }
 
-    package func waits(_ key: RetryKey) -> Bool { retries[key] != nil }
+    package func waits(_ key: RetryKey) -> Bool { retries.contains(key) }
 
     package func isOwed(_ key: OutboxKey) -> Bool { outbox[key] != nil }
 
     /// Whether a row of the outbox owes a grant's event, or its call.
     package func isOwed(_ reference: GrantReference) -> Bool {
         outbox.keys.contains { if case .granted(reference, _) = $0 { true } else { false } }
+    }
+
+    package func owesRepeat(to key: SubmissionKey) -> Bool {
+        outbox.keys.contains { if case .granted(_, key.submissionID?) = $0 { true } else { false } }
+    }
+
+    /// The record that a worker has marked as being checked.
+    package func marked(by owner: String, of partition: TopicPartition) -> Int64? {
+        partitions[partition].flatMap { $0.owner == owner ? $0.marked : nil }
     }
 
     package func owns(_ ownership: PartitionOwnership) -> Bool {
@@ -51,7 +60,7 @@ extension ModelTables {
     /// When the first row of `retries` or the outbox is due, in milliseconds of the ledger's clock.
     package var nextDue: Int64? {
         var first: Int64?
-        for row in retries.values { first = min(first ?? row.dueAt, row.dueAt) }
+        for index in retries.rows.indices { first = min(first ?? .max, retries.rows[index].dueAt) }
         for row in outbox.values { first = min(first ?? row.dueAt, row.dueAt) }
         return first
     }
@@ -60,7 +69,7 @@ extension ModelTables {
     var sizes: (apps: [LedgerMeasure.App], waiting: [LedgerMeasure.Waiting]) {
         var apps: [BundleID: (rows: Int, bytes: Int64)] = [:]
         var waiting: [Endpoint?: Int] = [:]
-        for row in retries.values {
+        for row in retries.rows {
             let app = apps[row.submission.bundleID] ?? (0, 0)
             apps[row.submission.bundleID] = (app.rows + 1, app.bytes + Int64(row.submission.retainedBytes))
             waiting[row.entry.cause.endpoint, default: 0] += 1

@@ -1,8 +1,8 @@
 import Contract
 import Ledger
 
-/// A ledger's tables as values: a copy is the ledger as it was, which a test may set it back to.
-public struct ModelTables: Sendable {
+/// A ledger's tables. A copy is the ledger as it was, which a test may set it back to.
+public final class ModelTables {
     struct Partition: Hashable, Sendable {
         var owner: String?
         var generation: Generation?
@@ -10,19 +10,6 @@ public struct ModelTables: Sendable {
         var starts = 0
         var marked: Int64?
         var suspect: CheckSuspect?
-    }
-
-    struct Retry: Hashable, Sendable {
-        let sequence: Int64
-        let submission: Submission
-        var entry: RetryEntry
-        var attempts: Int
-        var dueAt: Int64
-        var lease: Int64 = 0
-        var leasedUntil: Int64?
-        var takings = 0
-
-        var isSuspect: Bool { takings >= DueRetry.takingsOfSuspicion - 1 }
     }
 
     struct Owed: Hashable, Sendable {
@@ -47,39 +34,63 @@ public struct ModelTables: Sendable {
     private var byOrigin: [Origin: [Int]] = [:]
     private(set) var answers: [SubmissionKey: (sequence: Int64, answer: Answer)] = [:]
     private var answersByOrigin: [Origin: Set<SubmissionKey>] = [:]
-    private(set) var retries: [RetryKey: Retry] = [:]
+    private(set) var retries = ModelRetries()
     private var retriesByOrigin: [Origin: Set<RetryKey>] = [:]
+    /// The highest offset that a row came from; -1 for none, nil where it has to be looked for.
+    private var highestOrigins: [TopicPartition: Int64] = [:]
     var outbox: [OutboxKey: Owed] = [:]
     var actions: [OperatorAction] = []
     private var lastSequence: Int64 = 0
 
     public init(id: String) { self.id = id }
 
+    /// The tables as they are now.
+    public init(copying other: ModelTables) {
+        id = other.id
+        isAccepted = other.isAccepted
+        partitions = other.partitions
+        grants = other.grants
+        byReference = other.byReference
+        byKey = other.byKey
+        bySubmission = other.bySubmission
+        byOrigin = other.byOrigin
+        answers = other.answers
+        answersByOrigin = other.answersByOrigin
+        retries = other.retries
+        retriesByOrigin = other.retriesByOrigin
+        highestOrigins = other.highestOrigins
+        outbox = other.outbox
+        actions = other.actions
+        lastSequence = other.lastSequence
+    }
+
     /// Some rows of `retries`: those that Apple has signed first, and of these the longest due.
-    func due(_ isWanted: (Retry) -> Bool) -> [RetryKey] {
-        var found: [(place: (Int, Int64, Int64), key: RetryKey)] = []
-        for (key, row) in retries where isWanted(row) {
-            found.append(((row.entry.isSigned ? 0 : 1, row.dueAt, row.sequence), key))
+    func due(_ isWanted: (ModelRetries.Row) -> Bool) -> [RetryKey] {
+        let found = retries.rows.indices.filter { isWanted(retries.rows[$0]) }
+        func place(_ index: Int) -> (Int, Int64, Int64) {
+            let row = retries.rows[index]
+            return (row.entry.isSigned ? 0 : 1, row.dueAt, row.sequence)
         }
-        if found.count > 1 { found.sort { $0.place < $1.place } }
-        return found.map(\.key)
+        return found.sorted { place($0) < place($1) }.map { retries.rows[$0].key }
     }
 
     /// The suspect row whose lease has ended first.
     func suspect(at now: Int64) -> RetryKey? {
-        retries.filter { $0.value.isSuspect && $0.value.leasedUntil ?? .max <= now }
-            .min { ($0.value.dueAt, $0.value.sequence) < ($1.value.dueAt, $1.value.sequence) }?.key
+        guard retries.rows.contains(where: \.isSuspect) else { return nil }
+        return retries.rows.filter { $0.isSuspect && $0.leasedUntil ?? .max <= now }
+            .min { ($0.dueAt, $0.sequence) < ($1.dueAt, $1.sequence) }?.key
     }
 
     /// Some rows of the outbox, the longest due first.
     func owed(_ isWanted: (Owed) -> Bool) -> [OutboxKey] {
+        guard !outbox.isEmpty else { return [] }
         var found: [(dueAt: Int64, sequence: Int64, key: OutboxKey)] = []
         for (key, row) in outbox where isWanted(row) { found.append((row.dueAt, row.sequence, key)) }
         if found.count > 1 { found.sort { ($0.dueAt, $0.sequence) < ($1.dueAt, $1.sequence) } }
         return found.map(\.key)
     }
 
-    private mutating func nextSequence() -> Int64 {
+    private func nextSequence() -> Int64 {
         lastSequence += 1
         return lastSequence
     }
@@ -87,7 +98,7 @@ public struct ModelTables: Sendable {
     // MARK: Grants
 
     /// Adds a grant unless its transaction or its key is taken.
-    mutating func insert(_ grant: Grant) -> Bool {
+    func insert(_ grant: Grant) -> Bool {
         guard byReference[grant.reference] == nil, byKey[grant.key] == nil else { return false }
         let sequence = grants.count
         grants.append(grant)
@@ -95,15 +106,17 @@ public struct ModelTables: Sendable {
         byKey[grant.key] = sequence
         bySubmission[grant.claimant.submissionKey, default: []].append(sequence)
         byOrigin[grant.origin, default: []].append(sequence)
+        noteOrigin(grant.origin)
         return true
     }
 
-    mutating func withdraw(_ reference: GrantReference) {
+    func withdraw(_ reference: GrantReference) {
         guard let sequence = byReference.removeValue(forKey: reference), let grant = grants[sequence] else { return }
         grants[sequence] = nil
         byKey[grant.key] = nil
         bySubmission[grant.claimant.submissionKey]?.removeAll { $0 == sequence }
         byOrigin[grant.origin]?.removeAll { $0 == sequence }
+        forgetOrigin(grant.origin)
     }
 
     func grant(_ reference: GrantReference) -> Grant? { byReference[reference].flatMap { grants[$0] } }
@@ -119,9 +132,9 @@ public struct ModelTables: Sendable {
         }
     }
 
-    func grants(of key: SubmissionKey) -> [StoredGrant] {
-        (bySubmission[key] ?? []).compactMap { grants[$0] }.map(stored)
-    }
+    func ownGrants(of key: SubmissionKey) -> [Grant] { (bySubmission[key] ?? []).compactMap { grants[$0] } }
+
+    func grants(of key: SubmissionKey) -> [StoredGrant] { ownGrants(of: key).map(stored) }
 
     func grants(at origin: Origin) -> [StoredGrant] {
         (byOrigin[origin] ?? []).compactMap { grants[$0] }.map(stored)
@@ -136,14 +149,16 @@ public struct ModelTables: Sendable {
 
     // MARK: Answers
 
-    mutating func insert(_ new: NewAnswer) {
+    func insert(_ new: NewAnswer) {
         let key = new.answer.claimant.submissionKey
         if new.replaces, let before = answers.removeValue(forKey: key) {
             answersByOrigin[before.answer.origin]?.remove(key)
+            forgetOrigin(before.answer.origin)
         }
         guard answers[key] == nil else { return }
         answers[key] = (nextSequence(), new.answer)
         answersByOrigin[new.answer.origin, default: []].insert(key)
+        noteOrigin(new.answer.origin)
     }
 
     func answers(at origin: Origin) -> [Answer] {
@@ -152,23 +167,23 @@ public struct ModelTables: Sendable {
 
     // MARK: Retries
 
-    mutating func insert(_ new: NewRetry, now: Int64) {
-        guard retries[new.key] == nil else { return }
-        retries[new.key] = Retry(
-            sequence: nextSequence(), submission: new.submission, entry: new.entry, attempts: new.attempts,
-            dueAt: now + new.entry.delay)
+    func insert(_ new: NewRetry, now: Int64) {
+        guard !retries.contains(new.key) else { return }
+        retries.insert(
+            ModelRetries.Row(
+                key: new.key, sequence: nextSequence(), submission: new.submission, entry: new.entry,
+                attempts: new.attempts, dueAt: now + new.entry.delay))
         retriesByOrigin[new.submission.origin, default: []].insert(new.key)
+        noteOrigin(new.submission.origin)
     }
 
-    mutating func change(_ key: RetryKey, _ body: (inout Retry) -> Void) {
-        guard let index = retries.index(forKey: key) else { return }
-        body(&retries.values[index])
-    }
+    func change(_ key: RetryKey, _ body: (inout ModelRetries.Row) -> Void) { retries.change(key, body) }
 
-    mutating func end(_ lease: RetryLease) {
-        guard let row = retries[lease.key], row.lease == lease.number else { return }
-        retries[lease.key] = nil
-        retriesByOrigin[row.submission.origin]?.remove(lease.key)
+    func end(_ lease: RetryLease) {
+        guard retries.isOwned(lease), let origin = retries[lease.key]?.submission.origin else { return }
+        retries.remove(lease.key)
+        retriesByOrigin[origin]?.remove(lease.key)
+        forgetOrigin(origin)
     }
 
     func retries(at origin: Origin) -> [Submission] {
@@ -177,7 +192,7 @@ public struct ModelTables: Sendable {
 
     // MARK: Outbox
 
-    mutating func owe(
+    func owe(
         _ key: OutboxKey, _ step: OutboxStep, _ target: OutboxTarget, dueAt: Int64, stub: QuarantineStub? = nil
     ) {
         guard outbox[key] == nil else { return }
@@ -186,10 +201,26 @@ public struct ModelTables: Sendable {
 
     // MARK: Origins
 
+    private func noteOrigin(_ origin: Origin) {
+        if let known = highestOrigins[origin.topicPartition], known < origin.offset {
+            highestOrigins[origin.topicPartition] = origin.offset
+        }
+    }
+
+    private func forgetOrigin(_ origin: Origin) {
+        if highestOrigins[origin.topicPartition] == origin.offset { highestOrigins[origin.topicPartition] = nil }
+    }
+
     func highestOrigin(of partition: TopicPartition) -> Int64? {
-        var highest: Int64?
+        let highest = highestOrigins[partition] ?? foundHighestOrigin(of: partition)
+        highestOrigins[partition] = highest
+        return highest < 0 ? nil : highest
+    }
+
+    private func foundHighestOrigin(of partition: TopicPartition) -> Int64 {
+        var highest: Int64 = -1
         func consider(_ origin: Origin, isEmpty: Bool) {
-            guard !isEmpty, origin.offset > highest ?? -1, origin.topicPartition == partition else { return }
+            guard !isEmpty, origin.offset > highest, origin.topicPartition == partition else { return }
             highest = origin.offset
         }
         for (origin, rows) in byOrigin { consider(origin, isEmpty: rows.isEmpty) }

@@ -55,6 +55,7 @@ final class Seeds: Sendable {
             if reports, .now > reportAt {
                 reportAt = .now + .seconds(10)
                 print("seed \(seed), \(broken.withLock { $0.count }) broken")
+                fflush(nil)
             }
         }
     }

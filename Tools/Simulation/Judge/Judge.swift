@@ -94,7 +94,8 @@ struct Judge {
 
     /// Whether a claim is sure to be granted, whichever order things come in.
     private func isRightful(_ claim: ScriptedClaim) -> Bool {
-        guard witness.abandonments[claim.claimant.submissionKey] == nil else { return false }
+        let key = claim.claimant.submissionKey
+        guard witness.abandonments[key] == nil, !witness.isAmbiguous(key, options) else { return false }
         switch claim.truth {
         case .genuine, .late, .held, .growing: break
         case .forged, .changing, .never: return false
@@ -182,7 +183,7 @@ struct Judge {
 
     /// Whichever endpoint of Apple's is away, signed evidence is answered at once, where nothing else goes wrong.
     private func isolated(_ found: inout [Violation]) {
-        guard options.isCalm else { return }
+        guard options.isCalm, !witness.hasLostOwnership else { return }
         var first: [SubmissionKey: Int64] = [:]
         for (number, moment) in witness.producedAt {
             guard case .claim(let claim) = witness.script.records[number].content, claim.endpoints.isEmpty,

@@ -8,7 +8,7 @@ struct Script: Sendable {
     /// The moment of the last record, in milliseconds.
     let lastProducedAt: Int64
 
-    static let topic = "receipts.submitted"
+    static let topic = "submitted"
     static let apps: [BundleID] = ["app.plain", calling, "app.quiet"]
     /// Its fulfilment service hears of each grant first.
     static let calling: BundleID = "app.calling"

@@ -44,6 +44,8 @@ public struct SwarmOptions: Sendable {
     public var endsWorkers = false
     /// The topic is made anew, with the same records in another order.
     public var topicsMadeAnew = 0
+    /// Partitions lose their end, as after an unclean election of a leader, and their producers send what is gone again.
+    public var topicsCut = 0
     /// The ledger is emptied, and accepted by an operator once a worker has stopped for it.
     public var ledgersEmptied = 0
     /// Workers differ in what their configuration says.
@@ -62,12 +64,16 @@ public struct SwarmOptions: Sendable {
     /// Nothing but Apple goes wrong.
     var isCalm: Bool {
         kills + stops + freezes + rebalances + lostReplies + ledgerOutages + setBacks + lostAcknowledgements
-            + topicOutages + offsetsSetBack + undecided + slowness + crashes + topicsMadeAnew + ledgersEmptied == 0
+            + topicOutages + offsetsSetBack + undecided + slowness + crashes + topicsMadeAnew + topicsCut
+            + ledgersEmptied == 0
             && !endsWorkers && retryBytes > 1 << 20
     }
 
     /// An answer of Apple's may be lost with the worker that has it.
     var losesAnswers: Bool { kills + stops + freezes + crashes + ledgerOutages + lostReplies > 0 || endsWorkers }
+
+    /// Another record may stand at a place of the input topic.
+    var replacesRecords: Bool { topicsMadeAnew + topicsCut > 0 }
 
     /// Whether written rows may disappear.
     var forgets: Bool { setBacks + ledgersEmptied > 0 }
@@ -99,9 +105,10 @@ public struct SwarmOptions: Sendable {
         if maybe(1, in: 4, &random) { crashes = Int.random(in: 1...4, using: &random) }
         endsWorkers = maybe(1, in: 12, &random)
         if maybe(1, in: 12, &random) { topicsMadeAnew = 1 }
+        if maybe(1, in: 12, &random) { topicsCut = 1 }
         if maybe(1, in: 25, &random) { ledgersEmptied = 1 }
         // A ledger that was set back to before the topic was made anew knows neither what it forgot nor that it did.
-        if forgets { topicsMadeAnew = 0 }
+        if forgets { (topicsMadeAnew, topicsCut) = (0, 0) }
         // One that was set back counts ends of workers again: three of them then quarantine a record that ended nobody.
         if setBacks > 0 { crashes = 0 }
         configurationsDiffer = maybe(1, in: 6, &random)

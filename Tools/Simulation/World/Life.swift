@@ -8,6 +8,8 @@ final class Life {
     /// Which of the fleet's places it has.
     let place: Int
     let name: String
+    /// Its name in the ledger.
+    var owner = ""
     /// How far its wall clock is off, in milliseconds.
     let clockError: Int64
     var core: WorkerCore
@@ -25,6 +27,10 @@ final class Life {
         let id: AssignmentID
         let partition: Int32
         var position: Int64
+        /// The partition has lost its end below the position.
+        var isOutOfRange = false
+        /// The core hears of it.
+        var hasGoneBack = false
     }
     var reading: [Reading] = []
     /// Totals since the process's start.
@@ -48,6 +54,9 @@ final class Life {
 
     /// Its commits reach the coordinator in order.
     var commitAt = Instant(nanoseconds: 0)
+    /// The terms under which it has its partitions, as far as it knows, and those of assignments on their way.
+    var terms: [Int32: Int] = [:]
+    var coming: [[Int32: Int]] = []
 
     // The ledger's connections: each takes one call after the other.
     var writerAt = Instant(nanoseconds: 0)

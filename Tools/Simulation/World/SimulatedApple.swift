@@ -27,14 +27,14 @@ struct SimulatedApple {
     init(claims: [ScriptedClaim]) { self.claims = claims }
 
     /// Every endpoint that the script knows, in order.
-    static var endpoints: [Endpoint] {
+    static let endpoints: [Endpoint] = {
         var all: [Endpoint] = []
         for environment in Environment.allCases {
             all.append(Endpoint(.verifyReceipt, environment))
             for app in Script.apps { all.append(Endpoint(.serverAPI, environment, key: app.rawValue)) }
         }
         return all.sorted()
-    }
+    }()
 
     /// The outage that an endpoint is in.
     func outage(of endpoint: Endpoint, at now: Int64) -> Outage? {
@@ -177,9 +177,9 @@ struct SimulatedApple {
     }
 
     /// A record's value is its number in the script, four bytes.
-    static func number(of record: InputRecord) -> Int {
-        (record.value ?? []).reduce(0) { $0 << 8 | Int($1) }
-    }
+    static func number(of record: InputRecord) -> Int { number(of: record.value ?? []) }
+
+    static func number(of value: [UInt8]) -> Int { value.reduce(0) { $0 << 8 | Int($1) } }
 
     static func value(_ number: Int) -> [UInt8] {
         [

@@ -12,6 +12,9 @@ struct SimulatedKafka {
         var owner: Life?
         /// Counts its owners: the coordinator refuses what an earlier one commits.
         var term = 0
+        /// When it lost its end, until everybody has noticed. Nothing new is produced meanwhile: a consumer that comes back
+        /// to a place that is there again cannot tell.
+        var cutAt: Int64?
     }
 
     var partitions: [Partition]
@@ -54,8 +57,23 @@ struct SimulatedKafka {
         for index in partitions.indices {
             partitions[index].records = []
             partitions[index].committed = nil
+            partitions[index].cutAt = nil
         }
         for number in records { partitions[Int.random(in: partitions.indices, using: &random)].records.append(number) }
+    }
+
+    /// Takes the ends of some partitions.
+    ///
+    /// - Returns: the partitions, with the number of records that they keep, and those that are gone.
+    mutating func cut(at now: Int64, _ random: inout SplitMix64) -> [(partition: Int, kept: Int, gone: [Int])] {
+        var cuts: [(partition: Int, kept: Int, gone: [Int])] = []
+        for index in partitions.indices where partitions[index].records.count > 1 && Bool.random(using: &random) {
+            let kept = Int.random(in: 1..<partitions[index].records.count, using: &random)
+            cuts.append((index, kept, Array(partitions[index].records[kept...])))
+            partitions[index].records.removeSubrange(kept...)
+            partitions[index].cutAt = now
+        }
+        return cuts
     }
 
     private static func add(_ partition: Int32, for life: Life, to list: inout [(Life, [Int32])]) {

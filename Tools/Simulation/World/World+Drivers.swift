@@ -22,8 +22,8 @@ extension World {
                 .committed(isAnswered ? kafka.committed(actions.fetchCommitted) : nil), life, after: 500...5000)
         }
         if !actions.commit.isEmpty {
-            life.commitAt = max(life.commitAt, now) + .microseconds(latency(500...5000))
-            let terms = actions.commit.map { kafka.partitions[Int($0.partition.partition)].term }
+            life.commitAt = after(latency(500...5000), since: life.commitAt)
+            let terms = actions.commit.map { life.terms[$0.partition.partition] ?? 0 }
             events.insert(.commit(life, actions.commit, terms), due: life.commitAt)
         }
         check(actions.checks, life)
@@ -34,32 +34,43 @@ extension World {
         }
         for task in actions.calls { after(latency(1000...100_000), .call(life, task)) }
         for batch in actions.writes {
-            life.writerAt = max(life.writerAt, now) + .microseconds(latency(300...5000))
+            life.writerAt = after(latency(300...5000), since: life.writerAt)
             events.insert(.write(life, batch, epoch: life.writerEpoch), due: life.writerAt)
             life.batches[batch.id] = batch.decisions
             witness.writes(batch.decisions)
         }
         for request in actions.requests {
-            life.sideAt = max(life.sideAt, now) + .microseconds(latency(200...2000))
+            life.sideAt = after(latency(200...2000), since: life.sideAt)
             events.insert(.request(life, request, epoch: life.sideEpoch), due: life.sideAt)
         }
         for task in actions.publishes { after(latency(500...20_000), .publish(life, task)) }
-        for case .decisionRefused(let origin, let detail) in actions.alerts { witness.refused(origin, detail) }
+        for alert in actions.alerts {
+            switch alert {
+            case .decisionRefused(let origin, let detail): witness.refused(origin, detail)
+            case .ownershipLost: witness.hasLostOwnership = true
+            default: break
+            }
+        }
         if let reason = actions.stop { stopped(life, reason) }
     }
 
     private func assign(_ assignment: Assignment, _ life: Life) {
         let partition = assignment.partition.partition
         // A partition that was taken away in the meantime cannot be read.
-        guard kafka.partitions[Int(partition)].owner === life else { return }
+        guard kafka.partitions[Int(partition)].owner === life,
+            kafka.partitions[Int(partition)].term == life.terms[partition]
+        else { return }
         life.reading.removeAll { $0.partition == partition }
         let position: Int64 =
             switch assignment.start {
             case .oldest: 0
-            case .offset(let offset): min(offset, Int64(kafka.partitions[Int(partition)].records.count))
+            case .offset(let offset): offset
             }
-        witness.starts(Int(partition), at: position, self)
-        life.reading.append(Life.Reading(id: assignment.id, partition: partition, position: position))
+        let isOutOfRange = position > kafka.partitions[Int(partition)].records.count
+        // A worker that has not noticed yet that the ledger is another one is no longer its owner.
+        if !isOutOfRange, life.sideEpoch == epoch { witness.starts(Int(partition), at: position, self) }
+        life.reading.append(
+            Life.Reading(id: assignment.id, partition: partition, position: position, isOutOfRange: isOutOfRange))
     }
 
     private func check(_ tasks: [CheckTask], _ life: Life) {

@@ -15,6 +15,7 @@ enum Fault {
     case setLedgerBack
     case setOffsetsBack
     case makeTopicAnew
+    case cutTopic
     case emptyLedger
     /// An operator takes the emptied ledger for what it is.
     case acceptLedger
@@ -41,6 +42,7 @@ extension World {
             at(copied + random(0...max(span - copied, 1)), .fault(.setLedgerBack))
         }
         for _ in 0..<options.topicsMadeAnew { at(moment(), .fault(.makeTopicAnew)) }
+        for _ in 0..<options.topicsCut { at(moment(), .fault(.cutTopic)) }
         for _ in 0..<options.ledgersEmptied { at(moment(), .fault(.emptyLedger)) }
         for _ in 0..<options.ledgerOutages {
             let begin = moment()
@@ -57,7 +59,7 @@ extension World {
                 SimulatedApple.Outage(
                     endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
                     environment: Environment.allCases.randomElement(using: &random) ?? .production,
-                    begin: begin, end: begin + random(1000...1_800_000), isSilent: chance(300)))
+                    begin: begin, end: begin + length(1000...1_800_000), isSilent: chance(300)))
         }
         if options.appleIsAway { drawLongOutages() }
     }
@@ -69,7 +71,7 @@ extension World {
             apple.outages.append(
                 SimulatedApple.Outage(
                     endpoint: .verifyReceipt, environment: .production, begin: 0,
-                    end: script.lastProducedAt + random(10_000...3_600_000), isSilent: true))
+                    end: script.lastProducedAt + length(10_000...3_600_000), isSilent: true))
             return
         }
         for service in Endpoint.Service.allCases {
@@ -77,7 +79,7 @@ extension World {
                 apple.outages.append(
                     SimulatedApple.Outage(
                         endpoint: service, environment: environment, begin: 0,
-                        end: script.lastProducedAt + random(10_000...3_600_000), isSilent: chance(500)))
+                        end: script.lastProducedAt + length(10_000...3_600_000), isSilent: chance(500)))
             }
         }
     }
@@ -98,7 +100,7 @@ extension World {
             // The coordinator gives up on a member that it does not hear of.
             if span > 10_000 { at(milliseconds + 10_000, .leave(life)) }
         case .rebalance: rebalance()
-        case .copyLedger: snapshots.append(ledger.tables)
+        case .copyLedger: snapshots.append(ModelTables(copying: ledger.tables))
         case .setLedgerBack:
             guard let copy = snapshots.last else { return }
             // A copy without a partition that the group has read stops workers until an operator has looked.
@@ -124,6 +126,7 @@ extension World {
                 kafka.makeTopicAnew(&random)
                 witness.forgetOffsets()
             }
+        case .cutTopic: cutTopic()
         case .abandon: abandon()
         case .heal:
             isHealthy = true
@@ -137,6 +140,21 @@ extension World {
         ledger.setBack(to: tables)
         connection.reconnect()
         epoch += 1
+    }
+
+    private func cutTopic() {
+        for (partition, kept, gone) in kafka.cut(at: milliseconds, &random) {
+            witness.cut(partition, at: Int64(kept))
+            for case let life? in lives {
+                for index in life.reading.indices
+                where life.reading[index].partition == partition && life.reading[index].position > kept {
+                    life.reading[index].isOutOfRange = true
+                }
+                wakeConsumer(life)
+            }
+            unproduced += gone.count
+            for number in gone { at(milliseconds + random(100...2000), .produce(number)) }
+        }
     }
 
     private func acceptLedger() {
@@ -193,6 +211,7 @@ extension World {
         let life = Life(
             place: place, core: WorkerCore(settings: settings, seed: random.next()),
             clockError: random(-200...200), epoch: epoch, number: started, configuration: drawConfiguration())
+        life.owner = settings.workerName
         lives[place] = life
         after(0, .input(life, .rules(Self.rules(for: life.configuration, version: 1))))
         kafka.members.append(life)
@@ -202,6 +221,11 @@ extension World {
     /// The process is gone; the group hears of it.
     private func die(_ life: Life) {
         life.isAlive = false
+        for number in kafka.partitions.indices {
+            if let offset = ledger.tables.marked(by: life.owner, of: SimulatedKafka.name(Int32(number))) {
+                witness.endedWorker(Origin(topic: Script.topic, partition: Int32(number), offset: offset))
+            }
+        }
         at(milliseconds + random(0...10_000), .leave(life))
     }
 
@@ -243,7 +267,11 @@ extension World {
             life.reading.removeAll { partitions.contains($0.partition) }
             consumerNews(.revoked(partitions.map(SimulatedKafka.name)), life)
         }
-        for (life, partitions) in assigned { consumerNews(.assigned(partitions.map(SimulatedKafka.name)), life) }
+        for (life, partitions) in assigned {
+            life.coming.append(
+                Dictionary(uniqueKeysWithValues: partitions.map { ($0, kafka.partitions[Int($0)].term) }))
+            consumerNews(.assigned(partitions.map(SimulatedKafka.name)), life)
+        }
     }
 
     /// A person lets what ended workers be tried again. It is the one row that did, and none besides.

@@ -41,6 +41,8 @@ final class World {
     var lives: [Life?]
     /// When the core at each place has its next turn.
     private var turns: [Instant]
+    /// Of the present turn.
+    private var actions = Actions()
     var started = 0
     var witness: Witness
     /// The ledger is empty, although the group has read: workers stop until somebody has looked.
@@ -49,9 +51,13 @@ final class World {
     var topicOutages: [(topic: Topic, begin: Int64, end: Int64)] = []
     var ledgerOutages: [(begin: Int64, end: Int64)] = []
     var settings = CoreSettings()
+    /// Records that are still to be produced, or to be produced again.
+    var unproduced = 0
     private var crashesLeft = 0
     /// A claim whose check as a row of `retries` ends its worker, until faults are over: the first that has one.
     var endingRow: ClaimDigest?
+    /// Most microseconds from an input to its turn: a busy core takes many of them in one.
+    private let pace: Int64
     /// No faults any more: what is left has to come to its end.
     var isHealthy = false
     var trace: Trace?
@@ -83,6 +89,7 @@ final class World {
         settings.doubtLimit = .milliseconds(options.doubtLimit)
         settings.retryBytes = options.retryBytes
         crashesLeft = options.crashes
+        pace = (options.isCalm ? [1000] : [300, 1000, 1000, 10_000]).randomElement(using: &random) ?? 1000
         self.random = random
         self.trace = trace
     }
@@ -96,6 +103,7 @@ final class World {
     /// - Returns: The promises that were broken; none for a run as it must be.
     func run() -> [Violation] {
         trace?.note(self)
+        unproduced = script.records.count
         for record in script.records { at(record.producedAt, .produce(record.number)) }
         for place in lives.indices { at(random(0...50), .fault(.start(place))) }
         drawFaults()
@@ -151,7 +159,7 @@ final class World {
     }
 
     private var isComplete: Bool {
-        isHealthy && milliseconds > script.lastProducedAt && ledger.tables.nextDue == nil && unfinished().isEmpty
+        isHealthy && unproduced == 0 && ledger.tables.nextDue == nil && unfinished().isEmpty
     }
 
     /// Describes the work that is not done yet.
@@ -167,6 +175,7 @@ final class World {
         for case let life? in lives where life.core.inFlight > 0 {
             rest.append("\(life.name) with \(life.core.inFlight) in flight")
         }
+        if unproduced > 0 { rest.append("\(unproduced) records not produced") }
         if ledger.tables.owedCount > 0 { rest.append("\(ledger.tables.owedCount) rows in outbox") }
         if !ledger.tables.waiting.isEmpty { rest.append("\(ledger.tables.waiting.count) rows in retries") }
         return rest.joined(separator: ", ")
@@ -179,7 +188,19 @@ final class World {
     }
 
     func after(_ microseconds: Int64, _ event: Event) {
-        events.insert(event, due: now + .microseconds(microseconds))
+        events.insert(event, due: after(microseconds))
+    }
+
+    /// The moment so many microseconds from now, or from what comes later.
+    func after(_ microseconds: Int64, since other: Instant? = nil) -> Instant {
+        Instant(nanoseconds: max(now, other ?? now).nanoseconds + microseconds * 1000)
+    }
+
+    /// A length between two others, drawn so that each doubling is as likely as the next.
+    func length(_ range: ClosedRange<Int64>) -> Int64 {
+        let doublings = Int64.bitWidth - (range.upperBound / range.lowerBound).leadingZeroBitCount
+        let least = range.lowerBound << random(0...Int64(doublings - 1))
+        return random(least...min(least * 2, range.upperBound))
     }
 
     func random(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
@@ -198,9 +219,24 @@ final class World {
 
     private func produce(_ number: Int) {
         let record = script.records[number]
+        guard !isCut(Int(record.partition)) else { return at(milliseconds + 500, .produce(number)) }
+        unproduced -= 1
         kafka.partitions[Int(record.partition)].records.append(number)
         witness.produced(number, at: milliseconds)
         if let owner = kafka.partitions[Int(record.partition)].owner { wakeConsumer(owner) }
+    }
+
+    /// Whether a partition has lost its end, and somebody has not noticed yet.
+    private func isCut(_ number: Int) -> Bool {
+        guard let cutAt = kafka.partitions[number].cutAt else { return false }
+        let next = ledger.tables.next(of: SimulatedKafka.name(Int32(number))) ?? 0
+        let isNoticed =
+            // Commits that were under way have arrived.
+            milliseconds > cutAt + 2000
+            && min(kafka.partitions[number].committed ?? 0, next) <= kafka.partitions[number].records.count
+            && !lives.contains { $0?.reading.contains { $0.partition == number && $0.isOutOfRange } ?? false }
+        if isNoticed { kafka.partitions[number].cutAt = nil }
+        return !isNoticed
     }
 
     func wakeConsumer(_ life: Life) {
@@ -221,11 +257,15 @@ final class World {
         for index in life.reading.indices {
             let partition = kafka.partitions[Int(life.reading[index].partition)]
             let end = Int64(partition.records.count)
-            // An offset that is not there any more: reading goes on with the oldest record.
-            if life.reading[index].position > end { life.reading[index].position = 0 }
             let reading = life.reading[index]
-            guard reading.position < end else { continue }
+            guard reading.position < end || reading.isOutOfRange, !reading.hasGoneBack else { continue }
             guard life.delivered.records < life.demand.records, life.delivered.bytes < life.demand.bytes else { return }
+            guard !reading.isOutOfRange else {
+                // librdkafka goes on with the oldest record, which the driver takes for the sign that it is.
+                life.reading[index].hasGoneBack = true
+                consumerNews(.wentBack(reading.id), life)
+                continue
+            }
             let most = min(end - reading.position, random(1...20), life.demand.records - life.delivered.records)
             let batch = (reading.position..<reading.position + most).map { offset in
                 let number = partition.records[Int(offset)]
@@ -245,7 +285,7 @@ final class World {
 
     /// News of one consumer keep their order.
     func consumerNews(_ input: Input, _ life: Life, after microseconds: ClosedRange<Int64> = 10...2000) {
-        life.consumerAt = max(life.consumerAt, now + .microseconds(latency(microseconds)))
+        life.consumerAt = max(life.consumerAt, after(latency(microseconds)))
         events.insert(.input(life, input), due: life.consumerAt)
     }
 
@@ -256,7 +296,10 @@ final class World {
             guard kafka.partitions[number].owner === life, kafka.partitions[number].term == term,
                 let next = offset.offset
             else { continue }
-            witness.committed(number, from: kafka.partitions[number].committed ?? 0, to: next, self)
+            // What was complete before it was lost may still be committed.
+            if kafka.partitions[number].cutAt == nil || next <= kafka.partitions[number].records.count {
+                witness.committed(number, from: kafka.partitions[number].committed ?? 0, to: next, self)
+            }
             kafka.partitions[number].committed = next
         }
     }
@@ -268,7 +311,7 @@ final class World {
         if case .written(_, .failure(.disconnected)) = input { life.writerEpoch = epoch }
         if case .ledger(_, .failure(.disconnected)) = input { life.sideEpoch = epoch }
         life.inbox.append(input)
-        schedule(life, now + .microseconds(random(0...1000)))
+        schedule(life, after(random(0...pace)))
     }
 
     /// The core has a turn by a moment.
@@ -296,23 +339,25 @@ final class World {
         let wall = Timestamp(milliseconds: Self.wallStart + milliseconds + life.clockError)
         var inbox: [Input] = []
         swap(&inbox, &life.inbox)
-        var actions = Actions()
+        actions.removeAll()
         let crashesAt = crashPoint(of: inbox)
-        for (place, input) in inbox.enumerated() {
+        for place in inbox.indices {
             if crashesAt == place { return crash(life) }
-            trace?.note(self, life, input)
-            life.core.handle(input, at: now, wall: wall, into: &actions)
+            trace?.note(self, life, inbox[place])
+            life.core.handle(inbox[place], at: now, wall: wall, into: &actions)
         }
         life.core.endTurn(at: now, wall: wall, into: &actions)
         if crashesAt == inbox.count { return crash(life) }
         judgeTurn(of: life, inbox, actions)
         carryOut(&actions, life)
+        // What was done for an assignment before does not count for the new one.
+        for case .assigned in inbox { life.terms.merge(life.coming.removeFirst()) { $1 } }
         if crashesAt == inbox.count + 1 { return crash(life) }
         inbox.removeAll(keepingCapacity: true)
         swap(&inbox, &life.inbox)
         guard life.isAlive, let wakeAt = actions.wakeAt else { return }
         life.isIdle = wakeAt - now >= Self.idle && life.core.inFlight == 0
-        schedule(life, max(wakeAt, now + .microseconds(1)))
+        schedule(life, max(wakeAt, after(1)))
     }
 
     /// Before which input of a turn the process ends: with all that it has decided, or with what it has not said yet.
@@ -345,6 +390,7 @@ final class World {
             return nil
         }
         let due = Instant(nanoseconds: (dueAt - Self.wallStart) * 1_000_000)
-        return due > now ? due + .milliseconds(random(0...30_000)) : nil
+        // Not all of them are to wake up for one row.
+        return due > now ? due + .milliseconds(random(0...(chance(500) ? 30_000 : 600_000))) : nil
     }
 }
