@@ -102,11 +102,14 @@ let tools: [Target] = [
         name: "http-bench",
         dependencies: allocator + ["CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "Threading"],
         path: "Tools/Benchmarks/HTTP"),
+    .target(
+        name: "LibcurlCalls", dependencies: ["CLibcurl", "Scheduling", "Threading"],
+        path: "Tools/Benchmarks/LibcurlCalls"),
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
-            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaTesting", "Logging", "Metrics", "Scheduling",
-            "Threading",
+            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaTesting", "LibcurlCalls", "Logging",
+            "Metrics", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]

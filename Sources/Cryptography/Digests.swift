@@ -98,7 +98,7 @@ public final class SHA256Prefix: @unchecked Sendable {
     }
 
     /// The digest of the beginning and what follows it.
-    public func hash(followedBy rest: some Collection<UInt8>) -> SHA256Digest {
+    public func hash(followedBy rest: ArraySlice<UInt8>) -> SHA256Digest {
         var digest = lock.withLock { _ in beginning.copy() }
         digest.update(rest)
         return digest.finish()

@@ -61,9 +61,9 @@ public final class PublicKey: @unchecked Sendable {
 
     /// Whether the key made an ES256 signature (RFC 7518, section 3.4): `r` and `s`, 64 bytes. No if the key is not on
     /// P-256.
-    public func isValidES256Signature(_ signature: some Collection<UInt8>, of digest: SHA256Digest) -> Bool {
+    public func isValidES256Signature(_ signature: [UInt8], of digest: SHA256Digest) -> Bool {
         guard kind == .p256, signature.count == ECDSASignature.rawByteCount else { return false }
-        return withContiguousBytes(of: signature) { raw in
+        return signature.withUnsafeBytes { raw in
             ECDSASignature.withDER(raw: raw) { der in
                 digest.withUnsafeBytes { verify(der, $0, sha256) }
             }

@@ -63,14 +63,27 @@ struct ChildWorker {
     }
 
     /// Most memory that it had at once so far, in MB; 0 if it has ended.
-    var peakMemory: Int {
+    var peakMemory: Int { status("VmHWM:") / 1000 }
+
+    /// Memory that it has, in MB; 0 if it has ended.
+    var memory: Int { status("VmRSS:") / 1000 }
+
+    /// Its open files and connections.
+    var descriptors: Int {
+        guard let folder = opendir("/proc/\(pid)/fd") else { return 0 }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
+    }
+
+    private func status(_ name: String) -> Int {
         guard let file = fopen("/proc/\(pid)/status", "r") else { return 0 }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         while fgets(&line, 256, file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            guard text.hasPrefix("VmHWM:") else { continue }
-            return (Int(text.filter(\.isNumber)) ?? 0) / 1000
+            if text.hasPrefix(name) { return Int(text.filter(\.isNumber)) ?? 0 }
         }
         return 0
     }

@@ -17,6 +17,8 @@ struct Options {
     var refusal = Refusal.size
     /// Most memory that a worker may take, in MB.
     var memory = 250
+    /// The evidence whose cost is measured.
+    var evidence = EvidenceKind.signedTransaction
 
     enum Away: String {
         /// Nobody listens.
@@ -29,6 +31,10 @@ struct Options {
         case size
         /// The worker may not write into the topic.
         case right
+    }
+
+    enum EvidenceKind: String {
+        case signedTransaction, receipt
     }
 
     init() {}
@@ -52,6 +58,11 @@ struct Options {
             case ("--away", _):
                 guard let way = Away(rawValue: value) else { throw ChaosFailure("--away is refused or silent") }
                 away = way
+            case ("--evidence", _):
+                guard let kind = EvidenceKind(rawValue: value) else {
+                    throw ChaosFailure("--evidence is signedTransaction or receipt")
+                }
+                evidence = kind
             case ("--refusal", _):
                 guard let reason = Refusal(rawValue: value) else { throw ChaosFailure("--refusal is size or right") }
                 refusal = reason

@@ -31,6 +31,8 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a queue
     /// for each partition both bind for each of them; nothing in librdkafka binds over all.
     static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 1024)
+    /// Compressed bytes of one partition in an answer, which it may hold besides. A larger record comes alone (KIP-74).
+    static let partitionAnswerBytes = 256 << 10
 
     func properties() throws(KafkaError) -> ClientProperties {
         var defaults = [
@@ -51,7 +53,10 @@ public struct KafkaConsumerConfiguration: Sendable {
             "fetch.max.bytes": String(answerBytes),
             "queued.min.messages": String(Self.prefetchedRecords),
             "queued.max.messages.kbytes": String(Self.prefetchedKilobytes),
+            "max.partition.fetch.bytes": String(Self.partitionAnswerBytes),
         ]
+        // librdkafka knows it by two names, and an operator may use either.
+        if client.properties["fetch.message.max.bytes"] != nil { defaults["max.partition.fetch.bytes"] = nil }
         if Self.hasQueueBackoff { defaults["fetch.queue.backoff.ms"] = "10" }
         var client = client
         if let groupInstanceID { client.properties["group.instance.id"] = groupInstanceID }

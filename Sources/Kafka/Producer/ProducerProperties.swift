@@ -9,7 +9,9 @@ extension ClientProperties {
             "enable.idempotence": "true",
             "acks": "all",
             "message.timeout.ms": "10000",
-            "linger.ms": "10",
+            // Longer than brokers take: librdkafka 2.0.2 spins while a partition has one batch under way and another
+            // one that has waited for so long.
+            "linger.ms": "25",
             "compression.codec": "lz4",
             // Beyond it the answer to a record is `full`.
             "queue.buffering.max.kbytes": String(32 << 10),

@@ -42,8 +42,10 @@ struct KafkaConsumerConfigurationTests {
         #expect(set.heldBytes == 64 << 10)
     }
 
-    @Test("An operator's property wins over a default")
+    @Test("An operator's property wins over a default, by each of its names")
     func override() throws {
+        let values = try configuration(["fetch.message.max.bytes": "9000"]).properties().values
+        #expect(values["max.partition.fetch.bytes"] == nil)
         #expect(try configuration(["session.timeout.ms": "6000"]).properties().values["session.timeout.ms"] == "6000")
     }
 
