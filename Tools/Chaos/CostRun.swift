@@ -3,8 +3,8 @@ import Glibc
 import LibcurlCalls
 import Scheduling
 
-/// The worker's CPU and memory for submissions that are all there when it goes on, beside the part that cannot be spared:
-/// OpenSSL's verification of a signature, or libcurl's call.
+/// The worker's CPU and memory for submissions that are all there when it goes on, beside the part that cannot be
+/// spared: OpenSSL's verification of a signature, or libcurl's call.
 struct CostRun {
     /// Most memory, in MB.
     static let memory = 150
@@ -55,7 +55,9 @@ struct CostRun {
                 + "\(Int(Double(options.submissions) / took)) a second, with \(descriptors) open files")
         if let speed {
             let openssl = (speed + (try Self.verification())) / 2
-            say("openssl speed: \(tenths(openssl)) us a verification; the rest is \(tenths(each - openssl)) us, 45 wanted")
+            say(
+                "openssl speed: \(tenths(openssl)) us a verification; the rest is \(tenths(each - openssl)) us, 45 wanted"
+            )
         } else {
             let curl = try bareCalls(world, receipts)
             say("libcurl alone: \(tenths(curl)) us a call; the rest is \(tenths(each - curl)) us, 55 wanted")

@@ -28,7 +28,7 @@ struct SignedData {
 
     /// Whether the first certificate's key signed it.
     var isSignatureValid: Bool {
-        certificates.first?.publicKey.isValidES256Signature(signature, of: SHA256.hash(signed.utf8)) ?? false
+        certificates.first?.publicKey.isValidES256Signature(Array(signature), of: SHA256.hash(signed.utf8)) ?? false
     }
 
     /// Whether its first two certificates lead to a root.

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Scheduling
 internal import Threading
 
-/// libcurl's own price of a call: one multi handle driven by readiness, and nothing around it. As many calls are under way
-/// as there are connections; another follows each that is answered.
+/// libcurl's own price of a call: one multi handle driven by readiness, and nothing around it. As many calls are under
+/// way as there are connections; another follows each that is answered.
 public final class LibcurlCalls {
     /// It cannot be measured.
     public struct Failure: Error, CustomStringConvertible {
