@@ -40,10 +40,6 @@ extension ModelTables {
         outbox.keys.contains { if case .granted(reference, _) = $0 { true } else { false } }
     }
 
-    package func owesRepeat(to key: SubmissionKey) -> Bool {
-        outbox.keys.contains { if case .granted(_, key.submissionID?) = $0 { true } else { false } }
-    }
-
     /// The record that a worker has marked as being checked.
     package func marked(by owner: String, of partition: TopicPartition) -> Int64? {
         partitions[partition].flatMap { $0.owner == owner ? $0.marked : nil }

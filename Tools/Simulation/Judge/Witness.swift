@@ -288,9 +288,7 @@ final class Witness {
         case .failed:
             let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key.bundleID, key.submissionID))
             // Of two contents under one id the other one may have failed.
-            if contents(of: key) > 1, answeredAt[key] != nil || !tellsRepeats || tables.owesRepeat(to: key) {
-                return nil
-            }
+            if contents(of: key) > 1, answeredAt[key] != nil || !tellsRepeats || isHeld(claim, world) { return nil }
             return isTold ? nil : "failed, and not told"
         case .repeated(let answer):
             guard let grant = tables.row(of: answer.grant) else { return "answered by a grant that is not there" }
@@ -299,6 +297,15 @@ final class Witness {
             return lack(of: grant, world)
         case nil:
             return grants.lazy.compactMap { self.lack(of: $0, world) }.first ?? "no outcome"
+        }
+    }
+
+    /// Whether another submission's grant answers a claim.
+    private func isHeld(_ claim: ScriptedClaim?, _ world: World) -> Bool {
+        (claim?.purchases ?? []).contains { granted in
+            let purchase = granted.purchase
+            let reference = GrantReference(environment: purchase.environment, transactionID: purchase.transactionID)
+            return world.ledger.tables.row(of: reference).map { lack(of: $0, world) == nil } ?? false
         }
     }
 

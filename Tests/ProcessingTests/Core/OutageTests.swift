@@ -1,0 +1,212 @@
+import Contract
+import Ledger
+import Scheduling
+import Testing
+
+@testable import Processing
+
+@Suite("While an endpoint is away")
+struct OutageTests {
+    private let bench = CoreBench()
+
+    /// Asks about records until the breaker of verifyReceipt opens.
+    private func open(in assignment: Assignment) throws {
+        var offset: Int64 = 0
+        while !bench.alerts.contains(.breakerOpened(Fixture.verifyReceipt)) {
+            try #require(offset < 200)
+            let check = try #require(bench.read(offset, in: assignment).first)
+            bench.ask(check)
+            for attempt in bench.takeAttempts() {
+                bench.answered(attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed)
+            }
+            offset += 1
+        }
+    }
+
+    private func read(_ offset: Int64, in assignment: Assignment) throws {
+        bench.ask(try #require(bench.read(offset, in: assignment).first))
+    }
+
+    private func readTen(in assignment: Assignment) {
+        let records = (1000..<Int64(1010)).map { Fixture.record($0) }
+        bench.send(.records(RecordBatch(assignment: assignment.id, records: records)))
+        for check in bench.takeChecks() { bench.ask(check) }
+    }
+
+    /// Writes what waits, and gives the decisions.
+    private func writeAll() -> [Decision] {
+        var all: [Decision] = []
+        for _ in 0..<50 {
+            bench.wait(.milliseconds(5))
+            for batch in bench.takeWrites() {
+                all += batch.decisions
+                let results = batch.decisions.map { decision -> DecisionResult in
+                    guard case .retry = decision.content else { return .written(.granted(created: 1), publish: []) }
+                    return .written(.retrying(.endpointUnavailable), publish: [])
+                }
+                bench.send(.written(batch.id, .success(results)))
+            }
+        }
+        return all
+    }
+
+    @Test("submissions go to retries at once, uncounted, but for a few that find out whether it is back")
+    func shed() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        for offset in 1000..<Int64(1050) { try read(offset, in: assignment) }
+        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        let uncounted = entries.filter { $0.cause == .retrying(.endpointUnavailable, Fixture.verifyReceipt) }
+        #expect(uncounted.count >= 47)
+        #expect(uncounted.allSatisfy { $0.delay >= 15_000 && $0.delay <= 900_000 })
+        bench.wait(.seconds(5))
+        _ = writeAll()
+        #expect(bench.core.inFlight <= 3)
+    }
+
+    @Test("what does not need it is decided as ever")
+    func isolation() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        for offset in 1000..<Int64(1100) { try read(offset, in: assignment) }
+        let signed = try #require(bench.read(2000, in: assignment).first)
+        bench.conclude(signed, Fixture.verified("t1"))
+        #expect(writeAll().contains { $0.content == .grant([Fixture.purchase("t1")], by: .signedTransaction) })
+        try read(2001, in: assignment)
+        #expect(bench.demand != nil)
+    }
+
+    @Test("Apple's signature is enough where the app's rules say so")
+    func local() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        bench.isSigned = nil
+        readTen(in: assignment)
+        let checks = bench.takeChecks()
+        #expect(checks.count >= 7)
+        for check in checks {
+            guard case .signature(let submission, mayDecide: true) = check.work else {
+                Issue.record("the signature alone")
+                return
+            }
+            let verdict = Verdict.verified([Fixture.purchase("t\(submission.id)")], by: .local)
+            bench.send(.checked([Checked(token: check.token, result: .signature(holds: true, verdict))]))
+        }
+        let grants = writeAll().filter { if case .grant(_, .local) = $0.content { true } else { false } }
+        #expect(grants.count == checks.count)
+    }
+
+    @Test("a receipt in which nothing is new is asked about later, because a signature is no answer that doubts")
+    func localNothingNew() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        bench.isSigned = nil
+        readTen(in: assignment)
+        let check = try #require(bench.takeChecks().first)
+        let verdict = Verdict.verified([Fixture.purchase("t1")], by: .local)
+        bench.send(.checked([Checked(token: check.token, result: .signature(holds: true, verdict))]))
+        try bench.written(.nothingNew)
+        let later = try bench.written(.written(.retrying(.endpointUnavailable), publish: []))
+        let isNoDoubt =
+            if case .retry(let entry) = later.decisions[0].content { entry.doubt == nil } else { false }
+        #expect(isNoDoubt)
+    }
+
+    @Test("what Apple's signature does not decide waits in retries after all")
+    func localUndecided() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        bench.isSigned = nil
+        readTen(in: assignment)
+        let checks = bench.takeChecks()
+        for (number, check) in checks.enumerated() {
+            bench.send(.checked([Checked(token: check.token, result: .signature(holds: number < 2, nil))]))
+        }
+        #expect(bench.takeChecks().isEmpty, "it is looked at once")
+        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        #expect(entries.count >= 7)
+        #expect(entries.count { $0.isSigned } == 2, "what Apple has signed is taken first")
+    }
+
+    @Test("an app that has used its half of retries waits in memory within a limit, and what needs nobody is decided")
+    func halfUsed() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        let half = LedgerMeasure.App(bundleID: Fixture.app, rows: 1, bytes: CoreSettings().retryBytes / 2)
+        bench.measure = LedgerMeasure(retries: [half], waiting: [], outboxRows: 0, outboxAge: 0)
+        bench.wait(.seconds(15))
+        let limit = InFlightLimit(count: CoreSettings().inFlight, bytes: 1, purchases: 1)
+        var offset: Int64 = 1000
+        for _ in 0..<100 where bench.core.status.readingStop == nil {
+            let records = (offset..<offset + 100).map { Fixture.record($0) }
+            bench.send(.records(RecordBatch(assignment: assignment.id, records: records)))
+            for check in bench.takeChecks() { bench.ask(check) }
+            offset += 100
+        }
+        #expect(bench.core.status.readingStop == .inFlightFull)
+        #expect((limit.gateCount - limit.dueCount...limit.gateCount).contains(bench.core.inFlight))
+        let check = try #require(bench.read(offset, in: assignment).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        #expect(writeAll().contains { if case .grant = $0.content { true } else { false } })
+    }
+
+    @Test("when it is back, rows are taken whatever their due time")
+    func early() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        for offset in 1000..<Int64(1010) { try read(offset, in: assignment) }
+        _ = writeAll()
+        bench.isNothingDue = false
+        var isEarly = false
+        for _ in 0..<600 {
+            bench.wait(.milliseconds(100))
+            for attempt in bench.takeAttempts() {
+                bench.answered(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
+            }
+            _ = writeAll()
+            while let (id, requests) = bench.takeRequest({ if case .takeDue(let list, _) = $0 { list } else { nil } }) {
+                isEarly = isEarly || requests.contains { $0.endpoint == Fixture.verifyReceipt && $0.beforeDue }
+                bench.send(.ledger(id, .success(.due([]))))
+            }
+        }
+        #expect(isEarly)
+        #expect(bench.alerts.contains { if case .breakerClosed = $0 { true } else { false } })
+    }
+
+    @Test("a gate whose share is full while nothing is answered for a second counts as away")
+    func silent() throws {
+        var settings = CoreSettings()
+        settings.inFlight = 256
+        settings.callsPerEndpoint = 16
+        let bench = CoreBench(settings: settings)
+        let assignment = try bench.own()
+        // Sixteen calls hang, and the others wait behind them.
+        for offset in 0..<Int64(140) { bench.ask(try #require(bench.read(offset, in: assignment).first)) }
+        #expect(bench.takeAttempts().count == 16)
+        bench.wait(.milliseconds(500))
+        #expect(bench.takeWrites().isEmpty)
+        bench.wait(.seconds(1))
+        let batch = try #require(bench.takeWrites().first)
+        #expect(batch.decisions.count > 100)
+    }
+
+    @Test("where retries have no room for more, submissions wait here and reading stops")
+    func noRoom() throws {
+        let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)
+        bench.measure = LedgerMeasure(retries: [app], waiting: [], outboxRows: 0, outboxAge: 0)
+        let assignment = try bench.own()
+        #expect(bench.takeAlerts().contains(.retriesFull))
+        try open(in: assignment)
+        for offset in 1000..<Int64(1020) { try read(offset, in: assignment) }
+        #expect(writeAll().isEmpty)
+        #expect(bench.core.inFlight >= 20)
+        let delivered = bench.core.limit.demand.records
+        bench.wait(.seconds(20))
+        #expect(bench.core.limit.demand.records == delivered)
+    }
+}
