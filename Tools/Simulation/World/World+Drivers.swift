@@ -95,7 +95,7 @@ extension World {
     private func endsWorkers(_ task: CheckTask) -> Bool {
         switch task.work {
         case .record(let record, _): return script.records[SimulatedApple.number(of: record)].endsWorkers
-        case .submission(let submission) where options.endsWorkers && !isHealthy:
+        case .submission(let submission) where options.endsWorkers && !isRowMended:
             let digest = ClaimDigest(of: submission)
             guard ledger.tables.waits(digest) else { return false }
             endingRow = endingRow ?? digest

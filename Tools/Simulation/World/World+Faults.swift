@@ -282,6 +282,7 @@ extension World {
             if ClaimDigest(of: submission) != endingRow {
                 witness.fail(.held, "\(submission.claimant.submissionKey) ended no worker, and is held for it")
             }
+            isRowMended = true
             _ = try? connection.retryNow(submission.claimant.submissionKey, note)
         }
     }

@@ -54,8 +54,9 @@ final class World {
     /// Records that are still to be produced, or to be produced again.
     var unproduced = 0
     private var crashesLeft = 0
-    /// A claim whose check as a row of `retries` ends its worker, until faults are over: the first that has one.
+    /// A claim whose check as a row of `retries` ends its worker, until a person has mended it: the first that has one.
     var endingRow: ClaimDigest?
+    var isRowMended = false
     /// Most microseconds from an input to its turn: a busy core takes many of them in one.
     private let pace: Int64
     /// No faults any more: what is left has to come to its end.
