@@ -21,8 +21,8 @@ extension WorkerCore {
     ) {
         switch result {
         case .success(let answer):
-            guard let (purpose, awaySince) = ledgerCalls.answered(id) else { return }
-            if let awaySince { actions.alerts.append(.ledgerAnswersAgain(after: now - awaySince)) }
+            guard let purpose = ledgerCalls.answered(id) else { return }
+            noticeLedgerAnswers(into: &actions)
             answered(purpose, answer, into: &actions)
         case .failure(.unavailable(let detail)): callFailed(id, detail, into: &actions)
         case .failure(.disconnected(let detail)):
@@ -33,8 +33,21 @@ extension WorkerCore {
     }
 
     private mutating func callFailed(_ id: RequestID, _ detail: String, into actions: inout Actions) {
-        guard ledgerCalls.failed(id, at: now, using: &generator) else { return }
+        ledgerCalls.failed(id, at: now, using: &generator)
+        noticeLedgerAway(detail, into: &actions)
+    }
+
+    mutating func noticeLedgerAway(_ detail: String, into actions: inout Actions) {
+        guard ledgerAwaySince == nil else { return }
+        ledgerAwaySince = now
         actions.alerts.append(.ledgerUnavailable(detail: detail))
+    }
+
+    /// A full disk or a read-only file still answers questions, so an answer alone ends nothing.
+    mutating func noticeLedgerAnswers(into actions: inout Actions) {
+        guard let since = ledgerAwaySince, !writesAreAway, !ledgerCalls.hasFailed else { return }
+        ledgerAwaySince = nil
+        actions.alerts.append(.ledgerAnswersAgain(after: now - since))
     }
 
     private mutating func answered(
@@ -63,7 +76,7 @@ extension WorkerCore {
 /// Calls to the ledger's second connection that are not answered yet, with what each answer is for.
 ///
 /// The connection takes one after the other. A call without a result is made again until it has one: all of them may be
-/// repeated. Meanwhile the ledger counts as away, and nothing is read.
+/// repeated.
 struct LedgerCalls {
     /// The purpose of a call, with the values that its answer needs.
     enum Purpose {
@@ -110,6 +123,7 @@ struct LedgerCalls {
         let purpose: Purpose
         let kind: Kind
         var isSent: Bool
+        var hasFailed = false
     }
 
     private static let backoff = Backoff(base: .milliseconds(100), cap: .seconds(5), jitter: .equal)
@@ -119,9 +133,9 @@ struct LedgerCalls {
     private var failures = 0
     /// When calls without a result are made again; nil while the ledger answers.
     private(set) var retryAt: Instant?
-    private(set) var awaySince: Instant?
 
-    var isAway: Bool { awaySince != nil }
+    /// Whether a call that had no result is still without one.
+    var hasFailed: Bool { calls.contains { $0.hasFailed } }
     var isEmpty: Bool { calls.isEmpty }
 
     func isUnderWay(_ kind: Kind) -> Bool { calls.contains { $0.kind == kind } }
@@ -137,28 +151,23 @@ struct LedgerCalls {
 
     /// A call has its result.
     ///
-    /// - Returns: the call's purpose, and since when the ledger was away if this ends it; nil for a dropped call.
-    mutating func answered(_ id: RequestID) -> (purpose: Purpose, awaySince: Instant?)? {
+    /// - Returns: the call's purpose; nil for a dropped call.
+    mutating func answered(_ id: RequestID) -> Purpose? {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
-        let since = awaySince
-        awaySince = nil
-        failures = 0
+        let purpose = calls.remove(at: index).purpose
+        if !hasFailed { failures = 0 }
         // The ledger answers again, so calls that wait for a retry are made at once.
         if retryAt != nil { retryAt = Instant(nanoseconds: .min) }
-        return (calls.remove(at: index).purpose, since)
+        return purpose
     }
 
     /// A call has no result; it is made again.
-    ///
-    /// - Returns: whether the ledger is away since this call.
-    mutating func failed(_ id: RequestID, at now: Instant, using generator: inout SplitMix64) -> Bool {
-        guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return false }
+    mutating func failed(_ id: RequestID, at now: Instant, using generator: inout SplitMix64) {
+        guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return }
         calls[index].isSent = false
+        calls[index].hasFailed = true
         failures += 1
         retryAt = now + Self.backoff.delay(afterFailures: failures, using: &generator)
-        guard awaySince == nil else { return false }
-        awaySince = now
-        return true
     }
 
     /// Calls under ended ownerships are not repeated, and their answers are dropped.

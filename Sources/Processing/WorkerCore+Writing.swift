@@ -58,35 +58,27 @@ extension WorkerCore {
         switch result {
         case .success(let results):
             guard let tokens = batcher.ended(batch) else { return }
-            if let since = writesAwaySince { actions.alerts.append(.ledgerAnswersAgain(after: now - since)) }
-            writesAwaySince = nil
             writesAreAway = false
+            noticeLedgerAnswers(into: &actions)
             for (token, result) in zip(tokens, results) {
                 guard flights.contains(token), flights[token].state == .writing else { continue }
                 flights[token].isInBatch = false
                 decisionEnded(token, result, into: &actions)
             }
         case .failure(.unavailable(let detail)):
-            batchFailed(batch)
-            noticeWritesAway(detail, into: &actions)
+            batchFailed(batch, detail, into: &actions)
         case .failure(.disconnected(let detail)):
-            batchFailed(batch)
-            noticeWritesAway(detail, into: &actions)
+            batchFailed(batch, detail, into: &actions)
             loseConnection(into: &actions)
         case .failure(.unusable(let detail)): stop(for: .unusable(detail: detail))
         }
     }
 
-    private mutating func noticeWritesAway(_ detail: String, into actions: inout Actions) {
-        writesAreAway = true
-        guard writesAwaySince == nil else { return }
-        writesAwaySince = now
-        actions.alerts.append(.ledgerUnavailable(detail: detail))
-    }
-
     /// It is unknown whether the batch was written, so the same decisions are written again. Submissions of lost
     /// partitions leave; the new owners read them again.
-    private mutating func batchFailed(_ batch: BatchID) {
+    private mutating func batchFailed(_ batch: BatchID, _ detail: String, into actions: inout Actions) {
+        writesAreAway = true
+        noticeLedgerAway(detail, into: &actions)
         batcher.failed(batch, at: now, using: &generator)
         for token in flights.tokens where flights[token].isInBatch {
             flights[token].isInBatch = false

@@ -50,10 +50,10 @@ public struct WorkerCore: ~Copyable {
     var measureAt: Instant?
     var lastMeasure: Instant?
     var samples = Samples()
-    /// The connection that writes did not answer.
+    /// A batch had no result, and is still to be written.
     var writesAreAway = false
-    /// Since when writes are away, as the alert said; nil once a write is answered again.
-    var writesAwaySince: Instant?
+    /// Since when the ledger is away: from the first call or batch without a result until all of them have one.
+    var ledgerAwaySince: Instant?
     var stopping = StopPhase.running
     /// Leases of due rows for which nothing was begun when the worker was told to stop.
     var unstartedLeases: [RetryLease] = []
@@ -116,7 +116,7 @@ public struct WorkerCore: ~Copyable {
         advanceGates(into: &actions)
         makeLedgerCalls(into: &actions)
         startBatch(into: &actions)
-        // If nothing is left to write, the next write shows whether the ledger is back.
+        // If nothing is left to write, the next answer shows whether the ledger is back.
         if batcher.isEmpty { writesAreAway = false }
         advanceStop(into: &actions)
         setDemand(into: &actions)
@@ -128,6 +128,8 @@ public struct WorkerCore: ~Copyable {
     /// Submissions, rows and events that are in flight: nothing is under way if it is zero.
     public var inFlight: Int { flights.count + outboxRows.count + events.count }
 
+    public var isLedgerAway: Bool { ledgerAwaySince != nil }
+
     private mutating func applied(_ next: Rules) {
         rules = next
         gates.apply(next)
@@ -138,7 +140,7 @@ public struct WorkerCore: ~Copyable {
     /// Nothing is read while the ledger is away, while no rules are known, or at a bound that reading would pass.
     private mutating func setDemand(into actions: inout Actions) {
         let mayRead =
-            rules != nil && stopping == .running && !ledgerCalls.isAway && !writesAreAway && !retryBytes.isFull
+            rules != nil && stopping == .running && !isLedgerAway && !retryBytes.isFull
             && !retryBytes.isExhausted && !isSpanFull
         actions.demand = mayRead ? limit.raiseDemand(undecided: undecided) : limit.withdrawDemand()
     }
@@ -251,7 +253,7 @@ extension WorkerCore {
     private var readingStop: CoreStatus.ReadingStop? {
         if stopping != .running { return .stopping }
         if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
-        if ledgerCalls.isAway || writesAreAway { return .ledgerUnavailable }
+        if isLedgerAway { return .ledgerUnavailable }
         if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
         return isSpanFull || limit.isUsedUp(undecided: undecided) ? .inFlightFull : nil
     }

@@ -93,7 +93,7 @@ enum CoreThread {
             reports.removeAll(keepingCapacity: true)
             core.endTurn(at: now, wall: wall, into: &actions)
             carryOut(actions, ports, producer, losses)
-            ports.activity.turned(at: now)
+            ports.activity.turned(at: now, isLedgerAway: core.isLedgerAway)
             ports.metrics.inFlight.set(core.inFlight)
             if statusAt <= now {
                 ports.metrics.noted(core.status)
@@ -160,16 +160,23 @@ final class CoreActivity: Sendable {
 
     private let turnedAt = Atomic<Int64>(Instant.now.nanoseconds)
     private let heardAt = Atomic<Int64>(Instant.now.nanoseconds)
+    private let isLedgerAway = Atomic<Bool>(false)
     private let isMember = Atomic<Bool>(false)
+    private let isKafkaAway = Atomic<Bool>(false)
 
     /// Noted at the end of each turn.
-    func turned(at now: Instant) { turnedAt.store(now.nanoseconds, ordering: .relaxed) }
+    func turned(at now: Instant, isLedgerAway: Bool) {
+        turnedAt.store(now.nanoseconds, ordering: .relaxed)
+        self.isLedgerAway.store(isLedgerAway, ordering: .relaxed)
+    }
 
     /// Noted at each sign of the Kafka consumer's life.
     func heard(at now: Instant) { heardAt.store(now.nanoseconds, ordering: .relaxed) }
 
-    /// Noted when the group has let the worker in, with partitions or without.
-    func joined() { isMember.store(true, ordering: .relaxed) }
+    /// Noted when the group has let the worker in, with partitions or without, and when its session has run out.
+    func joined(_ isMember: Bool) { self.isMember.store(isMember, ordering: .relaxed) }
+
+    func reached(_ isReachable: Bool) { isKafkaAway.store(!isReachable, ordering: .relaxed) }
 
     /// The part that hangs; nil if none does.
     func silent(at now: Instant) -> String? {
@@ -179,8 +186,12 @@ final class CoreActivity: Sendable {
         return isSilent(turnedAt) ? "The core" : isSilent(heardAt) ? "The Kafka consumer" : nil
     }
 
-    /// Whether the worker takes part in its group: then a rollout may go on to the next.
-    var isReady: Bool { isMember.load(ordering: .relaxed) }
+    /// Why the worker is not ready; nil if it is, so that a rollout may go on to the next.
+    var hindrance: String? {
+        if isLedgerAway.load(ordering: .relaxed) { return "The ledger does not answer." }
+        if isKafkaAway.load(ordering: .relaxed) { return "Kafka is unreachable." }
+        return isMember.load(ordering: .relaxed) ? nil : "The group has not let the worker in."
+    }
 }
 
 extension Timestamp {

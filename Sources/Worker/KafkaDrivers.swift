@@ -8,6 +8,17 @@ import Threading
 
 /// The Kafka consumer in the core's words.
 struct KafkaConsumerDriver: ConsumerPort {
+    /// What a person does about errors that no retry mends.
+    static let remedies = [
+        "UNKNOWN_TOPIC_OR_PART": "make the topic: grantor topics create",
+        "TOPIC_AUTHORIZATION_FAILED": "give the worker's user the right to read the input topic",
+        "GROUP_AUTHORIZATION_FAILED": "give the worker's user the right to read the group",
+        "INVALID_SESSION_TIMEOUT":
+            "set session.timeout.ms in kafka.propertiesFile to milliseconds that the brokers allow",
+        "INCONSISTENT_GROUP_PROTOCOL":
+            "give all workers of the group the same partition.assignment.strategy in kafka.propertiesFile",
+    ]
+
     let consumer: KafkaConsumer
 
     func fetchCommitted(_ partitions: [TopicPartition]) { consumer.fetchCommitted(partitions.map(KafkaPartition.init)) }
@@ -42,10 +53,14 @@ struct KafkaConsumerDriver: ConsumerPort {
     ) {
         switch event {
         case .assigned(let partitions):
-            activity.joined()
+            activity.joined(true)
             core.post(.input(.assigned(partitions.map(TopicPartition.init))))
-        case .revoked(let partitions), .lost(let partitions):
+        case .revoked(let partitions):
             core.post(.input(.revoked(partitions.map(TopicPartition.init))))
+        case .lost(let partitions):
+            activity.joined(false)
+            core.post(.input(.revoked(partitions.map(TopicPartition.init))))
+        case .reachable(let isReachable): activity.reached(isReachable)
         case .records(let batches):
             metrics.read.increment(by: batches.reduce(0) { $0 + $1.records.count })
             core.post(
@@ -61,8 +76,10 @@ struct KafkaConsumerDriver: ConsumerPort {
         case .alive: activity.heard(at: .now)
         case .unreadable(_, let assignment): core.post(.input(.unreadable(AssignmentID(rawValue: assignment))))
         case .failed(let error):
-            guard case .fatal = error else { return }
-            events.post(.clientFailed("Kafka: \(error)"))
+            guard case .fatal(let failure) = error else { return }
+            let isFenced = failure.name == "FENCED_INSTANCE_ID"
+            let cause = isFenced ? "another worker has the same kafka.groupInstanceId; each needs its own" : "\(error)"
+            events.post(.clientFailed("Kafka: \(cause)"))
         // After a stop in order nobody reads it any more.
         case .stopped: events.post(.clientFailed("Kafka: the consumer has ended by itself"))
         }

@@ -126,7 +126,7 @@ final class WorkerDrivers: Sendable {
     ) throws(WorkerFailure) -> KafkaConsumer {
         let configuration = KafkaConsumerConfiguration(
             client: kafka.client, groupID: kafka.groupID, topics: [kafka.topics[.submitted]],
-            groupInstanceID: kafka.groupInstanceID)
+            groupInstanceID: kafka.groupInstanceID, remedies: KafkaConsumerDriver.remedies)
         do throws(KafkaError) {
             return try KafkaConsumer(configuration: configuration, metrics: registry, logger: logger) { event in
                 KafkaConsumerDriver.received(

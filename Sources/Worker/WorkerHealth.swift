@@ -6,8 +6,8 @@ import Synchronization
 
 /// Serves `/livez`, `/readyz` and `/metrics` over plain HTTP/1.1.
 ///
-/// A worker is alive while its core and its consumer show signs of life: one that is not is restarted. It is ready once
-/// its ledger has answered and its group has let it in. Apple's outage makes it neither: a restart or a halted rollout
+/// A worker is alive while its core and its consumer show signs of life: one that is not is restarted. It is ready while
+/// its ledger answers and its group has it as a member. Apple's outage makes it neither: a restart or a halted rollout
 /// would mend nothing.
 final class WorkerHealth: Sendable {
     private let server: Server
@@ -52,10 +52,9 @@ final class WorkerHealth: Sendable {
             let silent = activity?.silent(at: .now)
             return report(silent == nil, silent.map { "\($0) shows no sign of life." } ?? "The worker's threads live.")
         case "/readyz":
-            let isReady = activity?.isReady ?? false
-            return report(
-                isReady,
-                isReady ? "The worker takes part in its group." : "The ledger or the group has not answered yet.")
+            guard let activity else { return report(false, "The ledger has not answered yet.") }
+            let hindrance = activity.hindrance
+            return report(hindrance == nil, hindrance ?? "The worker is a member of its group, and its ledger answers.")
         case "/metrics":
             return Reply(status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8", text: registry.render())
         default: return Reply(status: 404, contentType: "text/plain", text: "There are /livez, /readyz and /metrics.\n")

@@ -111,6 +111,10 @@ struct ClientProperties: Sendable {
             guard let value = configuration.properties[rule.key], !rule.allowed.contains(value) else { continue }
             throw .refusedProperty(key: rule.key, text: "the property \(rule.key) cannot be set so: \(rule.reason)")
         }
+        // librdkafka reads `10s` as 10.
+        for (key, value) in configuration.properties where key.hasSuffix(".ms") && Double(value) == nil {
+            throw .refusedProperty(key: key, text: "the property \(key) takes milliseconds without a unit")
+        }
         values = [
             "bootstrap.servers": configuration.bootstrapServers,
             "client.id": configuration.clientID,

@@ -5,44 +5,71 @@ internal import Scheduling
 /// The log of one client: librdkafka's lines and errors, without the flood that a cluster which is away makes of them.
 /// Confined to the client's thread.
 struct ClientLog {
-    private let logger: Logger
-    private var awaySince: Instant?
+    /// An error that comes again and again is told so often.
+    static let repeatPause = Duration.seconds(15 * 60)
 
-    init(logger: Logger) { self.logger = logger }
+    private let logger: Logger
+    private let tellsOutages: Bool
+    private let remedies: [String: String]
+    private var awaySince: Instant?
+    /// The latest fault of a connection: librdkafka's errors name no cause.
+    private var fault: String?
+    /// When each error was told, by its name.
+    private var toldAt: [String: Instant] = [:]
+
+    /// - Parameters:
+    ///   - tellsOutages: one client of a process does, because all meet the same.
+    ///   - remedies: what a person does about errors that no retry mends, by their names.
+    init(logger: Logger, tellsOutages: Bool, remedies: [String: String] = [:]) {
+        self.logger = logger
+        self.tellsOutages = tellsOutages
+        self.remedies = remedies
+    }
 
     /// Whether the cluster is away as far as this client knows.
     var isAway: Bool { awaySince != nil }
 
-    /// Writes one of librdkafka's lines.
-    func write(level: Int32, facility: String, text: String) {
+    /// Writes one of librdkafka's lines. Those of connections have level debug, because it reconnects without limit.
+    mutating func write(level: Int32, facility: String, text: String) {
+        if facility == "FAIL" { fault = LoggedReason.reason(in: text) }
         logger.log(
-            level: isAway && Self.isAboutConnections(facility) ? .debug : Self.level(of: facility, text, syslog: level),
+            level: Self.isAboutConnections(facility) ? .debug : Self.level(of: facility, text, syslog: level),
             "librdkafka", metadata: ["facility": facility, "text": text])
     }
 
-    /// Writes an error that librdkafka raised. Errors of connections have level info, because it reconnects without
-    /// limit.
+    /// Writes an error that librdkafka raised.
     mutating func write(_ failure: KafkaFailure, at now: Instant) {
-        if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue, !isAway {
+        if failure.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
+            guard !isAway else { return }
             awaySince = now
-            logger.warning("No Kafka broker can be reached", metadata: ["text": failure.text])
-            return
+            return logger.log(
+                level: tellsOutages ? .warning : .debug,
+                "Kafka is unreachable; nothing is read, and submissions wait in Kafka",
+                metadata: ["cause": fault ?? failure.text])
         }
-        let isRepeated = isAway && LoggedReason.explained.contains(failure.name)
-        logger.log(
-            level: isRepeated ? .debug : .notice, "Kafka client reports an error",
-            metadata: ["code": failure.name, "text": failure.text])
+        let isTold = toldAt[failure.name].map { now - $0 < Self.repeatPause } ?? false
+        if !isTold { toldAt[failure.name] = now }
+        let words = ["code": failure.name, "text": failure.text]
+        if isTold || LoggedReason.explained.contains(failure.name) {
+            logger.debug("Kafka client reports an error", metadata: words)
+        } else if let remedy = remedies[failure.name] {
+            logger.error(
+                "Kafka refuses what the worker asks for", metadata: words.merging(["remedy": remedy]) { $1 })
+        } else {
+            logger.notice("Kafka client reports an error", metadata: words)
+        }
     }
 
     mutating func connected(at now: Instant) {
         guard let start = awaySince else { return }
         awaySince = nil
-        logger.notice(
-            "Kafka brokers can be reached again", metadata: ["seconds": "\((now - start).components.seconds)"])
+        logger.log(
+            level: tellsOutages ? .warning : .debug, "Kafka is reachable again",
+            metadata: ["away_for": "\((now - start).components.seconds) s"])
     }
 
     private static func isAboutConnections(_ facility: String) -> Bool {
-        ["FAIL", "ERROR", "REQTMOUT", "CONNECT", "BRKDOWN"].contains(facility)
+        ["FAIL", "ERROR", "REQTMOUT", "CONNECT", "BRKDOWN", "GETPID"].contains(facility)
     }
 
     private static func level(of facility: String, _ text: String, syslog: Int32) -> Logger.Level {

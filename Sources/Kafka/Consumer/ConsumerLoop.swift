@@ -44,6 +44,8 @@ final class ConsumerLoop {
     private let commands: Mailbox<ConsumerCommand>
     private var leaving: GroupLeaving?
     private var hasFailed = false
+    /// As the owner was told.
+    private var isReachable = true
 
     init(
         handle: ClientHandle, configuration: KafkaConsumerConfiguration, commands: Mailbox<ConsumerCommand>,
@@ -54,7 +56,7 @@ final class ConsumerLoop {
         self.metrics = ConsumerMetrics(metrics)
         self.logger = logger
         self.sink = sink
-        log = ClientLog(logger: logger)
+        log = ClientLog(logger: logger, tellsOutages: true, remedies: configuration.remedies)
         isCooperative = configuration.isCooperative
         isStatic = configuration.isStatic
         refill = PrefetchRefill(records: configuration.heldRecords, bytes: configuration.heldBytes)
@@ -70,6 +72,7 @@ final class ConsumerLoop {
         while true {
             // First: a command may be for partitions that the group has just taken away.
             serveControl()
+            tellReachable()
             commands.takeAll(into: &waiting)
             for command in waiting { carryOut(command) }
             waiting.removeAll(keepingCapacity: true)
@@ -151,6 +154,12 @@ final class ConsumerLoop {
             if code != RD_KAFKA_RESP_ERR_NO_ERROR { metrics.count(KafkaFailure(code)) }
         case .deliveries, .other: break
         }
+    }
+
+    private func tellReachable() {
+        guard log.isAway == isReachable else { return }
+        isReachable = !log.isAway
+        sink(.reachable(isReachable))
     }
 
     private func failed(_ code: rd_kafka_resp_err_t, text: String, isFatal: Bool) {
@@ -247,7 +256,7 @@ extension ConsumerLoop {
             isJoining = true
             let all = assignment.granted
             carryOut(assignment.revoke(all.sorted(), isIncremental: false))
-            if !all.isEmpty { sink(.lost(all.sorted())) }
+            sink(.lost(all.sorted()))
         }
     }
 
@@ -259,7 +268,7 @@ extension ConsumerLoop {
         isJoining = false
         carryOut(assignment.grant(partitions, isIncremental: isIncremental))
         metrics.grants.increment()
-        logger.info("Kafka partitions granted", metadata: ["partitions": "\(partitions.count)"])
+        logger.info("Kafka partitions assigned", metadata: ["partitions": "\(partitions.count)"])
         sink(.assigned(partitions.sorted()))
     }
 
@@ -269,8 +278,13 @@ extension ConsumerLoop {
         isJoining = true
         carryOut(assignment.revoke(partitions, isIncremental: isIncremental))
         (isLost ? metrics.losses : metrics.revocations).increment()
-        logger.info("Kafka partitions revoked", metadata: ["partitions": "\(partitions.count)", "lost": "\(isLost)"])
-        if !partitions.isEmpty { sink(isLost ? .lost(partitions.sorted()) : .revoked(partitions.sorted())) }
+        let metadata: Logger.Metadata = ["partitions": "\(partitions.count)"]
+        if isLost {
+            logger.warning("Kafka partitions lost: the group has ended this member's session", metadata: metadata)
+        } else {
+            logger.info("Kafka partitions revoked", metadata: metadata)
+        }
+        if isLost || !partitions.isEmpty { sink(isLost ? .lost(partitions.sorted()) : .revoked(partitions.sorted())) }
     }
 
     /// Makes one call, and drops what was fetched for partitions that it takes away or begins anew.

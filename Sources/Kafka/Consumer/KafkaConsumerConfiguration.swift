@@ -11,12 +11,18 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// have the same, else the one that joined first ends with a fatal error. Nil, the default, leaves it to the
     /// property `group.instance.id`.
     public var groupInstanceID: String?
+    /// What a person does about errors that no retry mends, by their names such as `UNKNOWN_TOPIC_OR_PART`: for the log.
+    public var remedies: [String: String]
 
-    public init(client: KafkaClientConfiguration, groupID: String, topics: [String], groupInstanceID: String? = nil) {
+    public init(
+        client: KafkaClientConfiguration, groupID: String, topics: [String], groupInstanceID: String? = nil,
+        remedies: [String: String] = [:]
+    ) {
         self.client = client
         self.groupID = groupID
         self.topics = topics
         self.groupInstanceID = groupInstanceID
+        self.remedies = remedies
     }
 
     /// The time after which the group does without a member that is silent. A worker that is killed leaves its

@@ -26,6 +26,8 @@ public enum KafkaConsumerEvent: Sendable {
     /// A sign of life, every five seconds: librdkafka's main thread has sent statistics, and the consumer's own thread
     /// has taken them. librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
     case alive
+    /// No broker can be reached, or one can again. It can at the start.
+    case reachable(Bool)
     /// The last event: the group was left (or could not be in time) and the client is freed.
     case stopped
 }

@@ -46,7 +46,7 @@ public final class KafkaProducer {
         self.wake = wake
         self.metrics = ProducerMetrics(metrics)
         self.logger = logger
-        log = ClientLog(logger: logger)
+        log = ClientLog(logger: logger, tellsOutages: false)
         client = try ProducerClient(properties: properties, topics: topics, wake: wake)
     }
 

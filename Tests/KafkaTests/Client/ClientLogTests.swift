@@ -12,30 +12,62 @@ struct ClientLogTests {
         var taken: [String] { lines.withLock { $0 } }
 
         func log(_ event: LogEvent) {
-            let words = [event.message] + event.metadata.values.map { "\($0)" }
+            guard event.level > .debug else { return }
+            let words = ["\(event.level)", event.message] + event.metadata.sorted { $0.key < $1.key }.map { "\($0.value)" }
             lines.withLock { $0.append(words.joined(separator: " ")) }
         }
     }
 
-    @Test("An outage is news once, and so is its end, with its length")
+    private let start = Instant(nanoseconds: 0)
+    private let down = KafkaFailure(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, text: "1/1 brokers are down")
+    private let lines = Lines()
+
+    private func log(tellsOutages: Bool = true) -> ClientLog {
+        ClientLog(
+            logger: Logger(label: "test", handler: lines), tellsOutages: tellsOutages,
+            remedies: ["UNKNOWN_TOPIC_OR_PART": "make it"])
+    }
+
+    @Test("An outage is news once, with its cause, and so is its end, with its length")
     func outage() {
-        let start = Instant(nanoseconds: 0)
-        let down = KafkaFailure(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, text: "down")
-        let lines = Lines()
-        var log = ClientLog(logger: Logger(label: "test", handler: lines))
+        var log = log()
         log.connected(at: start)
         #expect(!log.isAway && lines.taken.isEmpty)
+        let fault = "k:9092/1: Connect to ipv4#10.0.0.1:9092 failed: Connection refused (after 0ms)"
+        log.write(level: 3, facility: "FAIL", text: "[thrd:k:9092/1]: \(fault)")
+        log.write(level: 3, facility: "ERROR", text: "[thrd:k:9092/1]: 1/1 brokers are down")
+        log.write(level: 4, facility: "GETPID", text: "Failed to acquire idempotence PID: retrying")
+        log.write(KafkaFailure(RD_KAFKA_RESP_ERR__TRANSPORT, text: fault), at: start)
         log.write(down, at: start)
         log.write(down, at: start + .seconds(3))
         #expect(log.isAway)
         log.connected(at: start + .seconds(10))
         log.connected(at: start + .seconds(11))
         #expect(!log.isAway)
-        log.write(down, at: start + .seconds(12))
         #expect(
             lines.taken == [
-                "No Kafka broker can be reached down", "Kafka brokers can be reached again 10",
-                "No Kafka broker can be reached down",
+                "warning Kafka is unreachable; nothing is read, and submissions wait in Kafka \(fault)",
+                "warning Kafka is reachable again 10 s",
             ])
+    }
+
+    @Test("Another client of the process keeps quiet about an outage")
+    func quiet() {
+        var log = log(tellsOutages: false)
+        log.write(down, at: start)
+        #expect(log.isAway)
+        log.connected(at: start + .seconds(10))
+        #expect(lines.taken.isEmpty)
+    }
+
+    @Test("An error that no retry mends is told with its remedy, and again only after a while")
+    func remedy() {
+        var log = log()
+        let missing = KafkaFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, text: "not available: t")
+        for second in 0..<ClientLog.repeatPause.components.seconds * 2 {
+            log.write(missing, at: start + .seconds(second))
+        }
+        let line = "error Kafka refuses what the worker asks for UNKNOWN_TOPIC_OR_PART make it not available: t"
+        #expect(lines.taken == [line, line])
     }
 }

@@ -109,6 +109,12 @@ struct KafkaConsumerConfigurationTests {
         #expect(error.map { !"\($0)".contains("s3cret") } == true)
     }
 
+    @Test("A time with a unit is refused: librdkafka would read 10s as 10 ms")
+    func unit() {
+        let error = #expect(throws: KafkaError.self) { try configuration(["session.timeout.ms": "10s"]).check() }
+        #expect(error?.property == "session.timeout.ms")
+    }
+
     @Test(
         "Properties that contradict one another are a configuration error",
         arguments: [

@@ -160,7 +160,7 @@ final class TestGroup {
         case .offsetsWentBack(let partition, _), .unreadable(let partition, _): members[index].read.remove(partition)
         case .failed(let error): members[index].errors.append(error)
         case .stopped: members[index].hasStopped = true
-        case .committedOffsets, .alive: break
+        case .committedOffsets, .alive, .reachable: break
         }
     }
 

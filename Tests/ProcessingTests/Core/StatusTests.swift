@@ -28,6 +28,8 @@ struct StatusTests {
         #expect(gates()?.limit == CoreSettings().callsPerEndpoint)
         #expect(gates()?.phases == ["closed": 1, "open": 0, "halfOpen": 0, "ramping": 0])
         #expect(gates(.sandbox)?.inFlight == 0)
+        bench.send(.revoked([Fixture.partition]))
+        #expect(bench.core.status.partitionsAssigned == 0 && bench.core.status.partitionsOwned == 0)
     }
 
     @Test("says why nothing is read")
@@ -51,5 +53,30 @@ struct StatusTests {
         #expect(bench.core.status.readingStop == .retriesFull)
         bench.send(.stop)
         #expect(bench.core.status.readingStop == .stopping)
+    }
+
+    /// A full disk still answers questions.
+    @Test("tells once that the ledger is away, and once that everything that failed has its answer")
+    func ledgerAway() throws {
+        let assignment = try bench.own()
+        let checks = bench.read(0, 1, in: assignment)
+        bench.conclude(checks[0], Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: []))
+        bench.conclude(checks[1], Fixture.verified("t2"))
+        bench.wait(.milliseconds(5))
+        let batch = try #require(bench.takeWrites().first)
+        bench.send(.written(batch.id, .failure(.unavailable(detail: "database or disk is full"))))
+        bench.wait(.seconds(1))
+        let note = try #require(bench.takeRequest { if case .note = $0 { true } else { nil } })
+        bench.send(.ledger(note.id, .failure(.unavailable(detail: "database or disk is full"))))
+        bench.wait(.seconds(20))
+        #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "database or disk is full")], "samples are answered")
+        #expect(bench.core.status.readingStop == .ledgerUnavailable)
+        let again = try #require(bench.takeWrites().last)
+        bench.send(.written(again.id, .success([.written(.granted(created: 1), publish: [])])))
+        #expect(bench.takeAlerts().isEmpty, "the note has no answer yet")
+        bench.send(.ledger(note.id, .success(.noted([true]))))
+        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(21))])
+        #expect(bench.core.status.readingStop == nil)
     }
 }

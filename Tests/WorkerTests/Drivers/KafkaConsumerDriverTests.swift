@@ -1,11 +1,11 @@
 import Contract
-import Kafka
 import Logging
 import Metrics
 import Scheduling
 import Testing
 import Threading
 
+@testable import Kafka
 @testable import Processing
 @testable import Worker
 
@@ -29,11 +29,21 @@ import Threading
         return taken.compactMap { if case .input(let input) = $0 { input } else { nil } }
     }
 
-    @Test("A worker that the group lets in is ready, also without a partition")
+    @Test("A worker is ready while it is a member, Kafka is reachable and the ledger answers")
     func ready() {
-        #expect(!activity.isReady)
+        #expect(activity.hindrance == "The group has not let the worker in.")
         _ = receive(.assigned([]))
-        #expect(activity.isReady)
+        #expect(activity.hindrance == nil)
+        _ = receive(.reachable(false))
+        #expect(activity.hindrance == "Kafka is unreachable.")
+        _ = receive(.reachable(true))
+        _ = receive(.revoked([partition]))
+        #expect(activity.hindrance == nil, "a rebalance leaves it a member")
+        activity.turned(at: .now, isLedgerAway: true)
+        #expect(activity.hindrance == "The ledger does not answer.")
+        activity.turned(at: .now, isLedgerAway: false)
+        _ = receive(.lost([partition]))
+        #expect(activity.hindrance == "The group has not let the worker in.")
     }
 
     @Test("A consumer or a core without a sign of life for half a minute hangs")
@@ -101,6 +111,14 @@ import Threading
         #expect(events.count == 0)
         _ = receive(.failed(.resourcesExhausted("memory")))
         #expect(events.count == 0)
+        _ = receive(.failed(.fatal(KafkaFailure(code: 82, name: "FENCED_INSTANCE_ID", text: "OffsetCommit failed"))))
+        var taken: [ProcessEvent] = []
+        events.takeAll(into: &taken)
+        guard case .clientFailed(let cause) = taken.first else {
+            Issue.record("a fenced member goes on")
+            return
+        }
+        #expect(cause == "Kafka: another worker has the same kafka.groupInstanceId; each needs its own")
         _ = receive(.stopped)
         #expect(events.count == 1, "a consumer that ends by itself reads nothing any more")
     }
