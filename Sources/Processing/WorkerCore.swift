@@ -116,8 +116,11 @@ public struct WorkerCore: ~Copyable {
         advanceGates(into: &actions)
         makeLedgerCalls(into: &actions)
         startBatch(into: &actions)
-        // If nothing is left to write, the next answer shows whether the ledger is back.
-        if batcher.isEmpty { writesAreAway = false }
+        // If nothing is left to write, a sample shows whether the ledger is back.
+        if batcher.isEmpty, writesAreAway {
+            writesAreAway = false
+            measureAt = now
+        }
         advanceStop(into: &actions)
         setDemand(into: &actions)
         gates.retireIdle()
