@@ -41,14 +41,15 @@ enum CheckCommand {
         _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
     ) -> (CheckLine, CommandFailure?) {
         let committed = kafka.committed()
-        guard context.ledgers.exists(settings) else {
-            guard committed.isEmpty else {
+        do throws(LedgerError) {
+            guard try context.ledgers.exists(settings) else {
+                guard !committed.isEmpty else {
+                    let detail = "there is none yet; grantor migrate or grantor run makes it"
+                    return (CheckLine("ledger", .warning, detail), nil)
+                }
                 let detail = "there is none, and the group has committed offsets: grantor run would end with 78"
                 return (CheckLine("ledger", .failed, detail), CommandFailure(.configuration, "the ledger: \(detail)"))
             }
-            return (CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it"), nil)
-        }
-        do throws(LedgerError) {
             let ledger = try context.ledgers.open(settings)
             let id = try ledger.identity()
             guard try ledger.knows(committed) else {
@@ -163,7 +164,7 @@ struct KafkaCheck {
                 let outcome: CheckLine.Outcome =
                     finding.failures.isEmpty ? finding.warnings.isEmpty ? .good : .warning : .failed
                 let copies = "\(partitions.replicas) \(partitions.replicas == 1 ? "replica" : "replicas")"
-                let size = "\(partitions.count) partitions, \(copies)"
+                let size = "\(partitions.count) \(partitions.count == 1 ? "partition" : "partitions"), \(copies)"
                 let detail = ([size] + finding.failures + finding.warnings).joined(separator: "; ")
                 return CheckLine("topic \(name)", outcome, detail)
             }

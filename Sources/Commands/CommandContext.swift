@@ -91,8 +91,8 @@ extension ParsedArguments {
 
 /// The way commands get at the ledger.
 struct LedgerOpener: Sendable {
-    /// Whether there is anything where the ledger should be; true where only a connection can tell.
-    let exists: @Sendable (LedgerSettings) -> Bool
+    /// Whether there is anything where the ledger should be; an error where none can be.
+    let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
     /// Makes a ledger, or brings its schema up to date.
@@ -102,9 +102,9 @@ struct LedgerOpener: Sendable {
 
     /// The ledger of the configuration.
     static let configured = LedgerOpener(
-        exists: { settings in
+        exists: { settings throws(LedgerError) in
             switch settings {
-            case .sqlite(let path): access(path, F_OK) == 0
+            case .sqlite(let path): try SQLiteLedger.exists(SQLiteLedgerConfiguration(path: path))
             }
         },
         open: { settings throws(LedgerError) in

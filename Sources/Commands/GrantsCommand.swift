@@ -36,7 +36,11 @@ enum GrantsCommand {
         let listing = GrantListing(
             rows: rows, next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit))
         try context.output(arguments.format(context).render(json: listing.json) { listing.text(width: $0) })
-        if rows.isEmpty { throw CommandFailure(.failed, "no grants found") }
+        if rows.isEmpty {
+            throw CommandFailure(
+                .failed,
+                "no grants found; grantor submissions list --state retrying, held or failed shows what has none")
+        }
     }
 }
 

@@ -29,10 +29,12 @@ enum RunCommand {
         } catch {
             let failure = CommandFailure(error)
             logger.error(
-                "The worker ends by itself",
+                failure.status == .configuration
+                    ? "The worker cannot work before a person mends the cause" : "The worker ends; a new one may work",
                 metadata: ["cause": failure.message ?? "", "exitCode": "\(failure.status.rawValue)"])
             DescriptorWriter.standardError.finish(within: .seconds(1))
-            throw failure
+            // The log has said it.
+            throw CommandFailure(failure.status, nil)
         }
         DescriptorWriter.standardError.finish(within: .seconds(1))
     }

@@ -53,6 +53,8 @@ struct SubmissionReport: Sendable {
             return switch row.entry.cause {
             case .held(.endsWorkers):
                 "Neither granted nor refused: its check ends workers, and it waits until a person retries it"
+            case .retrying(.endpointUnavailable, _):
+                "Neither granted nor refused yet: Apple does not answer. It is asked \(next), or as soon as it answers"
             case .retrying: "Neither granted nor refused yet: Apple cannot tell, and is asked again \(next)"
             case .held:
                 "Neither granted nor refused: it waits for our side to be mended, and is tried again \(next)"

@@ -67,7 +67,7 @@ enum SubmissionsCommand {
         if reports.isEmpty {
             throw CommandFailure(
                 .failed,
-                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read yet, stands on the "
+                "no submission \"\(PrintableText.singleLine(id.rawValue))\" in the ledger: it is not read or not verified yet, stands on the "
                     + "quarantine topic, failed with an app that is not configured, or was never submitted")
         }
     }

@@ -130,7 +130,7 @@ struct AppReading {
             repeats: try entry.value("repeats", .choice) ?? .publish, whenVerifyReceiptUnavailable: outage ?? .wait)
         let serverAPI = try serverAPI()
         if receipts == .serverAPI, serverAPI == nil {
-            throw .refused(entry.place("receipts"), requirement: "another unless serverAPI is set")
+            throw .refused(entry.place("serverAPI"), requirement: "set, because receipts is serverAPI")
         }
         return ConfiguredApp(
             app: app, sharedSecrets: try sharedSecrets(), receipts: receipts, serverAPI: serverAPI,

@@ -107,7 +107,9 @@ enum SecretFile {
             guard case .file(_, .notThere, _) = error, !TextFile.beginsWithFolder(path, besides: file) else {
                 throw error
             }
-            throw .refused(place, requirement: "the path of a file, and there is no such file")
+            let folder = file.lastIndex(of: "/").map { file[..<$0] } ?? "the working directory"
+            throw .refused(
+                place, requirement: "the path of a file, absolute or relative to \(folder), and there is no such file")
         }
         if let problem = problem(text) { throw .file(resolved, problem, namedBy: place) }
         return String(text[...(text.lastIndex { !$0.isNewline } ?? text.startIndex)])

@@ -5,7 +5,7 @@ extension ValueForm<Int> {
     static func bytes(_ range: ClosedRange<Int>) -> Self {
         let (low, high) = (ByteCountText.format(range.lowerBound), ByteCountText.format(range.upperBound))
         return ValueForm(
-            "a size with its unit, from \(low) to \(high)",
+            "a size with its unit such as 64MiB, from \(low) to \(high)",
             read: { text in ByteCountText.parse(text).flatMap { range.contains($0) ? $0 : nil } },
             show: ByteCountText.format)
     }
@@ -15,7 +15,7 @@ extension ValueForm<Duration> {
     static func duration(_ range: ClosedRange<Duration>) -> Self {
         let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
         return ValueForm(
-            "a duration with its unit, from \(low) to \(high)",
+            "a duration with its unit such as 20s, from \(low) to \(high)",
             read: { text in DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil } },
             show: DurationText.format)
     }

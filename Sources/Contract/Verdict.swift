@@ -31,7 +31,15 @@ public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible 
 
     public static func < (left: Endpoint, right: Endpoint) -> Bool { left.text < right.text }
 
-    public var description: String { text }
+    /// For people: `verifyReceipt (production)`.
+    public var description: String {
+        let name =
+            switch service {
+            case .verifyReceipt: "verifyReceipt"
+            case .serverAPI: "App Store Server API"
+            }
+        return "\(name) (\(environment.rawValue))" + (key.isEmpty ? "" : " of \(key)")
+    }
 }
 
 /// Why there is no answer about the evidence yet. The raw values label metrics and logs and stand in rows of `retries`.
@@ -80,6 +88,23 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case decisionRefused = "decision_refused"
     /// Its check has ended worker after worker: a person must let it be tried again.
     case endsWorkers = "ends_workers"
+}
+
+extension HoldCause {
+    /// What a person does about it.
+    public var remedy: String {
+        switch self {
+        case .sharedSecretRefused: "Apple refuses every shared secret of the app: correct sharedSecretFiles"
+        case .credentialsMissing: "the app has no key for the App Store Server API: set serverAPI in the apps file"
+        case .credentialsRefused:
+            "Apple refuses the app's key: correct serverAPI in the apps file until grantor check accepts it"
+        case .requestRefused, .unknownAnswer, .incompleteAnswer:
+            "this version cannot use Apple's answer: grantor submissions show says which; report it"
+        case .appNotConfigured: "the app is missing from the apps file: put it back"
+        case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
+        case .endsWorkers: "its check ends workers: report it, and use grantor submissions retry with a mended version"
+        }
+    }
 }
 
 /// The conclusion of an attempt about a submission.

@@ -92,19 +92,47 @@ public struct LedgerMeasure: Hashable, Sendable {
         }
     }
 
+    /// Held rows of one app that wait for the same.
+    public struct Held: Hashable, Sendable {
+        public let group: HeldGroup
+        public let rows: Int
+
+        public init(_ bundleID: BundleID, _ cause: HoldCause, rows: Int) {
+            group = HeldGroup(bundleID: bundleID, cause: cause)
+            self.rows = rows
+        }
+    }
+
     /// Rows of `retries` by app, ordered by bundle id.
     public let retries: [App]
     /// Rows of `retries` by endpoint, in order. Rows may wait for an endpoint that no app of the configuration has any
     /// more.
     public let waiting: [Waiting]
+    /// Held rows, ordered by bundle id and cause.
+    public let held: [Held]
     public let outboxRows: Int
-    /// Milliseconds since the oldest row of the outbox was due; 0 if none is.
+    /// About how many milliseconds ago the oldest row of the outbox was first due; 0 if none is. A failed try puts a
+    /// row off, and counts as ``outboxTry``.
     public let outboxAge: Int64
+    /// Milliseconds of a failed try and the pause after it, which grows to a minute.
+    public static let outboxTry: Int64 = 30_000
 
-    public init(retries: [App], waiting: [Waiting], outboxRows: Int, outboxAge: Int64) {
+    public init(retries: [App], waiting: [Waiting], held: [Held] = [], outboxRows: Int, outboxAge: Int64) {
+        self.held = held
         self.retries = retries
         self.waiting = waiting
         self.outboxRows = outboxRows
         self.outboxAge = outboxAge
+    }
+}
+
+/// An app and the cause that its submissions are held for.
+public struct HeldGroup: Hashable, Sendable {
+    public let bundleID: BundleID
+    public let cause: HoldCause
+
+    public init(bundleID: BundleID, cause: HoldCause) {
+        self.bundleID = bundleID
+        self.cause = cause
     }
 }

@@ -145,9 +145,10 @@ struct OutboxTable {
         row.integer(lease.number)
     }
 
-    /// How many rows there are, and since how many milliseconds the first one is due.
+    /// How many rows there are, and ``LedgerMeasure/outboxAge``.
     func size(now: Timestamp) throws(StoreError) -> (rows: Int, age: Int64) {
-        let found = try database.statement("SELECT count(*), min(due_at) FROM outbox").first({ _ in }) {
+        let sql = "SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)) FROM outbox"
+        let found = try database.statement(sql).first({ _ in }) {
             ($0.int(0), $0.optionalInteger(1))
         }
         guard let found else { return (0, 0) }

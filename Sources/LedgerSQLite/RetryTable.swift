@@ -223,6 +223,15 @@ struct RetryTable {
         }
     }
 
+    func held() throws(StoreError) -> [LedgerMeasure.Held] {
+        let sql = """
+            SELECT app, cause, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause ORDER BY app, cause
+            """
+        return try database.statement(sql).rows({ _ in }) {
+            LedgerMeasure.Held($0.identifier(0), HoldCause(rawValue: $0.text(1)) ?? .unknownAnswer, rows: $0.int(2))
+        }
+    }
+
     private static let selection = """
         SELECT digest, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
             origin_offset, received_at, transaction_id, product_id, account_token, environment, submitted_at, endpoint,

@@ -22,6 +22,13 @@ public final class SQLiteLedger: LedgerConnection {
         try SQLiteOpening(configuration: configuration).migrate()
     }
 
+    /// Whether anything is where the ledger should be.
+    ///
+    /// - Throws: `.unusable` where this user can have no ledger, such as in a folder that is not there.
+    public static func exists(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) -> Bool {
+        try SQLiteOpening(configuration: configuration).isThere()
+    }
+
     /// Opens a ledger that ``migrate(_:)`` has made.
     /// - Throws: `.unusable` if there is none, or one of another version, or if a setting does not take that its
     ///   promises rest on; `.unavailable` if another process keeps it locked.
@@ -161,8 +168,8 @@ public final class SQLiteLedger: LedgerConnection {
             let retries = RetryTable(database: database)
             let outbox = try OutboxTable(database: database).size(now: now)
             return LedgerMeasure(
-                retries: try retries.sizes(), waiting: try retries.waiting(), outboxRows: outbox.rows,
-                outboxAge: outbox.age)
+                retries: try retries.sizes(), waiting: try retries.waiting(), held: try retries.held(),
+                outboxRows: outbox.rows, outboxAge: outbox.age)
         }
     }
 

@@ -44,10 +44,40 @@ struct SQLiteOpening {
 
     let configuration: SQLiteLedgerConfiguration
 
+    /// Whether a file is there.
+    ///
+    /// - Throws: `.unusable` where this user can have no ledger. SQLite has one error for all of it.
+    func isThere() throws(LedgerError) -> Bool {
+        let path = configuration.path
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            let code = errno
+            guard code != EACCES else { throw .unusable(detail: "this user may not enter the folder of \(path)") }
+            guard lstat(path, &status) != 0 else {
+                throw .unusable(detail: "\(path) is a link to a file that is not there")
+            }
+            let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+            guard access(String(folder), F_OK) == 0 else {
+                throw .unusable(detail: "there is no folder for \(path); make it for the worker's user")
+            }
+            guard access(String(folder), W_OK) == 0 else {
+                throw .unusable(detail: "this user may not make \(path)")
+            }
+            return false
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .unusable(detail: "\(path) is not a file") }
+        guard access(path, R_OK | W_OK) == 0 else {
+            throw .unusable(detail: "this user must be able to read and to write \(path)")
+        }
+        return true
+    }
+
     /// Opens a ledger that is there.
     func open() throws(LedgerError) -> Database {
-        guard access(configuration.path, F_OK) == 0 else {
-            throw .unusable(detail: "there is no ledger at \(configuration.path); grantor migrate makes one")
+        guard try isThere() else {
+            throw .unusable(
+                detail: "there is no ledger at \(configuration.path): \(StoreError.restoring), and only a first one is "
+                    + "made, by grantor migrate")
         }
         do throws(StoreError) {
             let database = try connected(creating: false)
@@ -62,6 +92,7 @@ struct SQLiteOpening {
     /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
+        _ = try isThere()
         do throws(StoreError) {
             let database = try connected(creating: true)
             try checkStructure(database)
@@ -104,7 +135,9 @@ struct SQLiteOpening {
     private func checkStructure(_ database: Database) throws(StoreError) {
         let bytes = try database.number("PRAGMA page_count") * database.number("PRAGMA page_size")
         guard bytes <= Self.maxCheckedBytes else { return }
-        guard try database.text("PRAGMA quick_check(1)") == "ok" else { throw .contradiction("the file is damaged") }
+        guard try database.text("PRAGMA quick_check(1)") == "ok" else {
+            throw .contradiction("the file is damaged; \(StoreError.restoring)")
+        }
     }
 
     /// Lets ledgers and empty files pass.
@@ -161,7 +194,8 @@ struct SQLiteOpening {
         {
             let remedy =
                 code & 0xff == SQLITE_NOTADB
-                ? "name another file" : "this user must be able to write the file, and to make files beside it"
+                ? "name another file; \(StoreError.restoring)"
+                : "this user must be able to write the file, and to make files beside it"
             return .unusable(detail: "\(configuration.path): \(message) (SQLite \(code)); \(remedy)")
         }
         return error.error(at: configuration.path)

@@ -293,10 +293,14 @@ enum StoreError: Error {
                 return .unavailable(detail: text)
             default:
                 // CORRUPT, NOTADB, and errors that only a foreign schema or a fault of this program can cause.
-                return .unusable(detail: text)
+                let isDamaged = [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xff)
+                return .unusable(detail: isDamaged ? "\(text); \(Self.restoring)" : text)
             }
         }
     }
+
+    /// A new ledger beside a group that works has forgotten what was granted.
+    static let restoring = "if there was one, restore its backup (docs/guarantees.md, After a backup)"
 
     /// `SQLITE_READONLY_DBMOVED`, which is a macro of two parts that Swift does not see.
     private static let moved = SQLITE_READONLY | 4 << 8

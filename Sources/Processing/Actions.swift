@@ -125,12 +125,21 @@ public enum StopReason: Hashable, Sendable {
 
 /// An event that operators should know.
 public enum Alert: Hashable, Sendable {
-    case breakerOpened(Endpoint)
-    case breakerClosed(Endpoint, after: Duration)
+    /// - Parameter fault: the words of the latest failed call; nil if answers only took too long.
+    case breakerOpened(Endpoint, fault: String?)
+    /// Told again and again while it lasts, with the rows that wait in `retries` for it.
+    case breakerStillOpen(Endpoint, after: Duration, waiting: Int)
+    case breakerClosed(Endpoint, after: Duration, waited: Int)
+    /// Rows that were in `retries` when the worker started.
+    case waitingAtStart(Int)
+    /// Submissions are held; told again and again while it lasts.
+    case held(HeldGroup, rows: Int)
     /// Half of the bytes that may wait in `retries` do.
-    case retriesHalfFull
+    case retriesHalfFull(bytes: Int64, limit: Int64)
     /// So many bytes wait in `retries` that nothing is read any more.
-    case retriesFull
+    case retriesFull(bytes: Int64, limit: Int64)
+    /// The broker does not take a topic's events; told once per cause until it takes one.
+    case eventsNotTaken(Topic, cause: String)
     /// 100,000 rows are owed in the outbox: outcomes wait for the broker.
     case outboxFull
     /// The ledger's offset is smaller than this worker noted. It was set back, and the topic is read again from there.

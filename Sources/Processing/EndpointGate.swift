@@ -56,9 +56,11 @@ struct EndpointGate: Sendable {
     /// rows are taken.
     var takesEarlySince: Timestamp?
     var takesEarly: Bool { takesEarlySince != nil }
-    /// Whether people were told that it is in trouble.
-    var isTroubleTold = false
+    /// The words of the latest failed call; nil once one was answered while nothing was wrong.
+    var fault: String?
+    /// Since when it is in trouble, as people were told, and when they were told last.
     var troubledSinceTold: Instant?
+    var troubleToldAt: Instant?
     /// Whether due rows were asked for as its probes, since its latest pause ended.
     var isProbing = false
     /// Whether the table has it among those that have work.

@@ -79,8 +79,11 @@ public struct PublishReport: Sendable {
 
     public let token: PublishToken
     public let result: Result
+    /// Why the broker does not take it, for people; nil while it is away, which is told once for all.
+    public let cause: String?
 
-    public init(token: PublishToken, result: Result) {
+    public init(token: PublishToken, result: Result, cause: String? = nil) {
+        self.cause = cause
         self.token = token
         self.result = result
     }

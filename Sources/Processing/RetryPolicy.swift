@@ -1,4 +1,4 @@
-import Contract
+public import Contract
 import Ledger
 import Scheduling
 
@@ -176,7 +176,7 @@ struct RetryPolicy: Sendable {
 
 extension RetryCause {
     /// For people who look at a submission that waits.
-    var sentence: String {
+    public var sentence: String {
         switch self {
         case .unreachable: "Nothing was heard from Apple."
         case .noAnswer: "Apple's server failed, or sent what is no answer."
@@ -188,7 +188,7 @@ extension RetryCause {
         case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."
         case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
         case .budgetSpent: "The app's calls to the App Store Server API are used up for the moment."
-        case .endpointUnavailable: "Nobody was asked: the endpoint is in trouble with everybody's calls."
+        case .endpointUnavailable: "Apple was not asked, because it answers nobody at this endpoint at the moment."
         }
     }
 }

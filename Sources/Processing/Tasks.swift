@@ -111,8 +111,13 @@ public struct Answered: Sendable {
     public let outcome: CallOutcome
     /// How long the call took.
     public let took: Duration
+    /// What was wrong, in words for people without evidence or secrets, if the endpoint did not answer.
+    public let fault: String?
 
-    public init(token: SubmissionToken, result: AttemptResult, outcome: CallOutcome, took: Duration) {
+    public init(
+        token: SubmissionToken, result: AttemptResult, outcome: CallOutcome, took: Duration, fault: String? = nil
+    ) {
+        self.fault = fault
         self.token = token
         self.result = result
         self.outcome = outcome

@@ -79,24 +79,26 @@ extension WorkerCore {
             gates.update(place) { $0.isProbing = false }
         }
         let isTroubled = gates[place].isTroubled
-        guard isTroubled != gates[place].isTroubleTold || gates[place].breaker.phase == .halfOpen else { return }
+        let since = gates[place].troubledSinceTold
+        guard isTroubled != (since != nil) || gates[place].breaker.phase == .halfOpen else { return }
         guard case .apple(let endpoint) = gates[place].key else { return }
         if gates[place].breaker.phase == .halfOpen {
             // Rows that wait are its probes, whatever their due time.
             if gates[place].held == 0, !gates[place].isProbing { dueWork.poll(at: now) }
             return gates.update(place) { $0.isProbing = true }
         }
-        let since = gates[place].troubledSinceTold
         let (now, wall) = (now, wall)
         gates.update(place) {
-            $0.isTroubleTold = isTroubled
             $0.troubledSinceTold = isTroubled ? now : nil
+            $0.troubleToldAt = $0.troubledSinceTold
             $0.takesEarlySince = isTroubled ? nil : wall
         }
         if isTroubled {
-            actions.alerts.append(.breakerOpened(endpoint))
+            actions.alerts.append(.breakerOpened(endpoint, fault: gates[place].fault))
         } else {
-            actions.alerts.append(.breakerClosed(endpoint, after: since.map { now - $0 } ?? .zero))
+            actions.alerts.append(
+                .breakerClosed(
+                    endpoint, after: since.map { now - $0 } ?? .zero, waited: samples.rows(waitingFor: endpoint)))
             dueWork.noteRows(at: place)
             dueWork.poll(at: now)
         }
@@ -138,6 +140,7 @@ extension WorkerCore {
         let (now, unit) = (now, Double.random(in: 0..<1, using: &generator))
         gates.update(flights[token].gate) {
             $0.ended(pass, answered.outcome, isRetry: isRetry, took: answered.took, at: now, unit: unit)
+            if answered.fault != nil || $0.breaker.phase == .closed { $0.fault = answered.fault }
         }
         flights[token].pass = nil
         guard !flights[token].isOrphan else { return leave(token) }

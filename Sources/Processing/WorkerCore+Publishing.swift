@@ -35,6 +35,11 @@ extension WorkerCore {
     mutating func publishEnded(_ report: PublishReport, into actions: inout Actions) {
         let token = report.token
         guard events.contains(token) else { return }
+        let topic = events[token].event.topic
+        if report.result == .acknowledged { refusals[topic] = nil }
+        if let cause = report.cause, refusals[topic, default: []].insert(cause).inserted {
+            actions.alerts.append(.eventsNotTaken(topic, cause: cause))
+        }
         switch (events[token].owner, report.result) {
         case (.submission(let submission), .acknowledged):
             events.remove(token)

@@ -5,6 +5,7 @@ import Scheduling
 /// Rows of `retries`: taken when due, under a lease that is renewed until they are decided.
 extension WorkerCore {
     private static let renewInterval: Duration = .seconds(20)
+    private static let reminderPause: Duration = .seconds(600)
 
     var mayTakeDue: Bool {
         rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
@@ -160,12 +161,19 @@ extension WorkerCore {
     private mutating func schedule(at moment: Instant) { measureAt = min(measureAt ?? moment, moment) }
 
     mutating func measured(_ measure: LedgerMeasure, into actions: inout Actions) {
+        if lastMeasure == nil, case let rows = measure.retries.reduce(0, { $0 + $1.rows }), rows > 0 {
+            actions.alerts.append(.waitingAtStart(rows))
+        }
         lastMeasure = now
         samples.taken(measure, isIdle: inFlight == 0)
         measureAt = now + samples.pause
         let wasFull = retryBytes.isFull
-        if retryBytes.sampled(measure) { actions.alerts.append(.retriesHalfFull) }
-        if retryBytes.isFull, !wasFull { actions.alerts.append(.retriesFull) }
+        let isHalfPassed = retryBytes.sampled(measure)
+        let bytes = retryBytes.total
+        if isHalfPassed { actions.alerts.append(.retriesHalfFull(bytes: bytes, limit: settings.retryBytes)) }
+        if retryBytes.isFull, !wasFull {
+            actions.alerts.append(.retriesFull(bytes: bytes, limit: settings.retryBytes))
+        }
         if outboxWork.sampled(rows: measure.outboxRows, at: now) { actions.alerts.append(.outboxFull) }
         var places: [Int] = []
         var hasHeld = false
@@ -178,6 +186,26 @@ extension WorkerCore {
         }
         dueWork.sampled(places, hasHeld: hasHeld)
         if dueWork.hasRows { dueWork.poll(at: now) }
+        remind(of: measure, into: &actions)
+    }
+
+    /// Tells of held submissions and of outages that last, once in a while.
+    private mutating func remind(of measure: LedgerMeasure, into actions: inout Actions) {
+        let now = now
+        func isDue(_ toldAt: Instant?) -> Bool { toldAt.map { now - $0 >= Self.reminderPause } ?? true }
+        let groups = Set(measure.held.map(\.group))
+        heldToldAt = heldToldAt.filter { groups.contains($0.key) }
+        for held in measure.held where isDue(heldToldAt[held.group]) {
+            heldToldAt[held.group] = now
+            actions.alerts.append(.held(held.group, rows: held.rows))
+        }
+        for waiting in measure.waiting {
+            guard let endpoint = waiting.endpoint, case let place = gates.place(of: .apple(endpoint)),
+                let since = gates[place].troubledSinceTold, isDue(gates[place].troubleToldAt)
+            else { continue }
+            gates.update(place) { $0.troubleToldAt = now }
+            actions.alerts.append(.breakerStillOpen(endpoint, after: now - since, waiting: waiting.rows))
+        }
     }
 }
 
@@ -256,6 +284,8 @@ struct Samples {
 
     private var last: LedgerMeasure?
     private(set) var pause = interval
+
+    func rows(waitingFor endpoint: Endpoint) -> Int { last?.waiting.first { $0.endpoint == endpoint }?.rows ?? 0 }
 
     /// A sample is here.
     ///

@@ -50,6 +50,10 @@ public struct WorkerCore: ~Copyable {
     var measureAt: Instant?
     var lastMeasure: Instant?
     var samples = Samples()
+    /// When people were told of submissions that are held still.
+    var heldToldAt: [HeldGroup: Instant] = [:]
+    /// Why each topic takes no events, as people were told; empty once it takes one.
+    var refusals: [Topic: Set<String>] = [:]
     /// A batch had no result, and is still to be written.
     var writesAreAway = false
     /// Since when the ledger is away: from the first call or batch without a result until all of them have one.

@@ -93,6 +93,15 @@ final class AppleDriver: Sendable {
         Answered(token: token, result: result, outcome: .unknown, took: .zero)
     }
 
+    /// Why an endpoint did not answer, for people.
+    static func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ step: QuestionStep) -> String {
+        switch (result, step) {
+        case (.failure(let failure), _): "\(failure)"
+        case (.success(let response), .verdict(.retry(let cause, _))) where response.status == 200: cause.sentence
+        case (.success(let response), _): "HTTP \(response.status)"
+        }
+    }
+
     /// On the client's thread.
     private func ended(_ outcomes: [HTTPOutcome]) {
         let waited = pending.withLock { pending in
@@ -105,7 +114,8 @@ final class AppleDriver: Sendable {
             let took = Instant.now - waited.since
             metrics.called(waited.call.endpoint, took: took, isAnswered: signal == .answered)
             return Answered(
-                token: waited.token, result: AttemptResult(step), outcome: CallOutcome(signal, now: now), took: took)
+                token: waited.token, result: AttemptResult(step), outcome: CallOutcome(signal, now: now), took: took,
+                fault: signal == .answered || signal == .unknown ? nil : Self.fault(outcome.result, step))
         }
         if !answered.isEmpty { core.post(.input(.answered(answered))) }
     }

@@ -130,8 +130,10 @@ final class EventProducer {
             headers: event.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
         switch producer.produce(record, token: task.token.rawValue) {
         case .accepted: break
-        // A full queue means that the broker takes too little, so the event counts as timed out.
-        case .full, .refused: refused.append(PublishReport(token: task.token, result: .failed))
+        // The broker takes too little, so the event counts as timed out.
+        case .full: refused.append(PublishReport(token: task.token, result: .failed))
+        case .refused(let refusal):
+            refused.append(PublishReport(token: task.token, result: .failed, cause: cause(refusal)))
         }
     }
 
@@ -156,14 +158,22 @@ final class EventProducer {
 
     private func append(to reports: inout [PublishReport]) {
         for report in drained {
-            let result: PublishReport.Result =
-                switch report.result {
-                case .acknowledged: .acknowledged
-                case .failed: .failed
-                }
-            reports.append(PublishReport(token: PublishToken(rawValue: report.token), result: result))
+            let token = PublishToken(rawValue: report.token)
+            switch report.result {
+            case .acknowledged: reports.append(PublishReport(token: token, result: .acknowledged))
+            case .failed(let refusal):
+                reports.append(PublishReport(token: token, result: .failed, cause: cause(refusal)))
+            }
         }
         reports.append(contentsOf: refused)
         refused.removeAll(keepingCapacity: true)
+    }
+
+    private func cause(_ refusal: KafkaRefusal) -> String? {
+        switch refusal {
+        case .timedOut where producer.isAway, .clientReplaced, .closed: nil
+        case .topicUnknown: "\(refusal.words); grantor topics create makes it"
+        default: refusal.words
+        }
     }
 }

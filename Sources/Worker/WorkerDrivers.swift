@@ -54,12 +54,12 @@ final class WorkerDrivers: Sendable {
         }
         apple = try Self.apple(configuration, core, events, metrics, logger, registry)
         consumer = try Self.consumer(configuration.kafka, core, events, metrics, activity, logger, registry)
+        let producing = Producing(configuration.kafka, logger: logger, registry: registry)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
             writer: writer, side: side, metrics: metrics, activity: activity,
-            alerts: AlertLog(logger: logger, metrics: metrics),
+            alerts: AlertLog(logger: logger, metrics: metrics, topics: producing.names),
             stopped: { events.post(.stopped($0)) })
-        let producing = Producing(configuration.kafka, logger: logger, registry: registry)
         do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }
         do throws(ThreadingError) {
             thread = try CoreThread.start(

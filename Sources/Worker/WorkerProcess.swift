@@ -73,12 +73,15 @@ public struct WorkerProcess {
         var taken: [ProcessEvent] = []
         var version = 1
         var rules = drivers.rules
+        var isStopping = false
         while true {
             events.wake.wait()
             events.takeAll(into: &taken)
             for event in taken {
                 switch event {
                 case .stop:
+                    guard !isStopping else { continue }
+                    isStopping = true
                     logger.info("Stopping: what is under way is finished, the rest is read again by the next worker")
                     drivers.core.post(.input(.stop))
                 case .reload:
@@ -136,7 +139,8 @@ public enum WorkerFailure: Error, Hashable, Sendable {
     public static func forgotten(ledger id: String) -> WorkerFailure {
         .ledger(
             "the group has committed offsets, and the ledger \(id) knows nothing of them: it is empty, or another one. "
-                + "If it is to be used, run: grantor ledger accept \(id)")
+                + "Name the right one, or restore its backup. Beside this one, purchases that were granted before can be "
+                + "granted again; to use it all the same, run: grantor ledger accept \(id) --actor NAME --reason WHY")
     }
 }
 

@@ -84,9 +84,8 @@ struct CheckCommandTests {
                 "ledger                           FAILED  \(FixedLedger.id), which knows nothing of the group's offsets\n"
             ))
         #expect(
-            result.errors
-                == "grantor: the group has committed offsets, and the ledger \(FixedLedger.id) knows nothing of them: it is "
-                + "empty, or another one. If it is to be used, run: grantor ledger accept \(FixedLedger.id)\n")
+            result.errors.contains("the ledger \(FixedLedger.id) knows nothing of them")
+                && result.errors.hasSuffix("run: grantor ledger accept \(FixedLedger.id) --actor NAME --reason WHY\n"))
         grantor.hasLedger = false
         #expect(grantor("check").status == .configuration)
     }
@@ -138,7 +137,7 @@ struct CheckCommandTests {
         #expect(grantor.apple.asked.all.isEmpty)
         let run = grantor("run")
         #expect(run.status == .configuration)
-        #expect(run.errors.contains("the apps file names a fulfillment service for com.example.game, and this version"))
+        #expect(run.errors.isEmpty, "the log has said it")
     }
 
     @Test("A configuration that is refused is not checked further")

@@ -68,7 +68,7 @@ struct SubmissionsCommandTests {
     func unknown() {
         #expect(
             grantor("submissions show gone").errors
-                == "grantor: no submission \"gone\" in the ledger: it is not read yet, stands on the quarantine topic, failed with an app that is not configured, or was never submitted\n"
+                == "grantor: no submission \"gone\" in the ledger: it is not read or not verified yet, stands on the quarantine topic, failed with an app that is not configured, or was never submitted\n"
         )
         #expect(grantor("submissions show gone --json").output == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }

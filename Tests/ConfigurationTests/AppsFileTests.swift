@@ -169,7 +169,7 @@ struct ConfiguredAppsTests {
             ),
             (
                 "url: 'https://a/', secretFiles: [s], timeout: 2m",
-                "timeout must be a duration with its unit, from 100ms to 1m"
+                "timeout must be a duration with its unit such as 20s, from 100ms to 1m"
             ),
             ("url: 'https://a/', secretFiles: [s], maxCalls: 0", "maxCalls must be a whole number from 1 to 1000"),
             ("url: 'https://a/', secretFile: [s]", "secretFile is unknown; docs/configuration.md has every name"),
@@ -211,7 +211,7 @@ struct ConfiguredAppsTests {
             ("sandbox: {policy: users, users: []}", "sandbox.users must be a list of user ids of 1-128 characters"),
             ("sandbox: {policy: reject, users: [u]}", "sandbox.users must be left out unless the policy is users"),
             ("sandbox: {polcy: reject}", "sandbox.polcy is unknown; docs/configuration.md has every name"),
-            ("receipts: serverAPI", "receipts must be another unless serverAPI is set"),
+            ("receipts: serverAPI", "serverAPI must be set, because receipts is serverAPI"),
             ("receipts: never", "receipts must be one of verifyReceipt, local, serverAPI"),
             (
                 "confirmSignedTransactionsOlderThan: 24h",
@@ -319,7 +319,8 @@ struct ConfiguredAppsTests {
         "A secret in the place of its path is not shown",
         arguments: ["canary", "canary/with/slashes==", "/canary/absolute", String(repeating: "canary", count: 99)])
     func secretForPath(secret: String) throws {
-        let requirement = "must be the path of a file, and there is no such file"
+        let requirement =
+            "must be the path of a file, absolute or relative to \(folder.path), and there is no such file"
         _ = try folder.write("one", to: "one")
         let list = "    sandbox: {policy: reject}\n    products: any\n    sharedSecretFiles: [one,\n      \(secret)]\n"
         #expect(

@@ -96,6 +96,8 @@ extension LedgerConformance {
             let entry = RetryEntry(cause: .held(.credentialsMissing), detail: "No key.", delay: 0)
             let result = try subject.write(Samples.decision(Samples.submission("s1"), .retry(entry)))[0]
             try expect(result.outcome, .held(.credentialsMissing), "outcome")
+            try expect(
+                try subject.ledger.measure().held, [.init(Samples.app, .credentialsMissing, rows: 1)], "measured")
             try expect(try subject.takeOne(nil).cause, .held(.credentialsMissing), "cause")
         },
         ConformanceRule("What waits is measured, and given back") { subject in
@@ -114,6 +116,11 @@ extension LedgerConformance {
             try expect(try subject.ledger.measure().outboxRows, 1, "outbox")
             subject.setClock(Samples.later(700))
             try expect(try subject.ledger.measure().outboxAge, 700, "age of the outbox")
+            let owed = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.failed), limit: 9)])
+            try subject.ledger.report(owed.map { .postponed($0.lease, delay: 60_000) })
+            try expect(try subject.ledger.measure().outboxAge, 0, "not due, and tried once")
+            subject.setClock(Samples.later(700 + 60_000))
+            try expect(try subject.ledger.measure().outboxAge, LedgerMeasure.outboxTry, "due again after a try")
         },
     ]
 

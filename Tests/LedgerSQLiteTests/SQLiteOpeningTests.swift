@@ -23,7 +23,7 @@ import Testing
         let file = TemporaryLedger()
         defer { file.remove() }
         let detail = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
-        #expect(detail?.contains("grantor migrate") == true)
+        #expect(detail?.contains("restore its backup") == true && detail?.contains("grantor migrate") == true)
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
@@ -84,12 +84,25 @@ import Testing
         #expect(try database.number("PRAGMA synchronous") == 2)
     }
 
-    @Test("A folder that is not there cannot have a ledger")
-    func noFolder() throws {
+    @Test("A place that can have no ledger is named with what is wrong", arguments: ["folder", "link", "nowhere"])
+    func place(kind: String) throws {
         let file = TemporaryLedger()
-        file.remove()
-        let detail = unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) }
-        #expect(detail?.contains(file.path) == true)
+        defer { file.remove() }
+        let words: String
+        switch kind {
+        case "folder":
+            try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: false)
+            words = "\(file.path) is not a file"
+        case "link":
+            try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/nowhere/grantor.db")
+            words = "\(file.path) is a link to a file that is not there"
+        default:
+            file.remove()
+            words = "there is no folder for \(file.path); make it for the worker's user"
+        }
+        #expect(unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) } == words)
+        #expect(unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) } == words)
+        #expect(unusable { () throws(LedgerError) in _ = try SQLiteLedger.exists(file.configuration) } == words)
     }
 
     @Test("A file that was deleted or replaced is a lost connection", arguments: [false, true])
@@ -149,6 +162,7 @@ import Testing
             "SELECT 1 FROM outbox WHERE target = ? AND due_at <= ? ORDER BY due_at",
             "SELECT max(origin_offset) FROM grants WHERE origin_partition = ?",
             "SELECT app, count(*), sum(bytes) FROM retries GROUP BY app ORDER BY app",
+            "SELECT app, cause, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause ORDER BY app, cause",
         ]
         for query in queries {
             let plan = try database.statement("EXPLAIN QUERY PLAN \(query)").rows({ _ in }) { $0.text(3) }

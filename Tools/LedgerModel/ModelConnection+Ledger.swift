@@ -305,9 +305,10 @@ extension ModelConnection: LedgerConnection {
     public func measure() throws(LedgerError) -> LedgerMeasure {
         try call(.measure) {
             let (apps, waiting) = model.tables.sizes
-            let oldest = model.tables.outbox.values.map(\.dueAt).min() ?? now
+            let firstDue = model.tables.outbox.values.map { $0.dueAt - Int64($0.attempts) * LedgerMeasure.outboxTry }
             return LedgerMeasure(
-                retries: apps, waiting: waiting, outboxRows: model.tables.outbox.count, outboxAge: max(0, now - oldest))
+                retries: apps, waiting: waiting, held: model.tables.held, outboxRows: model.tables.outbox.count,
+                outboxAge: max(0, now - (firstDue.min() ?? now)))
         }
     }
 }

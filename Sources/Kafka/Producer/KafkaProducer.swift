@@ -59,6 +59,9 @@ public final class KafkaProducer {
     /// Records that were accepted and not reported on.
     public var outstanding: Int { retired.reduce(client?.outstanding ?? 0) { $0 + $1.client.outstanding } }
 
+    /// Whether no broker can be reached, as far as the client knows.
+    public var isAway: Bool { log.isAway }
+
     /// Whether a client with unreported records is being replaced. The owner then calls ``drainReports(into:)`` at
     /// least once a second, even if the descriptor was not signalled.
     public var isReplacing: Bool { !retired.isEmpty || client == nil }

@@ -63,6 +63,19 @@ public enum KafkaRefusal: Sendable, Hashable {
         }
     }
 
+    /// For people.
+    public var words: String {
+        switch self {
+        case .tooLarge: "an event is larger than the topic or the broker allows"
+        case .notAuthorized: "the worker's user has no right to write to it"
+        case .topicUnknown: "the topic does not exist"
+        case .timedOut: "no acknowledgement in time"
+        case .clientReplaced: "the client is being replaced"
+        case .closed: "the client was closed"
+        case .other(let failure): "\(failure)"
+        }
+    }
+
     /// A word for metrics.
     public var name: String {
         switch self {

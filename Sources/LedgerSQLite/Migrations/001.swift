@@ -144,6 +144,7 @@ let migration001 = """
     ) STRICT;
     CREATE INDEX retries_due ON retries (endpoint, signed, due_at);
     CREATE INDEX retries_suspect ON retries (leased_until) WHERE takings >= 2;
+    CREATE INDEX retries_held ON retries (endpoint, app, cause) WHERE endpoint IS NULL;
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (submission_id);
     CREATE INDEX retries_user ON retries (user_id);

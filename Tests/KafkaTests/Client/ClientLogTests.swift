@@ -13,7 +13,8 @@ struct ClientLogTests {
 
         func log(_ event: LogEvent) {
             guard event.level > .debug else { return }
-            let words = ["\(event.level)", event.message] + event.metadata.sorted { $0.key < $1.key }.map { "\($0.value)" }
+            let metadata = event.metadata.sorted { $0.key < $1.key }
+            let words = ["\(event.level)", event.message] + metadata.map(\.value)
             lines.withLock { $0.append(words.joined(separator: " ")) }
         }
     }

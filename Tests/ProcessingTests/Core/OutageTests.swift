@@ -12,12 +12,13 @@ struct OutageTests {
     /// Asks about records until the breaker of verifyReceipt opens.
     private func open(in assignment: Assignment) throws {
         var offset: Int64 = 0
-        while !bench.alerts.contains(.breakerOpened(Fixture.verifyReceipt)) {
+        while !bench.alerts.contains(.breakerOpened(Fixture.verifyReceipt, fault: "HTTP 503")) {
             try #require(offset < 200)
             let check = try #require(bench.read(offset, in: assignment).first)
             bench.ask(check)
             for attempt in bench.takeAttempts() {
-                bench.answered(attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed)
+                bench.answered(
+                    attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed, fault: "HTTP 503")
             }
             offset += 1
         }
@@ -178,6 +179,36 @@ struct OutageTests {
         #expect(bench.alerts.contains { if case .breakerClosed = $0 { true } else { false } })
     }
 
+    @Test("people hear of it again after ten minutes, and at its end, with what waits")
+    func told() throws {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        bench.measure = LedgerMeasure(
+            retries: [], waiting: [.init(endpoint: Fixture.verifyReceipt, rows: 32)], outboxRows: 0, outboxAge: 0)
+        _ = bench.takeAlerts()
+        bench.wait(.seconds(700))
+        let alerts = bench.takeAlerts()
+        guard alerts.count == 1,
+            case .breakerStillOpen(Fixture.verifyReceipt, after: let lasting, waiting: 32) = alerts[0]
+        else {
+            Issue.record("\(alerts)")
+            return
+        }
+        #expect(lasting >= .seconds(600))
+        for offset in 1000..<Int64(1060) where bench.alerts.isEmpty {
+            try read(offset, in: assignment)
+            for attempt in bench.takeAttempts() {
+                bench.answered(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
+            }
+            bench.wait(.seconds(1))
+        }
+        guard case .breakerClosed(Fixture.verifyReceipt, after: let whole, waited: 32) = bench.alerts.first else {
+            Issue.record("\(bench.alerts)")
+            return
+        }
+        #expect(whole >= .seconds(700))
+    }
+
     @Test("a gate whose share is full while nothing is answered for a second counts as away")
     func silent() throws {
         var settings = CoreSettings()
@@ -200,7 +231,7 @@ struct OutageTests {
         let app = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)
         bench.measure = LedgerMeasure(retries: [app], waiting: [], outboxRows: 0, outboxAge: 0)
         let assignment = try bench.own()
-        #expect(bench.takeAlerts().contains(.retriesFull))
+        #expect(bench.takeAlerts().contains(.retriesFull(bytes: 4 << 30, limit: 4 << 30)))
         try open(in: assignment)
         for offset in 1000..<Int64(1020) { try read(offset, in: assignment) }
         #expect(writeAll().isEmpty)

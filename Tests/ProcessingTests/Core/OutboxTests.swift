@@ -97,6 +97,20 @@ struct OutboxTests {
         #expect(bench.core.inFlight == 0)
     }
 
+    @Test("a topic that takes no events is told once per cause, until it takes one")
+    func notTaken() throws {
+        let row = item(.publish(Fixture.stored("t1").event), .publish)
+        try take(row, row, row, row)
+        let cause = "the topic does not exist"
+        let publishes = bench.takePublishes()
+        let results: [PublishReport.Result] = [.failed, .failed, .acknowledged, .failed]
+        let told = results.enumerated().map { place, result in
+            bench.published(publishes[place], result, cause: result == .failed ? cause : nil)
+            return bench.takeAlerts().count { $0 == .eventsNotTaken(.granted, cause: cause) }
+        }
+        #expect(told == [1, 0, 0, 1])
+    }
+
     @Test("a row whose event is not taken is due later")
     func postponed() throws {
         try take(item(.publish(Fixture.stored("t1").event), .publish))

@@ -79,4 +79,30 @@ struct StatusTests {
         #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(21))])
         #expect(bench.core.status.readingStop == nil)
     }
+
+    @Test("tells of held submissions as they begin to be held, and every ten minutes while they are")
+    func held() throws {
+        try bench.own()
+        let none = bench.measure
+        let some = LedgerMeasure(
+            retries: [], waiting: [], held: [.init(Fixture.app, .credentialsRefused, rows: 32)], outboxRows: 0,
+            outboxAge: 0)
+        let alert = Alert.held(HeldGroup(bundleID: Fixture.app, cause: .credentialsRefused), rows: 32)
+        var told: [[Alert]] = []
+        for (measure, seconds) in [(some, 60), (some, 500), (some, 200), (none, 100), (some, 100)] {
+            bench.measure = measure
+            bench.wait(.seconds(seconds))
+            told.append(bench.takeAlerts())
+        }
+        #expect(told == [[alert], [], [alert], [], [alert]])
+    }
+
+    @Test("tells at the start how many submissions wait in the ledger")
+    func waitingAtStart() throws {
+        bench.measure = LedgerMeasure(
+            retries: [.init(bundleID: Fixture.app, rows: 32, bytes: 1)], waiting: [], outboxRows: 0, outboxAge: 0)
+        try bench.own()
+        bench.wait(.seconds(60))
+        #expect(bench.takeAlerts() == [.waitingAtStart(32)])
+    }
 }

@@ -211,13 +211,13 @@ final class CoreBench {
 
     func answered(
         _ task: AttemptTask, _ result: AttemptResult, _ outcome: CallOutcome = .answered,
-        took: Duration = .milliseconds(200)
+        took: Duration = .milliseconds(200), fault: String? = nil
     ) {
-        send(.answered([Answered(token: task.token, result: result, outcome: outcome, took: took)]))
+        send(.answered([Answered(token: task.token, result: result, outcome: outcome, took: took, fault: fault)]))
     }
 
-    func published(_ task: PublishTask, _ result: PublishReport.Result = .acknowledged) {
-        send(.published([PublishReport(token: task.token, result: result)]))
+    func published(_ task: PublishTask, _ result: PublishReport.Result = .acknowledged, cause: String? = nil) {
+        send(.published([PublishReport(token: task.token, result: result, cause: cause)]))
     }
 
     /// Answers the second's note, and gives it.

@@ -49,15 +49,15 @@ import Threading
     @Test("A consumer or a core without a sign of life for half a minute hangs")
     func alive() {
         let start = Instant.now
-        activity.turned(at: start)
+        activity.turned(at: start, isLedgerAway: false)
         activity.heard(at: start)
         #expect(activity.silent(at: start + .seconds(29)) == nil)
-        activity.turned(at: start + .seconds(20))
+        activity.turned(at: start + .seconds(20), isLedgerAway: false)
         #expect(activity.silent(at: start + .seconds(30)) == "The Kafka consumer")
         activity.heard(at: start + .seconds(25))
         #expect(activity.silent(at: start + .seconds(50)) == "The core")
         activity.heard(at: start)
-        activity.turned(at: start + .seconds(3600))
+        activity.turned(at: start + .seconds(3600), isLedgerAway: false)
         _ = receive(.alive)
         #expect(activity.silent(at: start + .seconds(30)) == nil)
     }

@@ -1,0 +1,98 @@
+import Contract
+import Ledger
+import Logging
+import Processing
+
+/// Tells people what the core has to say, in constant messages.
+struct AlertLog: Sendable {
+    let logger: Logger
+    let metrics: WorkerMetrics
+    /// The topics' names by the configuration.
+    let topics: [Topic: String]
+
+    func tell(_ alerts: [Alert]) {
+        for alert in alerts { tell(alert) }
+    }
+
+    private func tell(_ alert: Alert) {
+        switch alert {
+        case .breakerOpened(let endpoint, let fault):
+            metrics.opened(endpoint)
+            say(
+                "breaker_opened", .warning,
+                "Apple cannot be asked at an endpoint; submissions that need it wait in the ledger, all others go on",
+                ["endpoint": "\(endpoint)", "cause": fault ?? "answers take too long"])
+        case .breakerStillOpen(let endpoint, let after, let waiting):
+            say(
+                "breaker_still_open", .warning, "Apple still cannot be asked at an endpoint",
+                ["endpoint": "\(endpoint)", "away_for": Self.seconds(after), "waiting": "\(waiting)"])
+        case .breakerClosed(let endpoint, let after, let waited):
+            say(
+                "breaker_closed", .warning, "Apple answers again at an endpoint; what waited is asked about now",
+                ["endpoint": "\(endpoint)", "away_for": Self.seconds(after), "waited": "\(waited)"])
+        case .waitingAtStart(let rows):
+            logger.info("Submissions wait in the ledger from before the start", metadata: ["waiting": "\(rows)"])
+        case .held(let group, let rows):
+            say(
+                "held", .error, "Submissions of an app are held until a person acts",
+                [
+                    "app": "\(group.bundleID)", "cause": group.cause.rawValue, "held": "\(rows)",
+                    "remedy": group.cause.remedy,
+                ])
+        case .retriesHalfFull(let bytes, let limit):
+            say(
+                "retries_half_full", .warning,
+                "Half of GRANTOR_MAX_RETRY_BYTES waits in the ledger; at the bound nothing is read",
+                Self.sizes(bytes, limit))
+        case .retriesFull(let bytes, let limit):
+            say(
+                "retries_full", .error,
+                "GRANTOR_MAX_RETRY_BYTES wait in the ledger; nothing is read, and submissions wait in Kafka",
+                Self.sizes(bytes, limit))
+        case .eventsNotTaken(let topic, let cause):
+            say(
+                "events_not_taken", .error, "Kafka does not take events for a topic; they are owed in the outbox",
+                ["topic": topics[topic] ?? topic.defaultName, "cause": cause])
+        case .outboxFull:
+            say("outbox_full", .error, "100,000 events are owed in the outbox; nothing is read until Kafka takes them")
+        case .ledgerSetBack(let partition, let noted, let found):
+            say(
+                "ledger_set_back", .error, "The ledger was set back; its records are read again",
+                [
+                    "partition": "\(partition)", "noted": "\(noted)", "found": found.map { "\($0)" } ?? "nothing",
+                ])
+        case .ledgerUnavailable(let detail):
+            say("ledger_unavailable", .warning, "The ledger is not available; nothing is read", ["detail": detail])
+        case .ledgerAnswersAgain(let after):
+            say("ledger_available", .warning, "The ledger answers again", ["away_for": Self.seconds(after)])
+        case .ownershipLost(let partition):
+            say(
+                "ownership_lost", .notice,
+                "Another worker writes for a partition; it is taken over again if it is ours",
+                ["partition": "\(partition)"])
+        case .decisionRefused(let origin, let detail):
+            say(
+                "decision_refused", .error, "The ledger refuses a decision for its data; the submission is held",
+                ["origin": "\(origin)", "detail": detail])
+        case .recordEndsWorkers(let origin):
+            say(
+                "record_ends_workers", .error, "A record whose check ended its worker before goes to quarantine",
+                ["origin": "\(origin)"])
+        case .rowEndsWorkers(let origin):
+            say(
+                "row_ends_workers", .error, "A submission whose check ended workers is held until a person retries it",
+                ["origin": "\(origin)"])
+        }
+    }
+
+    private func say(_ kind: String, _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata = [:]) {
+        metrics.alert(kind)
+        logger.log(level: level, message, metadata: metadata)
+    }
+
+    private static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
+
+    private static func sizes(_ bytes: Int64, _ limit: Int64) -> Logger.Metadata {
+        ["waiting": "\(bytes >> 20) MiB", "limit": "\(limit >> 20) MiB"]
+    }
+}
