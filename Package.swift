@@ -43,7 +43,7 @@ let modules: [Target] = [
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
-    .target(name: "HTTPServer", dependencies: ["CLibcrypto", "CLinux", "Scheduling", "Threading"]),
+    .target(name: "HTTPServer", dependencies: ["CLinux", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
     .target(
         name: "Configuration",
@@ -78,9 +78,13 @@ let tools: [Target] = [
     .target(
         name: "CertificateMaking", dependencies: ["CLibcrypto", "Cryptography"], path: "Tools/CertificateMaking"),
     .target(
+        name: "SimulatorServer", dependencies: ["CLibcrypto", "HTTPServer", "Scheduling", "Threading"],
+        path: "Tools/SimulatorServer"),
+    .target(
         name: "AppStoreSimulator",
         dependencies: [
             "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPServer", "Logging", "Scheduling",
+            "SimulatorServer",
         ],
         path: "Tools/AppStoreSimulator"),
     .executableTarget(
@@ -89,18 +93,24 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-demo",
         dependencies: [
-            "AppStoreSimulator", "Contract", "Kafka", "Ledger", "LedgerSQLite", "Logging", "Scheduling", "Threading",
+            "AppStoreSimulator", "Contract", "Kafka", "Ledger", "LedgerSQLite", "Logging",
+            "Scheduling",
+            "Threading",
         ], path: "Tools/Demo"),
     .executableTarget(
         name: "ledger-bench", dependencies: ["CSQLite", "Contract", "Ledger", "LedgerSQLite"],
         path: "Tools/Benchmarks/Ledger"),
     .target(
         name: "FuzzTargets",
-        dependencies: ["AppStore", "Configuration", "Contract", "Cryptography", "HTTPServer", "Scheduling"],
+        dependencies: [
+            "AppStore", "Configuration", "Contract", "Cryptography", "HTTPServer", "Scheduling", "SimulatorServer",
+        ],
         path: "Tools/Fuzzing/Targets"),
     .executableTarget(
         name: "http-bench",
-        dependencies: allocator + ["CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "Threading"],
+        dependencies: allocator + [
+            "CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "SimulatorServer", "Threading",
+        ],
         path: "Tools/Benchmarks/HTTP"),
     .target(
         name: "LibcurlCalls", dependencies: ["CLibcurl", "Scheduling", "Threading"],
@@ -151,17 +161,20 @@ let suites: [Target] = [
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
-    tests("Kafka", "CLibrdkafka", "KafkaTesting", "Logging", "Metrics", "Scheduling", "Threading"),
+    tests(
+        "Kafka", "CLibrdkafka", "KafkaTesting", "Logging", "Metrics", "Scheduling",
+        "Threading"),
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",
         "Threading"),
-    tests("HTTPServer", "CLibcrypto", "CertificateMaking", "Scheduling", "Threading"),
+    tests("HTTPServer", "Scheduling"),
+    tests("SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "Threading"),
     tests("FuzzTargets"),
     tests("CommandParser"),
     tests("Configuration", "AppStore", "CommandParser", "Contract", "Logging"),
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
-        "HTTPServer", "Logging", "Metrics", "Scheduling", "Threading"),
+        "HTTPServer", "Logging", "Metrics", "Scheduling", "SimulatorServer", "Threading"),
     .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",

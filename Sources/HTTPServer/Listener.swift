@@ -1,51 +1,29 @@
 internal import CLinux
 internal import Glibc
 
-/// Where a connection comes from, for counting.
-enum PeerAddress: Hashable, Sendable {
-    case version4(UInt32)
-    /// The first half, because a client with one IPv6 address has all addresses of its network.
-    case version6(UInt64)
-    case unknown
-
-    /// Reads the address that `accept` gave.
-    init(_ storage: sockaddr_storage) {
-        self = withUnsafeBytes(of: storage) { bytes in
-            switch Int32(storage.ss_family) {
-            case AF_INET:
-                let address = bytes.loadUnaligned(as: sockaddr_in.self)
-                return .version4(address.sin_addr.s_addr)
-            case AF_INET6:
-                let address = bytes.loadUnaligned(as: sockaddr_in6.self)
-                return withUnsafeBytes(of: address.sin6_addr) { address in
-                    // An address of version 4 on a socket of version 6: ::ffff:a.b.c.d.
-                    let isMapped = address[..<10].allSatisfy { $0 == 0 } && address[10] == 0xFF && address[11] == 0xFF
-                    return isMapped
-                        ? .version4(address.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-                        : .version6(address.loadUnaligned(as: UInt64.self))
-                }
-            default: return .unknown
-            }
-        }
-    }
-}
-
 /// A socket that connections are accepted from. It is closed with this object.
-final class Listener: Sendable {
-    enum Accepted {
-        /// The descriptor is the caller's to close. It does not block.
-        case connection(Int32, PeerAddress)
+public final class Listener: Sendable {
+    public enum Accepted {
+        /// The descriptor is the caller's to close. It does not block, and sends what it is given at once
+        /// (TCP_NODELAY).
+        case connection(Int32)
         /// Nobody waits.
         case nobody
-        /// The process or the system has no descriptor or no memory for another connection.
+        /// The process or the system has no descriptor or no memory for the one that waits.
         case exhausted
     }
 
-    let descriptor: Int32
-    let port: Int
+    public let descriptor: Int32
+    public let port: Int
 
     /// Binds the first address of a host that can be bound.
-    init(host: String, port: Int, backlog: Int32) throws(ServerError) {
+    ///
+    /// - Parameters:
+    ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
+    ///   - port: zero for any that is free.
+    ///   - backlog: connections that the kernel accepts before the server does.
+    /// - Throws: ``ServerError/cannotBind(host:port:reason:)``.
+    public init(host: String, port: Int, backlog: Int32 = 1024) throws(ServerError) {
         var reason = "the host has no address"
         if let descriptor = Self.bound(host, port, backlog, &reason) {
             self.descriptor = descriptor
@@ -55,21 +33,17 @@ final class Listener: Sendable {
         }
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Accepts a connection, if one waits.
-    func accept() -> Accepted {
+    public func accept() -> Accepted {
         while true {
-            var storage = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let accepted = withUnsafeMutablePointer(to: &storage) { storage in
-                storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    grantor_accept(descriptor, address, &length)
-                }
+            let accepted = grantor_accept(descriptor, nil, nil)
+            if accepted >= 0 {
+                var yes: Int32 = 1
+                setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+                return .connection(accepted)
             }
-            if accepted >= 0 { return .connection(accepted, PeerAddress(storage)) }
             switch errno {
             case EAGAIN: return .nobody
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
@@ -121,6 +95,21 @@ final class Listener: Sendable {
         return withUnsafeBytes(of: storage) { bytes in
             // The port stands at the same place in the addresses of both versions.
             Int(UInt16(bigEndian: bytes.loadUnaligned(as: sockaddr_in.self).sin_port))
+        }
+    }
+}
+
+/// A server cannot start. The caller reports it and stops.
+public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The address is in use, is none of this machine's, or needs a privilege.
+    case cannotBind(host: String, port: Int, reason: String)
+    /// The process has no threads or descriptors left.
+    case noResources(reason: String)
+
+    public var description: String {
+        switch self {
+        case .cannotBind(let host, let port, let reason): "cannot serve on \(host):\(port): \(reason)"
+        case .noResources(let reason): "the server cannot start: \(reason)"
         }
     }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// its ledger answers and its group has it as a member. Apple's outage makes it neither: a restart or a halted rollout
 /// would mend nothing.
 final class WorkerHealth: Sendable {
-    private let server: Server
+    private let server: ProbeServer
     private let drivers: Watched
 
     private final class Watched: Sendable {
@@ -21,14 +21,9 @@ final class WorkerHealth: Sendable {
     init(_ bind: HostAndPort, registry: PrometheusRegistry) throws(WorkerFailure) {
         let drivers = Watched()
         self.drivers = drivers
-        var configuration = ServerConfiguration()
-        configuration.host = bind.host
-        configuration.port = bind.port
-        configuration.threadName = "server"
-        configuration.bodyLimit = { _ in 0 }
         do throws(ServerError) {
-            server = try Server(configuration) { request, _ in
-                .reply(Self.reply(to: request.head, drivers.activity.withLock { $0 }, registry))
+            server = try ProbeServer(host: bind.host, port: bind.port) { head in
+                Self.reply(to: head, drivers.activity.withLock { $0 }, registry)
             }
         } catch {
             throw .configuration(

@@ -1,6 +1,7 @@
 public import Contract
 internal import HTTPServer
 public import Logging
+internal import SimulatorServer
 internal import Synchronization
 
 /// Apple's verifyReceipt and App Store Server API for production and sandbox, on loopback, over TLS with its own

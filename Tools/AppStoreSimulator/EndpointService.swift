@@ -1,5 +1,6 @@
 internal import Contract
 internal import HTTPServer
+internal import SimulatorServer
 internal import Synchronization
 
 /// Answers calls to the production and the sandbox endpoint: verifyReceipt and the App Store Server API.

@@ -1,5 +1,6 @@
 internal import Contract
 internal import HTTPServer
+internal import SimulatorServer
 internal import Synchronization
 
 /// The simulator's three ports while they are open, each served by a thread of its own.
@@ -48,7 +49,6 @@ struct SimulatorServers: Sendable {
         var server = ServerConfiguration()
         server.threadName = name
         server.maxConnections = configuration.connectionLimit
-        server.maxConnectionsPerAddress = configuration.connectionLimit
         let bodyLimit = configuration.bodyLimit
         server.bodyLimit = { _ in bodyLimit }
         server.maxBytesInFlight = 1 << 30
@@ -72,7 +72,7 @@ struct SimulatorServers: Sendable {
         func server(_ port: Int) throws(ServerError) -> Server {
             var configuration = configuration
             configuration.port = port
-            return try Server(configuration, identity: identity) { request, _ in handler(request) }
+            return try Server(configuration, identity: identity, handler: handler)
         }
         guard port == 0 else { return try server(port) }
         for _ in 0..<tries {
@@ -99,7 +99,7 @@ extension ServerContext {
             case .requestEnded: statistics.requestEnded()
             case .requestRefused(let status):
                 statistics.count(in: environment) { $0.refusals[status, default: 0] += 1 }
-            case .connectionRefused, .acceptingPaused: break
+            case .acceptingPaused: break
             }
         }
     }

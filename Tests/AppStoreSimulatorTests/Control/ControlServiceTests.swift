@@ -1,10 +1,11 @@
 import Contract
 import Foundation
+import HTTPServer
 import Synchronization
 import Testing
 
 @testable import AppStoreSimulator
-@testable import HTTPServer
+@testable import SimulatorServer
 
 struct ControlServiceTests {
     private let context = ServerContext(seed: 1)
@@ -138,9 +139,9 @@ struct ControlServiceTests {
     }
 
     private func reply(_ method: String, _ path: String, _ body: String = "") throws -> Reply {
-        let head = RequestHead(
-            method: method, path: path, query: nil, fields: [], contentLength: body.utf8.count, expectsContinue: false,
-            keepsAlive: true)
+        var reader = HeadReader()
+        reader.append("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+        guard let head = try reader.next() else { throw NoReply() }
         guard case .reply(let reply) = control.answer(Request(head: head, body: Array(body.utf8))).action else {
             throw NoReply()
         }

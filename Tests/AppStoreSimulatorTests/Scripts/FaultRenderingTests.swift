@@ -1,4 +1,5 @@
 import HTTPServer
+import SimulatorServer
 import Testing
 
 @testable import AppStoreSimulator

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import SimulatorServer
 import Testing
 
 @testable import AppStoreSimulator

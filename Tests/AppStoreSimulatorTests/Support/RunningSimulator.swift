@@ -22,7 +22,7 @@ func withSimulator(
 }
 
 extension Logger {
-    static let silent = Logger(label: "silent", level: .critical, handler: NoOpLogHandler())
+    static let silent = Logger(label: "silent", level: .critical, handler: LineLogHandler(format: .text))
 }
 
 extension AppStoreSimulator.Endpoints {

@@ -1,6 +1,7 @@
 internal import Contract
 internal import FoundationEssentials
 internal import HTTPServer
+internal import SimulatorServer
 internal import Synchronization
 
 /// The simulator's remote control, for tests and tools in other processes.

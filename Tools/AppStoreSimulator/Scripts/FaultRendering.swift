@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import SimulatorServer
 
 extension Fault? {
     /// The server's action for a call with this fault, or with none.

@@ -1,5 +1,6 @@
 internal import Contract
 internal import HTTPServer
+internal import SimulatorServer
 internal import Synchronization
 
 /// The parts that both services of an endpoint share: the scripts and the statistics.

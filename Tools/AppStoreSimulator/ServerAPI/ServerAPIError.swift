@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import SimulatorServer
 
 /// Errors of the App Store Server API that the simulator gives by itself, by Apple's `errorCode`.
 enum ServerAPIError: Int, Error {

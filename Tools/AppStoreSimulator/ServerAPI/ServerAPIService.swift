@@ -1,6 +1,7 @@
 internal import Contract
 internal import Cryptography
 internal import HTTPServer
+internal import SimulatorServer
 internal import Synchronization
 
 /// Answers calls to the App Store Server API, scripts included, and counts them.

@@ -1,5 +1,6 @@
 internal import Contract
 internal import HTTPServer
+internal import SimulatorServer
 
 /// Answers calls to verifyReceipt, scripts included, and counts them.
 final class VerifyReceiptService: Sendable {

@@ -11,6 +11,7 @@ import Glibc
 import HTTPClient
 import HTTPServer
 import Logging
+import SimulatorServer
 import Synchronization
 import Threading
 
@@ -21,14 +22,13 @@ func serve(delay: Duration) throws {
     try certificate.rootPEM.write(toFile: file, atomically: true, encoding: .utf8)
     var configuration = ServerConfiguration()
     configuration.maxConnections = 10_000
-    configuration.maxConnectionsPerAddress = 10_000
     configuration.maxBytesInFlight = 1 << 30
     configuration.handshakeTime = .seconds(60)
     let answer = ServerAnswer(
         .reply(Reply(status: 200, contentType: "application/json", text: String(repeating: "0", count: 2000))),
         delay: delay)
     let identity = try TLSIdentity(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
-    let server = try Server(configuration, identity: identity) { _, _ in answer }
+    let server = try Server(configuration, identity: identity) { _ in answer }
     print(server.port, file)
     fflush(nil)
     while true { pause() }

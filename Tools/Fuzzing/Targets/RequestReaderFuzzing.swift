@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import Scheduling
+internal import SimulatorServer
 
 /// Rules that ``RequestReader`` keeps for any bytes, in whatever pieces they come.
 enum RequestReaderFuzzing {
@@ -34,7 +35,7 @@ enum RequestReaderFuzzing {
                 if case .refused = event { return events }
                 bodyBytes = if case .head(let head) = event { head.contentLength } else { 0 }
             }
-            guard reader.bufferedBytes <= RequestReader.maxHeadBytes + bodyBytes else {
+            guard reader.bufferedBytes <= HeadReader.maxHeadBytes + bodyBytes else {
                 throw BrokenRule("more than a head and its body is kept")
             }
         }
@@ -66,7 +67,7 @@ enum RequestReaderFuzzing {
         guard !names.contains("transfer-encoding"), names.count(where: { $0 == "host" }) <= 1,
             names.count(where: { $0 == "content-length" }) <= 1
         else { throw BrokenRule("where a request ends can be taken in two ways") }
-        guard head.fields.count <= RequestReader.maxFields, head.path.hasPrefix("/"), head.contentLength >= 0 else {
+        guard head.fields.count <= HeadReader.maxFields, head.path.hasPrefix("/"), head.contentLength >= 0 else {
             throw BrokenRule("a head has a form that no head may have")
         }
         for field in head.fields {

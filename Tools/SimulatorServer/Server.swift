@@ -1,45 +1,43 @@
+public import HTTPServer
 internal import Scheduling
 internal import Threading
 
 /// An HTTP/1.1 server on one thread: epoll, thousands of connections, TLS if it has an identity.
 ///
-/// It is for clients that may be slow, broken or hostile. Everything that a client can hold is bounded, in number,
-/// bytes and time (``ServerConfiguration``), and requests are read strictly (``RequestReader``). It serves until
-/// ``stop()``, or until nobody holds it any more.
+/// It stands in for a service: faults of every kind are answers of its (``ServerAnswer``). Everything that a client can
+/// hold is bounded, in number, bytes and time (``ServerConfiguration``), and requests are read strictly
+/// (``RequestReader``). It serves until ``stop()``, or until nobody holds it any more.
 ///
-///     let server = try Server(configuration) { request, responder in
+///     let server = try Server(configuration) { request in
 ///         guard request.head.path == "/livez" else { return .reply(Reply(status: 404)) }
 ///         return .reply(Reply(status: 200, contentType: "text/plain", text: "ok\n"))
 ///     }
 public final class Server: Sendable {
     /// The port that is listened on.
     public let port: Int
-    private let mailbox: Mailbox<ServerMessage>
+    private let end: WakeDescriptor
     private let thread: OwnerThread
 
     /// Binds the address and starts to serve.
     ///
     /// - Parameters:
     ///   - identity: the certificate to speak TLS with; nil for plain HTTP.
-    ///   - handler: called on the server's thread for each request. It returns an answer if it knows it within
-    ///     microseconds; else nil, and the answer goes to the responder, from any thread.
-    /// - Throws: ``ServerError``.
+    ///   - handler: called on the server's thread for each request.
+    /// - Throws: `ServerError`.
     public init(
         _ configuration: ServerConfiguration, identity: TLSIdentity? = nil,
-        handler: @escaping @Sendable (Request, Responder) -> ServerAnswer?
+        handler: @escaping @Sendable (Request) -> ServerAnswer
     ) throws(ServerError) {
         let listener = try Listener(
             host: configuration.host, port: configuration.port, backlog: configuration.backlog)
         port = listener.port
         do {
-            // Each open request has one answer; others belong to clients that went away meanwhile.
-            let mailbox = try Mailbox<ServerMessage>(bound: 16 + 8 * configuration.maxConnections)
-            let resources = try ServerResources(listener: listener, identity: identity, wake: mailbox.wake)
-            self.mailbox = mailbox
+            let end = try WakeDescriptor()
+            let resources = try ServerResources(listener: listener, identity: identity, end: end)
+            self.end = end
             thread = try OwnerThread(name: configuration.threadName) {
-                let context = ConnectionContext(configuration: configuration, answers: mailbox, handler: handler)
-                ServerLoop(resources: resources, mailbox: mailbox, context: context).run()
-                mailbox.close()
+                let context = ConnectionContext(configuration: configuration, handler: handler)
+                ServerLoop(resources: resources, context: context).run()
             }
         } catch {
             throw .noResources(reason: error.description)
@@ -47,13 +45,13 @@ public final class Server: Sendable {
     }
 
     deinit {
-        mailbox.post(.stop)
+        end.signal()
     }
 
     /// Frees the port and ends every connection at once, without farewell. Returns when both are done. Not for
     /// handlers, which run on the thread that it waits for.
     public func stop() {
-        mailbox.post(.stop)
+        end.signal()
         thread.join()
     }
 }
@@ -64,19 +62,19 @@ final class ServerResources: Sendable {
     let listener: Listener
     let identity: TLSIdentity?
 
-    init(listener: Listener, identity: TLSIdentity?, wake: WakeDescriptor) throws(ThreadingError) {
+    init(listener: Listener, identity: TLSIdentity?, end: WakeDescriptor) throws(ThreadingError) {
         poller = try Poller()
         self.listener = listener
         self.identity = identity
         try poller.add(listener.descriptor, token: ServerLoop.listenerToken, for: .read)
-        try poller.add(wake.descriptor, token: ServerLoop.wakeToken, for: .read)
+        try poller.add(end.descriptor, token: ServerLoop.endToken, for: .read)
     }
 }
 
 /// Accepts connections, tells each what happens to it, and keeps their deadlines. It lives on the server's thread.
 final class ServerLoop {
     static let listenerToken = UInt64.max
-    static let wakeToken = UInt64.max - 1
+    static let endToken = UInt64.max - 1
     /// Connections that are accepted in one turn.
     private static let maxAcceptsPerTurn = 64
     /// How long nobody is accepted once descriptors have run out; without it the loop would spin.
@@ -91,35 +89,32 @@ final class ServerLoop {
     }
 
     private let resources: ServerResources
-    private let mailbox: Mailbox<ServerMessage>
     private let context: ConnectionContext
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var deadlines = DeadlineQueue()
-    private var connectionsByAddress: [PeerAddress: Int] = [:]
     private var isAccepting = true
     /// When to accept again after descriptors have run out.
     private var acceptAt: Instant?
-    private var isStopped = false
 
-    init(resources: ServerResources, mailbox: Mailbox<ServerMessage>, context: ConnectionContext) {
+    init(resources: ServerResources, context: ConnectionContext) {
         self.resources = resources
-        self.mailbox = mailbox
         self.context = context
     }
 
     /// Serves until it is told to stop; then every connection is closed.
     func run() {
         var readinesses: [Poller.Readiness] = []
-        var messages: [ServerMessage] = []
-        while !isStopped {
+        while true {
             let next = [deadlines.nextDue, acceptAt].compactMap { $0 }.min()
             resources.poller.wait(until: next, into: &readinesses)
             let now = Instant.now
             for readiness in readinesses {
                 switch readiness.token {
                 case Self.listenerToken: acceptAll(at: now)
-                case Self.wakeToken: takeMessages(into: &messages, at: now)
+                case Self.endToken:
+                    for slot in slots { slot.connection?.close() }
+                    return
                 case let token: handle(.ready(readiness), of: token, at: now)
                 }
             }
@@ -132,21 +127,6 @@ final class ServerLoop {
                 setAccepting(true)
             }
         }
-        for slot in slots { slot.connection?.close() }
-    }
-
-    private func takeMessages(into messages: inout [ServerMessage], at now: Instant) {
-        mailbox.wake.drain()
-        mailbox.takeAll(into: &messages)
-        for message in messages {
-            switch message {
-            case .answer(let token, let serial, let answer):
-                handle(.answer(serial: serial, answer), of: token, at: now)
-            case .stop:
-                isStopped = true
-            }
-        }
-        messages.removeAll(keepingCapacity: true)
     }
 
     private func handle(_ event: Connection.Event, of token: UInt64, at now: Instant) {
@@ -176,8 +156,8 @@ final class ServerLoop {
         for _ in 0..<Self.maxAcceptsPerTurn {
             guard !isFull || oldestWaiting != nil else { return setAccepting(false) }
             switch resources.listener.accept() {
-            case .connection(let descriptor, let address):
-                admit(descriptor, address, at: now)
+            case .connection(let descriptor):
+                admit(descriptor, at: now)
             case .nobody:
                 return
             case .exhausted:
@@ -188,14 +168,10 @@ final class ServerLoop {
         }
     }
 
-    /// Admits a connection. At the limit it replaces the connection that has been without a complete request for
-    /// longest. So clients that never complete a request cannot keep others out.
-    private func admit(_ descriptor: Int32, _ address: PeerAddress, at now: Instant) {
+    /// Lets a connection in. If there are as many as there may be, it takes the place of the one that has been without
+    /// a complete request for longest: clients that never come to an end must not keep others out.
+    private func admit(_ descriptor: Int32, at now: Instant) {
         guard let socket = Socket(descriptor, identity: resources.identity) else { return }
-        guard connectionsByAddress[address, default: 0] < context.configuration.maxConnectionsPerAddress else {
-            context.configuration.observe(.connectionRefused)
-            return socket.close()
-        }
         if isFull, let oldest = oldestWaiting {
             oldest.close()
             remove(Self.slot(of: oldest.token))
@@ -210,10 +186,9 @@ final class ServerLoop {
             freeSlots.append(slot)
             return socket.close()
         }
-        let connection = Connection(token: token, socket: socket, address: address, context: context, now: now)
+        let connection = Connection(token: token, socket: socket, context: context, now: now)
         slots[slot].connection = connection
         slots[slot].interest = .read
-        connectionsByAddress[address, default: 0] += 1
         deadlines.set(slot, due: connection.deadline)
     }
 
@@ -235,13 +210,11 @@ final class ServerLoop {
     private static func slot(of token: UInt64) -> Int { Int(token & 0xFFFF_FFFF) }
 
     private func remove(_ slot: Int) {
-        guard let connection = slots[slot].connection else { return }
+        guard slots[slot].connection != nil else { return }
         slots[slot].connection = nil
         freeSlots.append(slot)
         deadlines.remove(slot)
-        let left = connectionsByAddress[connection.address, default: 1] - 1
-        connectionsByAddress[connection.address] = left > 0 ? left : nil
-        // A place is free for a connection in the kernel's queue.
+        // A place is free, for a client in the kernel's queue.
         if acceptAt == nil { setAccepting(true) }
     }
 

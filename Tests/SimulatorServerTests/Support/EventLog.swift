@@ -1,4 +1,5 @@
 import HTTPServer
+import SimulatorServer
 import Threading
 
 /// Everything that a server told of, and a way to wait for more of it.

@@ -1,27 +1,25 @@
+internal import HTTPServer
 internal import Scheduling
 internal import Threading
 
 /// One client: reads its requests, has them answered, sends the answers. For the server's thread.
 ///
-///     handshaking -> reading -> deciding -> delaying -> writing -> reading
-///                        |         |           |        |    ^ |
-///                        |         +-----------+        v    | +-> draining -> closed
-///                        +-------------------------> dripping
+///     handshaking -> reading -> delaying -> writing -> reading
+///                                              |  ^  |
+///                                              v  |  +-> draining -> closed
+///                                            dripping
 ///
 /// The owner tells it what happened and then looks at ``interest``, ``deadline`` and ``isClosed``.
 final class Connection {
     enum Event {
         case ready(Poller.Readiness)
         case deadline
-        case answer(serial: UInt64, ServerAnswer)
     }
 
     private enum Phase {
         case handshaking
         /// A request, or the first byte of one.
         case reading
-        /// The handler answers later.
-        case deciding
         case delaying(ServerAnswer.Action)
         /// The output is written; `then` says what follows.
         case writing(then: Next)
@@ -53,7 +51,6 @@ final class Connection {
     private static let drainTime = Duration.seconds(1)
 
     let token: UInt64
-    let address: PeerAddress
     /// The directions that the socket is to be watched for.
     private(set) var interest: Poller.Interest = .read
     private(set) var deadline: Instant
@@ -66,8 +63,6 @@ final class Connection {
     private let context: ConnectionContext
     private var phase = Phase.handshaking
     private var reader = RequestReader()
-    /// Of the present request, for telling late answers from its own.
-    private var serial: UInt64 = 0
     private var requests = 0
     private var isInRequest = false
     private var isHead = false
@@ -78,10 +73,9 @@ final class Connection {
     /// Whether a read may give something: the socket said so, and no read has been short since.
     private var mayRead = true
 
-    init(token: UInt64, socket: Socket, address: PeerAddress, context: ConnectionContext, now: Instant) {
+    init(token: UInt64, socket: Socket, context: ConnectionContext, now: Instant) {
         self.token = token
         self.socket = socket
-        self.address = address
         self.context = context
         deadline = now + context.configuration.handshakeTime
         waitingSince = now
@@ -96,9 +90,6 @@ final class Connection {
             if readiness.hasFailed, !goesOnAfterFailure { return close() }
         case .deadline:
             deadlineReached(at: now)
-        case .answer(let serial, let answer):
-            guard case .deciding = phase, serial == self.serial else { return }
-            begin(answer, at: now)
         }
         while !isClosed, step(at: now) {}
     }
@@ -118,7 +109,7 @@ final class Connection {
     private var goesOnAfterFailure: Bool {
         switch phase {
         case .handshaking, .reading, .writing, .draining: true
-        case .deciding, .delaying, .dripping, .hanging: false
+        case .delaying, .dripping, .hanging: false
         }
     }
 
@@ -127,7 +118,7 @@ final class Connection {
         switch phase {
         case .handshaking: shakeHands(at: now)
         case .reading: read(at: now)
-        case .deciding, .delaying, .dripping, .hanging: watch()
+        case .delaying, .dripping, .hanging: watch()
         case .writing(let next): write(then: next, at: now)
         case .draining: drain()
         }
@@ -143,7 +134,7 @@ final class Connection {
             // Clients that keep a connection see that it ends on purpose.
             socket.finishWriting()
             close()
-        case .handshaking, .deciding, .writing, .hanging, .draining:
+        case .handshaking, .writing, .hanging, .draining:
             close()
         }
     }
@@ -211,17 +202,13 @@ final class Connection {
     }
 
     private func begin(_ request: Request, at now: Instant) {
-        serial += 1
         requests += 1
         isInRequest = true
         waitingSince = nil
         isHead = request.head.method == "HEAD"
         keepsAlive = request.head.keepsAlive && requests < context.configuration.maxRequestsPerConnection
-        phase = .deciding
-        deadline = now + context.configuration.answerTime
         context.configuration.observe(.requestBegan)
-        let responder = Responder(answers: context.answers, token: token, serial: serial)
-        if let answer = context.handler(request, responder) { begin(answer, at: now) }
+        begin(context.handler(request), at: now)
     }
 
     private func refuse(_ status: Int, at now: Instant) {

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPServer
+import SimulatorServer
 import Synchronization
 import Testing
 import Threading
@@ -7,7 +8,7 @@ import Threading
 @Suite(.timeLimit(.minutes(5)))
 struct ServerTests {
     /// Answers with the path that was asked for, and the length of the body.
-    @Sendable private static func echo(_ request: Request, _ responder: Responder) -> ServerAnswer? {
+    @Sendable private static func echo(_ request: Request) -> ServerAnswer {
         .reply(
             Reply(
                 status: 200, contentType: "text/plain",
@@ -40,7 +41,7 @@ struct ServerTests {
     }
 
     @Test func `a reply has its fields and its length, and no body where none may be`() throws {
-        let server = try Server(Self.configuration()) { request, _ in
+        let server = try Server(Self.configuration()) { request in
             switch request.head.path {
             case "/204": .reply(Reply(status: 204))
             default: .reply(Reply(status: 299, fields: [HeaderField("X-A", "b\r\nX-C: d")], body: [65]))
@@ -55,69 +56,6 @@ struct ServerTests {
         #expect(try client.get("/").text == "A")
     }
 
-    @Test func `a handler may answer later, from another thread, and once`() throws {
-        let requests = try Mailbox<(Request, Responder)>(bound: 100)
-        let server = try Server(Self.configuration()) { request, responder in
-            requests.post((request, responder))
-            return nil
-        }
-        let thread = try OwnerThread(name: "answering") {
-            var taken: [(Request, Responder)] = []
-            var count = 0
-            while count < 3 {
-                requests.wake.wait()
-                requests.takeAll(into: &taken)
-                for (request, responder) in taken {
-                    responder.answer(.reply(Reply(status: 200, contentType: "text/plain", text: request.head.path)))
-                    responder.answer(.reply(Reply(status: 500)))
-                    count += 1
-                }
-            }
-        }
-        let client = try Client(server.port)
-        for number in 0..<3 { #expect(try client.get("/\(number)").text == "/\(number)") }
-        thread.join()
-    }
-
-    @Test func `an answer for a client that went away is dropped`() throws {
-        let events = try EventLog()
-        let requests = try Mailbox<Responder>(bound: 10)
-        let server = try Server(Self.configuration(events)) { request, responder in
-            guard request.head.path == "/later" else { return .reply(Reply(status: 200)) }
-            requests.post(responder)
-            return nil
-        }
-        let gone = try Client(server.port)
-        gone.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
-        requests.wake.wait()
-        gone.close()
-        events.wait(for: .connectionClosed)
-        #expect(events.count(.requestEnded) == 1)
-        // Its place is taken by another connection.
-        let client = try Client(server.port)
-        #expect(try client.get("/").status == 200)
-        var responders: [Responder] = []
-        requests.takeAll(into: &responders)
-        #expect(responders.first?.answer(.reply(Reply(status: 500))) == true)
-        #expect(try client.get("/").status == 200)
-    }
-
-    @Test func `a handler's answer after the server's end is refused`() throws {
-        let requests = try Mailbox<Responder>(bound: 10)
-        let server = try Server(Self.configuration()) { _, responder in
-            requests.post(responder)
-            return nil
-        }
-        let client = try Client(server.port)
-        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        requests.wake.wait()
-        server.stop()
-        var responders: [Responder] = []
-        requests.takeAll(into: &responders)
-        #expect(responders.first?.answer(.reply(Reply(status: 200))) == false)
-        #expect(client.readToEnd().isEmpty)
-    }
-
     @Test(arguments: [
         ("no request\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\n", 505),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
@@ -126,9 +64,9 @@ struct ServerTests {
     ])
     func `a request that is not taken is answered, and the connection ends`(request: String, status: Int) throws {
         let events = try EventLog()
-        let server = try Server(Self.configuration(events)) { _, _ in
+        let server = try Server(Self.configuration(events)) { _ in
             Issue.record("the handler was asked")
-            return nil
+            return ServerAnswer(.close)
         }
         let client = try Client(server.port)
         // More than the kernel takes for a reader that is gone: a reset would take the answer away.

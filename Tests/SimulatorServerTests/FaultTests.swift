@@ -1,6 +1,6 @@
 import HTTPServer
+import SimulatorServer
 import Testing
-import Threading
 
 /// Everything that a stand-in for a service does wrong on purpose.
 @Suite(.timeLimit(.minutes(5)))
@@ -10,7 +10,7 @@ struct FaultTests {
     {
         var configuration = ServerConfiguration()
         change(&configuration)
-        return try Server(configuration) { request, _ in
+        return try Server(configuration) { request in
             request.head.path == "/fault" ? answer : .reply(Reply(status: 200, contentType: "text/plain", text: "fine"))
         }
     }
@@ -99,24 +99,21 @@ struct FaultTests {
     }
 
     @Test func `bytes that come ahead of an answer are kept for later, within a bound`() throws {
-        let requests = try Mailbox<Responder>(bound: 10)
+        let events = try EventLog()
         var configuration = ServerConfiguration()
         configuration.bodyLimit = { _ in 1 << 20 }
-        let server = try Server(configuration) { request, responder in
+        configuration.observe = events.observe
+        let server = try Server(configuration) { request in
             guard request.head.path == "/later" else {
                 return .reply(Reply(status: 200, contentType: "text/plain", text: "\(request.body.count)"))
             }
-            requests.post(responder)
-            return nil
+            return ServerAnswer(.reply(Reply(status: 200)), delay: .milliseconds(100))
         }
         let client = try Client(server.port)
         let ahead =
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n" + String(repeating: "x", count: 200_000)
         client.send("GET /later HTTP/1.1\r\nHost: a\r\n\r\n" + ahead)
-        requests.wake.wait()
-        var responders: [Responder] = []
-        requests.takeAll(into: &responders)
-        responders.first?.answer(.reply(Reply(status: 200)))
+        events.wait(for: .requestBegan)
         #expect(try client.response().status == 200)
         #expect(try client.response().text == "200000")
     }

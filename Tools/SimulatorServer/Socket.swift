@@ -21,8 +21,6 @@ final class Socket {
     /// Takes a descriptor over. Nil if there is no memory for TLS; then it is closed.
     init?(_ descriptor: Int32, identity: TLSIdentity?) {
         self.descriptor = descriptor
-        var yes: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard let identity else { return }
         tls = TLSConnection(identity, descriptor: descriptor)
         guard tls != nil else {
@@ -151,6 +149,15 @@ final class TLSConnection {
     }
 }
 
+/// A certificate or its key cannot be read, or they do not belong together.
+public struct IdentityRefused: Error, Hashable, CustomStringConvertible {
+    let reason: String
+
+    public init(_ reason: String) { self.reason = reason }
+
+    public var description: String { "the server's certificate cannot be used: \(reason)" }
+}
+
 /// A server's certificate and key, and the versions of TLS that it speaks: 1.2 and 1.3.
 ///
 /// Sendable because OpenSSL counts references to a context by atomics, and nothing changes it once it is made.
@@ -163,12 +170,12 @@ public final class TLSIdentity: @unchecked Sendable {
     /// - Parameters:
     ///   - certificatePEM: the server's certificate and, behind it, those of its issuers.
     ///   - keyPEM: the certificate's private key, not encrypted.
-    /// - Throws: ``ServerError/identityRefused(reason:)``.
-    public init(certificatePEM: String, keyPEM: String) throws(ServerError) {
+    /// - Throws: ``IdentityRefused``.
+    public init(certificatePEM: String, keyPEM: String) throws(IdentityRefused) {
         // Cleaning up at the end of the process races with threads that still run.
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
         guard let context = SSL_CTX_new(TLS_server_method()) else {
-            throw .identityRefused(reason: "OpenSSL has no TLS")
+            throw IdentityRefused("OpenSSL has no TLS")
         }
         self.context = context
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(TLS1_2_VERSION), nil)
@@ -178,10 +185,10 @@ public final class TLSIdentity: @unchecked Sendable {
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(modes) | Int(SSL_MODE_RELEASE_BUFFERS), nil)
         defer { ERR_clear_error() }
         guard Self.withBuffer(certificatePEM, { Self.addCertificates(of: $0, to: context) }) else {
-            throw .identityRefused(reason: "no certificate in PEM")
+            throw IdentityRefused("no certificate in PEM")
         }
         guard Self.withBuffer(keyPEM, { Self.setKey(of: $0, to: context) }) else {
-            throw .identityRefused(reason: "no private key in PEM that fits the certificate")
+            throw IdentityRefused("no private key in PEM that fits the certificate")
         }
     }
 

@@ -1,6 +1,7 @@
 import CertificateMaking
 import Glibc
 import HTTPServer
+import SimulatorServer
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -18,7 +19,7 @@ struct TLSTests {
         configuration.bodyLimit = { _ in 4 << 20 }
         change(&configuration)
         let identity = try TLSIdentity(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
-        return try Server(configuration, identity: identity) { request, _ in
+        return try Server(configuration, identity: identity) { request in
             answer ?? .reply(Reply(status: 200, body: request.body))
         }
     }
@@ -102,11 +103,11 @@ struct TLSTests {
 
     @Test func `an identity that cannot be used is refused at once`() throws {
         let other = try ServerCertificate(validity: 0...4_102_444_800)
-        #expect(throws: ServerError.identityRefused(reason: "no certificate in PEM")) {
+        #expect(throws: IdentityRefused("no certificate in PEM")) {
             try TLSIdentity(certificatePEM: "", keyPEM: certificate.keyPEM)
         }
         for key in ["", "nonsense", other.keyPEM, certificate.certificatePEM] {
-            #expect(throws: ServerError.identityRefused(reason: "no private key in PEM that fits the certificate")) {
+            #expect(throws: IdentityRefused("no private key in PEM that fits the certificate")) {
                 try TLSIdentity(certificatePEM: certificate.certificatePEM, keyPEM: key)
             }
         }

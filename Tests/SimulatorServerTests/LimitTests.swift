@@ -1,5 +1,6 @@
 import Glibc
 import HTTPServer
+import SimulatorServer
 import Testing
 
 /// Slow, many or large clients cannot harm the others.
@@ -8,7 +9,7 @@ struct LimitTests {
     private static func server(_ change: (inout ServerConfiguration) -> Void) throws -> Server {
         var configuration = ServerConfiguration()
         change(&configuration)
-        return try Server(configuration) { request, _ in
+        return try Server(configuration) { request in
             switch request.head.path {
             case "/hang": ServerAnswer(.hang)
             case "/large": .reply(Reply(status: 200, body: Array(repeating: 0, count: 16 << 20)))
@@ -129,23 +130,6 @@ struct LimitTests {
         busy[0].close()
         #expect(try waiting.response().status == 200)
         #expect(events.count(.connectionOpened) == 3)
-    }
-
-    @Test func `an address has its share of the connections, and no more`() throws {
-        let events = try EventLog()
-        let server = try Self.server {
-            $0.maxConnectionsPerAddress = 5
-            $0.observe = events.observe
-        }
-        var greedy = try (0..<20).map { _ in try Client(server.port, from: 9) }
-        events.wait(for: .connectionRefused, count: 15)
-        #expect(greedy.last?.readToEnd().isEmpty == true)
-        #expect(try greedy[0].get("/").status == 200)
-        #expect(try Client(server.port).get("/").status == 200)
-        // It may open as many again as it has closed.
-        greedy.removeAll()
-        events.wait(for: .connectionClosed, count: 6)
-        #expect(try Client(server.port, from: 9).get("/").status == 200)
     }
 
     // MARK: Memory

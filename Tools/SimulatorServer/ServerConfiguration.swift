@@ -1,6 +1,6 @@
-internal import Threading
+public import HTTPServer
 
-/// A server's limits, address and observer.
+/// Limits of a server, its address, and its observer.
 public struct ServerConfiguration: Sendable {
     /// An address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     public var host = "127.0.0.1"
@@ -12,8 +12,6 @@ public struct ServerConfiguration: Sendable {
     /// Most connections at once. At the limit a new one replaces the connection that has been without a complete
     /// request for longest. If all have requests, new ones wait in the kernel's queue.
     public var maxConnections = 1024
-    /// Most connections of one address (IPv6: of one /64 network); more are closed at once.
-    public var maxConnectionsPerAddress = 1024
     /// A connection is closed behind the answer to its last request.
     public var maxRequestsPerConnection = Int.max
     /// The longest body that a request may have, asked once its head is complete; a longer one is answered with 413 and
@@ -31,7 +29,7 @@ public struct ServerConfiguration: Sendable {
     public var requestTime = Duration.seconds(10)
     /// For the first byte of the next request.
     public var idleTime = Duration.seconds(60)
-    /// For the handler's answer, and for ``ServerAnswer/Action/hang``.
+    /// For ``ServerAnswer/Action/hang``.
     public var answerTime = Duration.seconds(600)
     /// For the client to take a whole reply, or each piece of one that drips.
     public var writeTime = Duration.seconds(30)
@@ -47,8 +45,6 @@ public enum ServerEvent: Hashable, Sendable {
     case connectionOpened
     /// Follows each ``connectionOpened`` once.
     case connectionClosed
-    /// A client was not let in: its address has as many connections as it may.
-    case connectionRefused
     /// There are no descriptors or there is no memory for another connection.
     case acceptingPaused
     /// A request is complete and the handler is asked.
@@ -59,42 +55,19 @@ public enum ServerEvent: Hashable, Sendable {
     case requestRefused(status: Int)
 }
 
-/// A server cannot start. The caller reports it and stops.
-public enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The address is in use, is none of this machine's, or needs a privilege.
-    case cannotBind(host: String, port: Int, reason: String)
-    /// The certificate or its key cannot be read, or they do not belong together.
-    case identityRefused(reason: String)
-    /// The process has no threads or descriptors left.
-    case noResources(reason: String)
-
-    public var description: String {
-        switch self {
-        case .cannotBind(let host, let port, let reason): "cannot serve on \(host):\(port): \(reason)"
-        case .identityRefused(let reason): "the server's certificate cannot be used: \(reason)"
-        case .noResources(let reason): "the server cannot start: \(reason)"
-        }
-    }
-}
-
 /// The state that the connections of one server share. For the server's thread.
 final class ConnectionContext {
     /// Bytes that a connection reads at once.
     static let readBytes = 16 << 10
 
     let configuration: ServerConfiguration
-    let handler: @Sendable (Request, Responder) -> ServerAnswer?
-    let answers: Mailbox<ServerMessage>
+    let handler: @Sendable (Request) -> ServerAnswer
     /// Of requests that are not answered yet, of all connections.
     var bytesInFlight = 0
     var readBuffer = [UInt8](repeating: 0, count: readBytes)
 
-    init(
-        configuration: ServerConfiguration, answers: Mailbox<ServerMessage>,
-        handler: @escaping @Sendable (Request, Responder) -> ServerAnswer?
-    ) {
+    init(configuration: ServerConfiguration, handler: @escaping @Sendable (Request) -> ServerAnswer) {
         self.configuration = configuration
-        self.answers = answers
         self.handler = handler
     }
 }

@@ -1,0 +1,177 @@
+import Glibc
+import Testing
+
+@testable import HTTPServer
+
+/// The answers that clients get; and that none keeps others out, however slow, many or large they are.
+@Suite(.timeLimit(.minutes(5)))
+struct ProbeServerTests {
+    private static func server(connectionTime: Duration = .seconds(3600), port: Int = 0) throws -> ProbeServer {
+        try ProbeServer(host: "localhost", port: port, connectionTime: connectionTime) { head in
+            switch head.path {
+            case "/large": Reply(status: 200, body: Array(repeating: 0x78, count: 16 << 20))
+            case "/none": Reply(status: 204)
+            default: Reply(status: 299, fields: [HeaderField("X-A", "b\r\nX-C: d")], body: Array(head.path.utf8))
+            }
+        }
+    }
+
+    @Test func `a request is answered, and its connection ends`() throws {
+        let server = try Self.server()
+        let text = try Client(server.port).answer("GET /path HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(text == "HTTP/1.1 299 Status\r\nX-A: b  X-C: d\r\ncontent-length: 5\r\nconnection: close\r\n\r\n/path")
+        let head = try Client(server.port).answer("HEAD /path HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(head == String(text.dropLast("/path".count)))
+        let empty = try Client(server.port).answer("GET /none HTTP/1.0\r\n\r\n")
+        #expect(empty == "HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+    }
+
+    @Test func `a request may come byte by byte, and an answer may be longer than the socket's buffer`() throws {
+        let server = try Self.server()
+        let client = try Client(server.port)
+        for byte in "GET /large HTTP/1.1\r\nHost: a\r\n\r".utf8 { client.send([byte]) }
+        #expect(try client.answer("\n").utf8.count > 16 << 20)
+    }
+
+    @Test(arguments: [
+        ("no request\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\n", 505),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", 413),
+        ("GET / HTTP/1.1\r\n" + String(repeating: "A: \(String(repeating: "b", count: 1000))\r\n", count: 30), 431),
+    ])
+    func `a request that is not taken is answered, and unread bytes do not take the answer away`(
+        request: String, status: Int
+    ) throws {
+        let server = try Self.server()
+        let text = try Client(server.port).answer(request + String(repeating: "more", count: 1000))
+        #expect(text.hasPrefix("HTTP/1.1 \(status) "))
+        #expect(text.contains("\r\n\r\n\(status) "))
+    }
+
+    @Test func `a connection ends when its time is over, whatever its client does`() throws {
+        let server = try Self.server(connectionTime: .milliseconds(100))
+        let silent = try Client(server.port)
+        let dripping = try Client(server.port)
+        dripping.send(Array("GET / HTTP/1.1\r\nHost: a\r\nX: ".utf8))
+        while dripping.send([0x78]) { usleep(1000) }
+        let staying = try Client(server.port)
+        staying.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        while staying.send([0x78]) { usleep(1000) }
+        #expect(try silent.answer("").isEmpty)
+    }
+
+    @Test func `a client that does not read loses its connection`() throws {
+        let server = try Self.server(connectionTime: .milliseconds(100))
+        let client = try Client(server.port)
+        client.send(Array("GET /large HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        // It reads only once the server has ended another connection that came behind it.
+        #expect(try Client(server.port).answer("").isEmpty)
+        let bytes = (try? client.answer(""))?.utf8.count ?? 0
+        #expect(bytes < 16 << 20)
+    }
+
+    @Test func `a thousand half-open and slow connections, and as many again, keep nobody out`() throws {
+        let server = try Self.server()
+        var slow: [Client] = []
+        for number in 0..<(2 * ProbeServer.maxConnections) {
+            let client = try Client(server.port)
+            if number % 2 == 0 { client.send(Array("GET / HTTP/1.1\r\nHost:".utf8)) }
+            slow.append(client)
+        }
+        for _ in 0..<20 {
+            #expect(try Client(server.port).answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
+        }
+        #expect(try slow[1].answer("").isEmpty)
+    }
+
+    /// In a process of its own: descriptors are the whole process's.
+    @Test func `a server that runs out of descriptors goes on when there are some again`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try ProbeServerTests.server()
+            let reserved = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var before = limit
+            // Descriptors are given out from the lowest number up, and all below are in use.
+            limit.rlim_cur = rlim_t(reserved + 1)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            // The kernel connects it; the server cannot accept it before the limit is back.
+            let client = try Client(server.port, socket: reserved)
+            usleep(250_000)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
+            try #require(try client.answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
+        }
+    }
+
+    @Test func `an address that is taken is an error that names it`() throws {
+        let server = try Self.server()
+        let error = #expect(throws: ServerError.self) { try Self.server(port: server.port) }
+        #expect(error?.description == "cannot serve on localhost:\(server.port): Address already in use")
+        #expect(throws: ServerError.self) {
+            try ProbeServer(host: "no such host", port: 0) { _ in Reply(status: 200) }
+        }
+    }
+
+    @Test func `a stopped server frees its port and ends its connections, and so does one that nobody holds`() throws {
+        let server = try Self.server()
+        let client = try Client(server.port)
+        server.stop()
+        server.stop()
+        #expect(try client.answer("").isEmpty)
+        var next: ProbeServer? = try Self.server(port: server.port)
+        let other = try Client(server.port)
+        #expect(next != nil)
+        next = nil
+        #expect(try other.answer("").isEmpty)
+    }
+}
+
+/// A client that sends and reads bytes as a test says: no HTTP library would send most of them. It blocks, within a
+/// limit.
+private final class Client {
+    struct Failed: Error {
+        let reason: String
+    }
+
+    private let descriptor: Int32
+
+    init(_ port: Int, socket descriptor: Int32 = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) throws {
+        self.descriptor = descriptor
+        // Nothing takes as long, unless the test fails.
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failed(reason: String(cString: strerror(errno))) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// - Returns: false if the server takes no more.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } == bytes.count
+    }
+
+    /// Sends a request and reads until the server ends the connection.
+    func answer(_ request: String) throws -> String {
+        send(Array(request.utf8))
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count >= 0 else { throw Failed(reason: String(cString: strerror(errno))) }
+            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
+            answer += buffer.prefix(count)
+        }
+    }
+}
