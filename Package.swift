@@ -35,7 +35,7 @@ let modules: [Target] = [
     .target(name: "Logging", dependencies: ["Scheduling", "Threading"]),
     .target(name: "Metrics"),
     .target(name: "Cryptography", dependencies: ["CLibcrypto"]),
-    .target(name: "Contract", dependencies: ["Cryptography"]),
+    .target(name: "Contract", dependencies: ["Cryptography", "Scheduling"]),
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
     .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger", "Scheduling"]),

@@ -65,7 +65,6 @@ public struct App: Hashable, Sendable {
     public let repeats: RepeatPolicy
     public let whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy
 
-    /// An app as configured. The sandbox policy and the products have no default: a silent one gives away goods.
     public init(
         bundleID: BundleID, sandbox: SandboxPolicy, products: Products, acceptsFamilySharing: Bool = false,
         accountToken: AccountTokenPolicy = .match, repeats: RepeatPolicy = .publish,

@@ -31,7 +31,6 @@ public struct Rejection: Hashable, Sendable {
     public let transactionID: TransactionID?
     public let productID: ProductID?
 
-    /// A rejection about one purchase, or about the evidence as a whole.
     public init(
         _ reason: FailureReason, _ detail: String, transactionID: TransactionID? = nil, productID: ProductID? = nil
     ) {
@@ -61,7 +60,6 @@ public final class Failure: Sendable, Hashable {
     public let origin: Origin
     public let format: EventFormat
 
-    /// A failure as read from the ledger.
     public init(
         claimant: Claimant, reason: String, detail: String, transactionID: TransactionID?, productID: ProductID?,
         failedAt: Timestamp, attempts: Int, digest: ClaimDigest, origin: Origin, format: EventFormat
@@ -78,7 +76,6 @@ public final class Failure: Sendable, Hashable {
         self.format = format
     }
 
-    /// The failure of a submission that was rejected.
     public convenience init(
         of claimant: Claimant, _ rejection: Rejection, failedAt: Timestamp, attempts: Int, digest: ClaimDigest,
         origin: Origin
@@ -105,7 +102,6 @@ public final class Failure: Sendable, Hashable {
 
 /// `purchases.failed`: this submission will not be granted, and why.
 public enum FailedEvent {
-    /// `ce_type` of the event.
     public static let type = "com.grantor.purchase.failed.v1"
     private static let typeHeader = CloudEvent.typeHeader(type)
 

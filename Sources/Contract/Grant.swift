@@ -26,7 +26,6 @@ public final class Grant: Sendable, Hashable {
     public let attempts: Int
     public let format: EventFormat
 
-    /// A grant as read from the ledger.
     public init(
         key: GrantKey, transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String?,
         product: Product, quantity: Int, purchasedAt: Timestamp, expiresAt: Timestamp?, ownership: Ownership,
@@ -102,7 +101,6 @@ public final class Grant: Sendable, Hashable {
 
 /// `purchases.granted`: this purchase was given to this user.
 public enum GrantedEvent {
-    /// `ce_type` of the event.
     public static let type = "com.grantor.purchase.granted.v1"
     /// Header of copies that a repeat asked for: the id of the submission that repeated the claim.
     public static let repeatHeader = "grantor-repeat-of"
@@ -128,8 +126,7 @@ public enum GrantedEvent {
             switch grant.format {
             case .v1: valueV1(of: grant, id: id, grantID: grantID)
             }
-        return Event(
-            id: id, topic: .granted, key: Array(grant.userID.rawValue.utf8), headers: headers, value: value)
+        return Event(id: id, topic: .granted, key: Array(grant.userID.rawValue.utf8), headers: headers, value: value)
     }
 
     private static func valueV1(of grant: Grant, id: EventID, grantID: GrantID) -> [UInt8] {

@@ -8,14 +8,9 @@ internal import Cryptography
 public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
     public let rawValue: String
 
-    /// Wraps a text without changing or checking it.
-    public init(_ rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    public init(stringLiteral value: String) {
-        self.init(value)
-    }
+    public init(stringLiteral value: String) { self.init(value) }
 
     public var description: String { rawValue }
 
@@ -28,7 +23,6 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
         return true
     }
 
-    /// By their bytes.
     public static func < (left: Self, right: Self) -> Bool {
         let (left, right) = (left.rawValue.utf8.span, right.rawValue.utf8.span)
         for place in 0..<min(left.count, right.count) where left[place] != right[place] {

@@ -14,9 +14,7 @@ public struct JSONUnreadable: Error, Hashable {
     public let reason: String
 
     /// For readers of what a walk visits, to refuse it.
-    public init(reason: String) {
-        self.reason = reason
-    }
+    public init(reason: String) { self.reason = reason }
 
     static let notJSON = JSONUnreadable(reason: "not JSON")
     static let unknownEscape = JSONUnreadable(reason: "unknown escape in a string")

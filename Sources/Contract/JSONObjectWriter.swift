@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// Writes a JSON object (RFC 8259) straight into bytes, without values in between.
 ///
 /// Members are written in the order of the calls. Callers write them alphabetically, so that the same event has the

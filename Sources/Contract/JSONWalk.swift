@@ -54,7 +54,6 @@ public struct JSONWalk {
         let text: JSONString
     }
 
-    /// The kind of the value that comes next.
     public enum Kind: Hashable, Sendable {
         /// A string, a number, a boolean or null.
         case scalar
@@ -70,9 +69,7 @@ public struct JSONWalk {
     /// Begins before the first value of a text. A byte order mark in front is passed over, as RFC 8259 allows.
     ///
     /// - Throws: if the bytes are not UTF-8.
-    public init(_ bytes: [UInt8]) throws(JSONUnreadable) {
-        try self.init(bytes, flaws: nil)
-    }
+    public init(_ bytes: [UInt8]) throws(JSONUnreadable) { try self.init(bytes, flaws: nil) }
 
     init(_ bytes: [UInt8], flaws: [JSONFlaw]?) throws(JSONUnreadable) {
         guard (try? UTF8Span(validating: bytes.span)) != nil else { throw JSONUnreadable(reason: "not UTF-8") }

@@ -34,7 +34,6 @@ public struct Payment: Hashable, Sendable {
     /// ISO 3166-1 alpha-3, such as `DEU`.
     public let storefront: String?
 
-    /// The parts of it that Apple attests.
     public init(price: Int64?, currency: String?, storefront: String?) {
         self.price = price
         self.currency = currency
@@ -67,7 +66,6 @@ public struct Offer: Hashable, Sendable {
     /// Nil where Apple does not say it.
     public let discountType: DiscountType?
 
-    /// The parts of it that Apple attests.
     public init(kind: Kind, discountType: DiscountType? = nil) {
         self.kind = kind
         self.discountType = discountType
@@ -102,7 +100,6 @@ public struct Purchase: Hashable, Sendable {
     /// Nil for a purchase at the usual price.
     public let offer: Offer?
 
-    /// A transaction as read from evidence.
     public init(
         transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String? = nil,
         productID: ProductID, quantity: Int = 1, environment: Environment, purchasedAt: Timestamp,
@@ -145,7 +142,6 @@ public struct Item: Hashable, Sendable {
     /// How much of it; at least 1.
     public let quantity: Int
 
-    /// Pairs a thing with how much of it.
     public init(item: String, quantity: Int) {
         self.item = item
         self.quantity = quantity
@@ -154,14 +150,12 @@ public struct Item: Hashable, Sendable {
 
 /// One unit of a product, with its items.
 public struct Product: Hashable, Sendable {
-    /// The product's identifier in App Store Connect.
     public let id: ProductID
     /// Its kind; Apple's receipts do not say it, so the catalogue does.
     public let type: ProductType
     /// The items that one unit gives.
     public let items: [Item]
 
-    /// A product of an app's catalogue.
     public init(id: ProductID, type: ProductType, items: [Item]) {
         self.id = id
         self.type = type
@@ -232,7 +226,6 @@ public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// A key as read from the ledger.
     public init(environment: Environment, name: String) {
         self.environment = environment
         self.name = name
@@ -241,10 +234,7 @@ public struct GrantKey: Hashable, Sendable, CustomStringConvertible {
     /// Environment and name: `production:t:2000000123456789`.
     public var text: String { environment.rawValue + ":" + name }
 
-    /// The id of the grant with this key.
-    public var grantID: GrantID {
-        GrantID(NameBasedUUID.text(namespace: NameBasedUUID.grants, name: text))
-    }
+    public var grantID: GrantID { GrantID(NameBasedUUID.text(namespace: NameBasedUUID.grants, name: text)) }
 
     public var description: String { text }
 }

@@ -67,7 +67,6 @@ extension StrictJSON {
             return string.bytes(in: text)
         }
 
-        /// The names, in the order of the text.
         public var names: [String] { list.filter(\.standsOnce).map { $0.name.string(in: text) } }
 
         /// Takes a member.
@@ -95,8 +94,7 @@ extension StrictJSON {
 
         private mutating func hashNames() {
             guard places == nil else { return }
-            places = Dictionary(
-                uniqueKeysWithValues: list.enumerated().map { (Array($1.name.bytes(in: text)), $0) })
+            places = Dictionary(uniqueKeysWithValues: list.enumerated().map { (Array($1.name.bytes(in: text)), $0) })
         }
 
         private func member(_ name: String) -> Member? {

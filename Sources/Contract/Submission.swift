@@ -8,7 +8,6 @@ public enum Evidence: Hashable, Sendable {
     /// A bare transaction id, to be looked up.
     case transactionID(TransactionID)
 
-    /// Bytes of its text.
     public var byteCount: Int {
         switch self {
         case .receipt(let text), .signedTransaction(let text): text.bytes.count
@@ -26,7 +25,6 @@ public struct EvidenceText: Hashable, Sendable, ExpressibleByStringLiteral, Cust
     /// - Parameter bytes: UTF-8.
     public init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// A copy of a string's bytes.
     public init(_ text: String) { self.init(Array(text.utf8)[...]) }
 
     public init(stringLiteral text: String) { self.init(text) }
@@ -48,7 +46,6 @@ public struct Claimant: Hashable, Sendable {
     /// W3C Trace Context of the submission's record, handed on to the event.
     public let traceparent: String?
 
-    /// The part of a submission that its answer repeats.
     public init(
         submissionID: SubmissionID, userID: UserID, bundleID: BundleID, orderID: OrderID? = nil,
         traceparent: String? = nil
@@ -75,7 +72,6 @@ public struct Claim: Hashable, Sendable {
     public let environment: Environment?
     public let submittedAt: Timestamp?
 
-    /// A claim whose members were checked.
     public init(
         transactionID: TransactionID? = nil, productID: ProductID? = nil, appAccountToken: String? = nil,
         environment: Environment? = nil, submittedAt: Timestamp? = nil
@@ -111,7 +107,6 @@ public final class Submission: Sendable, Hashable {
     /// When its record was written to the input topic, by the record's time and never later than it was read.
     public let receivedAt: Timestamp
 
-    /// A submission whose members were checked.
     public init(
         claimant: Claimant, claim: Claim = Claim(), evidence: Evidence, origin: Origin, receivedAt: Timestamp
     ) {
@@ -148,10 +143,7 @@ public final class Submission: Sendable, Hashable {
 public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
     public let digest: SHA256Digest
 
-    /// A digest as read from the ledger.
-    public init(_ digest: SHA256Digest) {
-        self.digest = digest
-    }
+    public init(_ digest: SHA256Digest) { self.digest = digest }
 
     public init(of submission: Submission) {
         var text: [UInt8] = []
@@ -208,6 +200,5 @@ public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// 64 lower-case hexadecimal digits.
     public var description: String { digest.hex }
 }

@@ -80,7 +80,6 @@ public struct MalformedSubmission: Hashable, Sendable {
     public let origin: Origin
     public let receivedAt: Timestamp
 
-    /// All that its failure needs.
     public init(
         claimant: Claimant, rejection: Rejection, digest: ClaimDigest, origin: Origin, receivedAt: Timestamp
     ) {
@@ -101,9 +100,7 @@ private struct SubmissionMembers {
 
     private let object: StrictJSON
 
-    init(_ object: StrictJSON) {
-        self.object = object
-    }
+    init(_ object: StrictJSON) { self.object = object }
 
     /// A member where it can be read; nil otherwise.
     func lenient<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {

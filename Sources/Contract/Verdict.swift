@@ -128,7 +128,6 @@ public struct Attempt: Hashable, Sendable {
     /// One sentence; holds no evidence, token or secret.
     public let detail: String
 
-    /// An attempt by its end.
     public init(at: Timestamp, cause: String, detail: String) {
         self.at = at
         self.cause = cause
@@ -145,10 +144,7 @@ public struct AttemptHistory: Hashable, Sendable {
 
     public private(set) var attempts: [Attempt]
 
-    /// A history as it was kept.
-    public init(_ attempts: [Attempt] = []) {
-        self.attempts = attempts
-    }
+    public init(_ attempts: [Attempt] = []) { self.attempts = attempts }
 
     /// Adds an attempt; one between the first and the latest goes where there are too many.
     public mutating func add(_ attempt: Attempt) {

@@ -29,11 +29,8 @@ public final class DescriptorWriter: Sendable {
     private let state = Mutex(State())
 
     /// A writer to a descriptor that stays open as long as the writer is used; its owner closes it.
-    public init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    public init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Lines that were lost so far.
     public var lost: Int { state.withLock { $0.lost } }
 
     /// Writes a line, or has it written. A line that a closed descriptor refuses is gone: there is no other place for

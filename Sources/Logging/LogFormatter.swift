@@ -1,9 +1,9 @@
-internal import Glibc
 internal import Scheduling
 
 /// The parts of one log line.
 struct LogLine: Sendable {
-    let time: WallTime
+    /// Of the wall clock, in milliseconds since 1970.
+    let time: Int64
     let level: String
     let label: String
     let message: String
@@ -19,7 +19,7 @@ enum LogFormatter {
     /// One JSON object (RFC 8259) whose values are strings.
     static func json(_ line: LogLine) -> [UInt8] {
         var text = "{"
-        append("ts", line.time.rfc3339, to: &text)
+        append("ts", date(line.time), to: &text)
         append("level", line.level, to: &text)
         append("label", line.label, to: &text)
         append("message", LogFields.cut(line.message), to: &text)
@@ -34,7 +34,7 @@ enum LogFormatter {
 
     /// A line for people: `2026-11-21T04:59:13.250Z info label: message name=value name="a value"`.
     static func text(_ line: LogLine) -> [UInt8] {
-        var text = "\(line.time.rfc3339) \(line.level) \(line.label): "
+        var text = "\(date(line.time)) \(line.level) \(line.label): "
         escape(LogFields.cut(line.message), quote: false, to: &text)
         for field in line.fields {
             text += " "
@@ -46,6 +46,12 @@ enum LogFormatter {
             if !plain { text += "\"" }
         }
         return Array((text + "\n").utf8)
+    }
+
+    /// `2026-11-21T04:59:13.250Z` (RFC 3339).
+    private static func date(_ milliseconds: Int64) -> String {
+        let text = CivilText.rfc3339(milliseconds: milliseconds)
+        return String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
     }
 
     private static func append(_ name: String, _ value: String, to text: inout String) {
@@ -107,40 +113,5 @@ enum LogFields {
     static func cut(_ text: String, to maxBytes: Int = maxTextBytes) -> String {
         guard text.utf8.count > maxBytes else { return text }
         return String(decoding: text.utf8.prefix(maxBytes), as: UTF8.self) + "[cut]"
-    }
-}
-
-/// A moment of the wall clock, to the millisecond, as log lines show it.
-struct WallTime: Hashable, Sendable {
-    /// Since 1970-01-01T00:00:00Z, without leap seconds.
-    let milliseconds: Int
-
-    static var now: WallTime { WallTime(milliseconds: Int(WallClock.milliseconds)) }
-
-    /// As `2026-11-21T04:59:13.250Z` (RFC 3339).
-    var rfc3339: String {
-        var seconds = milliseconds.quotientFloored(by: 1000)
-        let fraction = milliseconds - seconds * 1000
-        var fields = tm()
-        gmtime_r(&seconds, &fields)
-        let date = [
-            Self.digits(Int(fields.tm_year) + 1900, 4), Self.digits(Int(fields.tm_mon) + 1, 2),
-            Self.digits(Int(fields.tm_mday), 2),
-        ].joined(separator: "-")
-        let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map { Self.digits(Int($0), 2) }
-            .joined(separator: ":")
-        return "\(date)T\(time).\(Self.digits(fraction, 3))Z"
-    }
-
-    private static func digits(_ number: Int, _ count: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-}
-
-extension Int {
-    fileprivate func quotientFloored(by divisor: Int) -> Int {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -1,3 +1,4 @@
+internal import Scheduling
 internal import Synchronization
 
 /// Writes log events with what they have in common: a label and a level.
@@ -12,25 +13,12 @@ public struct Logger: Sendable {
 
         public static func < (left: Level, right: Level) -> Bool { left.order < right.order }
 
-        private var order: Int {
-            switch self {
-            case .trace: 0
-            case .debug: 1
-            case .info: 2
-            case .notice: 3
-            case .warning: 4
-            case .error: 5
-            case .critical: 6
-            }
-        }
+        private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
-    /// Names and texts beside a message.
     public typealias Metadata = [String: String]
 
-    /// The part of the program that logs.
     public let label: String
-    /// Events below are not written.
     public var logLevel: Level
     private let handler: any LogHandler
 
@@ -88,7 +76,6 @@ extension Logger {
     }
 }
 
-/// One event as its logger made it.
 public struct LogEvent: Hashable, Sendable {
     public let level: Logger.Level
     public let label: String
@@ -109,13 +96,6 @@ public protocol LogHandler: Sendable {
     func log(_ event: LogEvent)
 }
 
-/// Writes nothing.
-public struct NoOpLogHandler: LogHandler {
-    public init() {}
-
-    public func log(_ event: LogEvent) {}
-}
-
 /// The handler and the level that loggers of this process begin with.
 public enum LoggingSystem {
     private static let state = Mutex<(any LogHandler, Logger.Level)>((LineLogHandler(format: .text), .info))
@@ -129,9 +109,7 @@ public enum LoggingSystem {
     }
 }
 
-/// Writes one line per event.
 public struct LineLogHandler: LogHandler {
-    /// The form of a line.
     public enum Format: String, Hashable, Sendable, CaseIterable {
         /// One JSON object, for programs.
         case json
@@ -140,18 +118,18 @@ public struct LineLogHandler: LogHandler {
     }
 
     private let format: Format
-    private let now: @Sendable () -> WallTime
+    private let now: @Sendable () -> Int64
     private let write: @Sendable ([UInt8]) -> Void
 
     /// A handler that dates events by the system's clock.
     public init(format: Format, writer: DescriptorWriter = .standardError) {
-        self.init(format: format, now: { .now }, write: { writer.write($0) })
+        self.init(format: format, now: { WallClock.milliseconds }, write: { writer.write($0) })
     }
 
     /// - Parameters:
-    ///   - now: the wall clock.
+    ///   - now: the wall clock, in milliseconds since 1970.
     ///   - write: takes a line with its line break.
-    init(format: Format, now: @escaping @Sendable () -> WallTime, write: @escaping @Sendable ([UInt8]) -> Void) {
+    init(format: Format, now: @escaping @Sendable () -> Int64, write: @escaping @Sendable ([UInt8]) -> Void) {
         self.format = format
         self.now = now
         self.write = write

@@ -3,87 +3,65 @@
 /// Names follow Prometheus (<https://prometheus.io/docs/practices/naming/>): letters, digits and `_`, counters end in
 /// `_total`, times are in seconds. Debug builds trap on a name of another form. The texts of `help` say what is counted
 /// and, where an alert depends on it, when to be alarmed.
-public protocol MetricDeclaration: Sendable {
-    var name: String { get }
-    var help: String { get }
-    /// The names of its labels, in the order in which values are given. Each set of values is a separate series. So a
-    /// label's values come from a small fixed set, and never name a user, a purchase or a message.
-    var labels: [String] { get }
+public struct MetricDeclaration<Metric>: Hashable, Sendable {
+    public let name: String
+    public let help: String
+    /// The names of its labels, in the order in which values are given. Each set of values is a series of its own, so a
+    /// label's values come from a small fixed set: never a user, a purchase or a message.
+    public let labels: [String]
+    /// Upper bounds of a histogram's buckets, inclusive and rising; one more bucket holds everything above.
+    let bounds: [Double]
+
+    private init(_ name: String, _ help: String, _ labels: [String], bounds: [Double] = [], isNamedWell: Bool) {
+        assert(PrometheusText.isName(name) && isNamedWell, "The name does not say what kind of metric it is.")
+        assert(
+            labels.allSatisfy { PrometheusText.isName($0) && $0 != "le" }, "A label's name has letters, digits and _.")
+        assert(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "The bounds of buckets rise.")
+        self.name = name
+        self.help = help
+        self.labels = labels
+        self.bounds = bounds
+    }
 }
 
 /// Something that is counted and never goes back while the process lives.
-public struct CounterDeclaration: MetricDeclaration, Hashable {
-    public let name: String
-    public let help: String
-    public let labels: [String]
-
-    public init(_ name: String, help: String, labels: [String] = []) {
-        assert(PrometheusText.isName(name) && name.hasSuffix("_total"), "A counter's name ends in _total.")
-        self.name = name
-        self.help = help
-        self.labels = PrometheusText.checked(labels)
-    }
-}
-
+public typealias CounterDeclaration = MetricDeclaration<Counter>
 /// Something that has a value at every moment.
-public struct GaugeDeclaration: MetricDeclaration, Hashable {
-    public let name: String
-    public let help: String
-    public let labels: [String]
-
-    public init(_ name: String, help: String, labels: [String] = []) {
-        assert(PrometheusText.isName(name) && !name.hasSuffix("_total"), "Only a counter's name ends in _total.")
-        self.name = name
-        self.help = help
-        self.labels = PrometheusText.checked(labels)
-    }
-}
-
+public typealias GaugeDeclaration = MetricDeclaration<Gauge>
 /// How long something takes, as a histogram.
-public struct TimerDeclaration: MetricDeclaration, Hashable {
-    /// From a millisecond to a minute.
-    public static let standardBounds = [
-        0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
-    ]
+public typealias TimerDeclaration = MetricDeclaration<Timer>
+/// How large something is, as a histogram.
+public typealias RecorderDeclaration = MetricDeclaration<Recorder>
 
-    public let name: String
-    public let help: String
-    public let labels: [String]
-    /// Upper bounds of the buckets in seconds, inclusive and rising; one more bucket holds everything above.
-    public let bounds: [Double]
-
-    public init(
-        _ name: String, help: String, labels: [String] = [], bounds: [Double] = TimerDeclaration.standardBounds
-    ) {
-        assert(PrometheusText.isName(name) && name.hasSuffix("_seconds"), "A timer's name ends in _seconds.")
-        self.name = name
-        self.help = help
-        self.labels = PrometheusText.checked(labels)
-        self.bounds = PrometheusText.checked(bounds)
+extension MetricDeclaration where Metric == Counter {
+    public init(_ name: String, help: String, labels: [String] = []) {
+        self.init(name, help, labels, isNamedWell: name.hasSuffix("_total"))
     }
 }
 
-/// How large something is, as a histogram.
-public struct RecorderDeclaration: MetricDeclaration, Hashable {
-    /// For counts and sizes, from one to a million.
-    public static let standardBounds: [Double] = [
-        1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000,
-    ]
+extension MetricDeclaration where Metric == Gauge {
+    public init(_ name: String, help: String, labels: [String] = []) {
+        self.init(name, help, labels, isNamedWell: !name.hasSuffix("_total"))
+    }
+}
 
-    public let name: String
-    public let help: String
-    public let labels: [String]
-    /// Upper bounds of the buckets, inclusive and rising; one more bucket holds everything above.
-    public let bounds: [Double]
-
+extension MetricDeclaration where Metric == Timer {
+    /// - Parameter bounds: in seconds; unless they are given, from a millisecond to a minute.
     public init(
-        _ name: String, help: String, labels: [String] = [], bounds: [Double] = RecorderDeclaration.standardBounds
+        _ name: String, help: String, labels: [String] = [],
+        bounds: [Double] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
     ) {
-        assert(PrometheusText.isName(name) && !name.hasSuffix("_total"), "Only a counter's name ends in _total.")
-        self.name = name
-        self.help = help
-        self.labels = PrometheusText.checked(labels)
-        self.bounds = PrometheusText.checked(bounds)
+        self.init(name, help, labels, bounds: bounds, isNamedWell: name.hasSuffix("_seconds"))
+    }
+}
+
+extension MetricDeclaration where Metric == Recorder {
+    /// - Parameter bounds: for counts and sizes, unless they are given, from one to a million.
+    public init(
+        _ name: String, help: String, labels: [String] = [],
+        bounds: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000]
+    ) {
+        self.init(name, help, labels, bounds: bounds, isNamedWell: !name.hasSuffix("_total"))
     }
 }
 
@@ -97,18 +75,6 @@ enum PrometheusText {
             isDigit(byte) || byte == UInt8(ascii: "_")
                 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         }
-    }
-
-    /// Label names; debug builds trap on those of another form, and on `le`, which is a histogram's own.
-    static func checked(_ labels: [String]) -> [String] {
-        assert(labels.allSatisfy { isName($0) && $0 != "le" }, "A label's name has letters, digits and _.")
-        return labels
-    }
-
-    /// Bounds of buckets; debug builds trap on those that do not rise.
-    static func checked(_ bounds: [Double]) -> [Double] {
-        assert(!bounds.isEmpty && zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "The bounds of buckets rise.")
-        return bounds
     }
 
     /// A label set between braces; empty without labels. A value that is missing is empty.
@@ -125,7 +91,6 @@ enum PrometheusText {
         "# HELP \(name) \(escaped(help, quotes: false))\n# TYPE \(name) \(kind)"
     }
 
-    /// A number as the format spells it.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

@@ -11,7 +11,6 @@ public struct Counter: Sendable {
     }
 }
 
-/// A value that rises and falls.
 public struct Gauge: Sendable {
     let series: NumberSeries
 
@@ -38,7 +37,6 @@ public struct Recorder: Sendable {
     public func record(_ value: Double) { series.record(value) }
 }
 
-/// One series of a metric, rendered as lines of the exposition.
 protocol MetricSeries: Sendable {
     /// - Parameters:
     ///   - name: the metric's name.
@@ -112,9 +110,7 @@ final class HistogramSeries: MetricSeries {
 final class ObservedSeries: MetricSeries {
     private let read: @Sendable () -> Double
 
-    init(_ read: @escaping @Sendable () -> Double) {
-        self.read = read
-    }
+    init(_ read: @escaping @Sendable () -> Double) { self.read = read }
 
     func lines(name: String, labels: String) -> [String] { ["\(name)\(labels) \(PrometheusText.number(read()))"] }
 }

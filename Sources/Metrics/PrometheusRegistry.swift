@@ -3,10 +3,10 @@ import Synchronization
 /// Metrics and their current values, rendered as the Prometheus text format, version 0.0.4
 /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 ///
-/// Ask for a metric once and keep it: asking takes a lock, counting does not. A series lives as long as its registry,
-/// so that no counter goes back. It is shown from the moment it is asked for. A series beyond the limit, or under a
-/// name with another declaration, is made but not shown, so that its owner need not handle errors. The number of these
-/// series is ``dropped``.
+/// Ask for a metric once and keep it: the asking takes a lock, the counting does not. A series lives as long as its
+/// registry, so that no counter goes back, and is shown from the moment it is asked for. One beyond the limit is made
+/// all the same, so that its owner need not know; it is not shown, and ``dropped`` counts it. Debug builds trap on a
+/// name that was declared otherwise before.
 public final class PrometheusRegistry: Sendable {
     /// The registry of this process. Tests make registries of their own.
     public static let shared = PrometheusRegistry()
@@ -24,15 +24,12 @@ public final class PrometheusRegistry: Sendable {
     private struct Family {
         let kind: Kind
         let help: String
-        let labels: [String]
         /// By their label sets.
         var series: [String: any MetricSeries] = [:]
     }
 
     private struct State {
         var families: [String: Family] = [:]
-        /// The family that each sample's name belongs to; a histogram has three names.
-        var owners: [String: String] = [:]
         var count = 0
     }
 
@@ -43,9 +40,7 @@ public final class PrometheusRegistry: Sendable {
     /// An empty registry.
     ///
     /// - Parameter limit: most series in all.
-    public init(limit: Int = PrometheusRegistry.maxSeries) {
-        self.limit = limit
-    }
+    public init(limit: Int = PrometheusRegistry.maxSeries) { self.limit = limit }
 
     /// The counter of a declaration and the values of its labels, in their order: the same one for every caller.
     public func counter(_ declaration: CounterDeclaration, _ labels: String...) -> Counter {
@@ -99,38 +94,23 @@ public final class PrometheusRegistry: Sendable {
     }
 
     private func series<Series: MetricSeries>(
-        _ declaration: some MetricDeclaration, _ kind: Kind, _ values: [String], _ make: () -> Series
+        _ declaration: MetricDeclaration<some Any>, _ kind: Kind, _ values: [String], _ make: () -> Series
     ) -> Series {
         assert(values.count == declaration.labels.count, "A series has a value for each label of its declaration.")
         let name = declaration.name
         let labels = PrometheusText.labels(declaration.labels, values)
         return state.withLock { state in
-            let family = state.families[name]
-            if let known = family?.series[labels] as? Series { return known }
+            let family = state.families[name] ?? Family(kind: kind, help: declaration.help)
+            assert(family.kind == kind && family.help == declaration.help, "A name is declared once.")
+            if let known = family.series[labels] as? Series { return known }
             let series = make()
-            let names = Self.sampleNames(name, kind)
-            let isFree =
-                name != Self.dropped.name && !name.hasPrefix(ProcessMetrics.prefix)
-                && names.allSatisfy { state.owners[$0, default: name] == name }
-            let isAlike =
-                family.map {
-                    $0.kind == kind && $0.labels == declaration.labels && $0.help == declaration.help
-                        && $0.series[labels] == nil
-                } ?? true
-            guard isFree, isAlike, state.count < limit else {
+            guard family.kind == kind, state.count < limit else {
                 droppedSeries.increment(by: 1)
                 return series
             }
-            for sample in names { state.owners[sample] = name }
-            state.families[
-                name, default: Family(kind: kind, help: declaration.help, labels: declaration.labels)
-            ].series[labels] = series
+            state.families[name, default: family].series[labels] = series
             state.count += 1
             return series
         }
-    }
-
-    private static func sampleNames(_ name: String, _ kind: Kind) -> [String] {
-        kind == .histogram ? [name, name + "_bucket", name + "_sum", name + "_count"] : [name]
     }
 }

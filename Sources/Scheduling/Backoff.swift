@@ -13,9 +13,7 @@ public struct Backoff: Hashable, Sendable {
         case equal
     }
 
-    /// The ceiling after the first failure.
     public let base: Duration
-    /// No delay is longer.
     public let cap: Duration
     public let jitter: Jitter
 
@@ -63,9 +61,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 
     /// A generator whose sequence the seed fixes; neighbouring seeds give unrelated sequences.
     @inlinable
-    public init(seed: UInt64) {
-        state = seed
-    }
+    public init(seed: UInt64) { state = seed }
 
     @inlinable
     public mutating func next() -> UInt64 {

@@ -22,9 +22,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// A moment by its nanoseconds; simulations count from zero.
     @inlinable
-    public init(nanoseconds: Int64) {
-        self.nanoseconds = nanoseconds
-    }
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     public static var now: Instant {
         var time = timespec()
@@ -48,7 +46,6 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: duration < .zero ? .min : .max)
     }
 
-    /// The instant earlier by a duration.
     @inlinable
     public static func - (instant: Instant, duration: Duration) -> Instant {
         let (difference, overflow) = instant.nanoseconds.subtractingReportingOverflow(duration.clampedNanoseconds)
@@ -56,7 +53,6 @@ public struct Instant: Hashable, Comparable, Sendable {
         return Instant(nanoseconds: duration < .zero ? .max : .min)
     }
 
-    /// Moves an instant by a duration.
     @inlinable
     public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
 

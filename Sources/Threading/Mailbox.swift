@@ -111,7 +111,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     @inlinable
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Messages that wait at this moment, for metrics.
     @inlinable
     public var count: Int { state.withLock { $0.messages.count } }
 }

@@ -21,7 +21,6 @@ public final class OwnerThread: Sendable {
         }
     }
 
-    /// Nil once it is joined.
     private let thread: Mutex<pthread_t?>
 
     /// Starts a thread that runs a body and ends with it.

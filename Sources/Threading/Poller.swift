@@ -13,15 +13,12 @@ public struct Poller: ~Copyable, Sendable {
         public let rawValue: UInt8
 
         @inlinable
-        public init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
 
         public static let read = Interest(rawValue: 1)
         public static let write = Interest(rawValue: 2)
     }
 
-    /// The state of one descriptor at the end of a wait.
     @frozen
     public struct Readiness: Hashable, Sendable {
         /// The number that the descriptor was added with.
@@ -45,9 +42,7 @@ public struct Poller: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Watches a descriptor from now on.
     ///

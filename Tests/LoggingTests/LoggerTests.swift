@@ -11,7 +11,7 @@ struct LineLogHandlerTests {
 
         func handler(_ format: LineLogHandler.Format) -> LineLogHandler {
             LineLogHandler(
-                format: format, now: { WallTime(milliseconds: 0) },
+                format: format, now: { 0 },
                 write: { bytes in self.collected.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) } })
         }
     }

@@ -92,22 +92,6 @@ struct PrometheusRegistryTests {
         #expect(registry.render().contains("\n\(PrometheusRegistry.dropped.name) 3\n"))
     }
 
-    @Test func `a name that was declared otherwise before is not shown twice`() {
-        registry.recorder(RecorderDeclaration("x", help: "A histogram.")).record(1)
-        registry.gauge(GaugeDeclaration("x", help: "A gauge.")).set(1)
-        registry.gauge(GaugeDeclaration("x_count", help: "A sample's name of the histogram.")).set(9)
-        #expect(!rendered("x").contains("x_count 9"))
-        #expect(registry.render().split(separator: "\n").count { $0.hasPrefix("# TYPE x ") } == 1)
-        #expect(registry.render().contains("\(PrometheusRegistry.dropped.name) 2"))
-    }
-
-    @Test func `no metric takes the names of the process's own`() {
-        registry.gauge(GaugeDeclaration("process_resident_memory_bytes", help: "A forgery.")).set(1)
-        let lines = rendered("process_resident_memory_bytes")
-        #expect(lines.count == 3)
-        #expect(!lines.contains("process_resident_memory_bytes 1"))
-    }
-
     @Test func `increments of many threads are all counted`() async {
         let counter = registry.counter(Self.reads)
         let gauge = registry.gauge(Self.length)

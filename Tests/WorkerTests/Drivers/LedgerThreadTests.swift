@@ -28,7 +28,7 @@ import Threading
         let ledger = ledger
         thread = try LedgerThread(
             .side, core: core, metrics: WorkerMetrics(PrometheusRegistry()),
-            logger: Logger(label: "test", handler: NoOpLogHandler()),
+            logger: Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text)),
             open: { () throws(LedgerError) in ledger.model.connection() })
     }
 
