@@ -221,12 +221,14 @@ extension World {
     /// The process is gone; the group hears of it.
     private func die(_ life: Life) {
         life.isAlive = false
-        for number in kafka.partitions.indices {
-            if let offset = ledger.tables.marked(by: life.owner, of: SimulatedKafka.name(Int32(number))) {
-                witness.endedWorker(Origin(topic: Script.topic, partition: Int32(number), offset: offset))
-            }
-        }
+        for number in kafka.partitions.indices { leaveMark(of: life, on: Int32(number)) }
         at(milliseconds + random(0...10_000), .leave(life))
+    }
+
+    /// A worker that has ended, or has lost the partition, cannot take its mark back: the next owner counts it.
+    private func leaveMark(of life: Life, on partition: Int32) {
+        guard let offset = ledger.tables.marked(by: life.owner, of: SimulatedKafka.name(partition)) else { return }
+        witness.endedWorker(Origin(topic: Script.topic, partition: partition, offset: offset))
     }
 
     func stopped(_ life: Life, _ reason: StopReason) {
@@ -265,6 +267,7 @@ extension World {
         }
         for (life, partitions) in revoked where life.isAlive {
             life.reading.removeAll { partitions.contains($0.partition) }
+            for partition in partitions { leaveMark(of: life, on: partition) }
             consumerNews(.revoked(partitions.map(SimulatedKafka.name)), life)
         }
         for (life, partitions) in assigned {
