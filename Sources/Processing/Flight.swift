@@ -293,7 +293,7 @@ extension WorkerCore {
         if case .record(let place, let assignment, let number, _) = flights[token].source,
             partitions.isCurrent(assignment, at: place)
         {
-            if partitions[place].tracker.complete(number) == true { scheduleNote() }
+            if partitions[place].tracker.complete(number) { scheduleNote() }
         }
         leave(token)
     }

@@ -28,10 +28,16 @@ struct OutageTests {
         bench.ask(try #require(bench.read(offset, in: assignment).first))
     }
 
-    private func readTen(in assignment: Assignment) {
+    /// Reads ten receipts once nothing is left to write; the checks of those whose signature is looked at.
+    private func signatureChecks() throws -> [CheckTask] {
+        let assignment = try bench.own()
+        try open(in: assignment)
+        _ = writeAll()
+        bench.isSigned = nil
         let records = (1000..<Int64(1010)).map { Fixture.record($0) }
         bench.send(.records(RecordBatch(assignment: assignment.id, records: records)))
         for check in bench.takeChecks() { bench.ask(check) }
+        return bench.takeChecks()
     }
 
     /// Writes what waits, and gives the decisions.
@@ -80,12 +86,7 @@ struct OutageTests {
 
     @Test("Apple's signature is enough where the app's rules say so")
     func local() throws {
-        let assignment = try bench.own()
-        try open(in: assignment)
-        _ = writeAll()
-        bench.isSigned = nil
-        readTen(in: assignment)
-        let checks = bench.takeChecks()
+        let checks = try signatureChecks()
         #expect(checks.count >= 7)
         for check in checks {
             guard case .signature(let submission, mayDecide: true) = check.work else {
@@ -101,12 +102,7 @@ struct OutageTests {
 
     @Test("a receipt in which nothing is new is asked about later, because a signature is no answer that doubts")
     func localNothingNew() throws {
-        let assignment = try bench.own()
-        try open(in: assignment)
-        _ = writeAll()
-        bench.isSigned = nil
-        readTen(in: assignment)
-        let check = try #require(bench.takeChecks().first)
+        let check = try #require(try signatureChecks().first)
         let verdict = Verdict.verified([Fixture.purchase("t1")], by: .local)
         bench.send(.checked([Checked(token: check.token, result: .signature(holds: true, verdict))]))
         try bench.written(.nothingNew)
@@ -118,12 +114,7 @@ struct OutageTests {
 
     @Test("what Apple's signature does not decide waits in retries after all")
     func localUndecided() throws {
-        let assignment = try bench.own()
-        try open(in: assignment)
-        _ = writeAll()
-        bench.isSigned = nil
-        readTen(in: assignment)
-        let checks = bench.takeChecks()
+        let checks = try signatureChecks()
         for (number, check) in checks.enumerated() {
             bench.send(.checked([Checked(token: check.token, result: .signature(holds: number < 2, nil))]))
         }
