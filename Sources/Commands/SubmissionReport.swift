@@ -9,7 +9,7 @@ struct SubmissionReport: Sendable {
     /// In order; on all submissions of the id.
     let actions: [OperatorAction]
 
-    /// What the ledger has under one id, by user: two users with one id have a submission each.
+    /// The ledger's rows of one id, by user: two users with one id have a submission each.
     static func all(_ key: SubmissionKey, _ record: SubmissionRecord, actions: [OperatorAction]) -> [SubmissionReport] {
         let answered = record.answer?.claimant.userID
         var users: [UserID] = []

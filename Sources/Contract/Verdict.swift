@@ -91,7 +91,7 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
 }
 
 extension HoldCause {
-    /// What a person does about it.
+    /// The step that a person takes to mend it.
     public var remedy: String {
         switch self {
         case .sharedSecretRefused: "Apple refuses every shared secret of the app: correct sharedSecretFiles"

@@ -3,7 +3,7 @@ public struct HTTPCall: Sendable {
     public let token: UInt64
     /// The request, which other calls may share.
     public let request: HTTPRequest
-    /// What a `post` sends, nil for an empty body; a `get` sends none.
+    /// Sent with a `post`; nil for an empty body; a `get` sends none.
     public let body: HTTPBody?
     /// For the whole exchange, connecting included, from when the call left the queue; rounded up to milliseconds. Nil:
     /// ``HTTPClientConfiguration/totalTimeout``.

@@ -1,6 +1,6 @@
 /// Why a call has no response. It carries no header, no body and no more of the URL than its host.
 public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the caller can do about it, by a name that never changes, for metrics and logs.
+    /// Tells the caller's next step, by a name that never changes, for metrics and logs.
     public enum Kind: String, Sendable, CaseIterable {
         /// The host's or the proxy's name could not be looked up. Nothing was sent; try again later.
         case dnsFailed = "dns_failed"

@@ -228,7 +228,7 @@ struct Columns {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
     }
 
-    /// Who claims, in five columns as ``Binder/claimant(_:)`` writes them.
+    /// The claimant, in five columns as ``Binder/claimant(_:)`` writes them.
     func claimant(_ first: CInt) -> Claimant {
         Claimant(
             submissionID: identifier(first + 1), userID: identifier(first + 2), bundleID: identifier(first),

@@ -8,7 +8,7 @@ import Threading
 
 /// The Kafka consumer in the core's words.
 struct KafkaConsumerDriver: ConsumerPort {
-    /// What a person does about errors that no retry mends.
+    /// Remedies for errors that no retry mends.
     static let remedies = [
         "UNKNOWN_TOPIC_OR_PART": "make the topic: grantor topics create",
         "TOPIC_AUTHORIZATION_FAILED": "give the worker's user the right to read the input topic",

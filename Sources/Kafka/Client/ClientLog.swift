@@ -29,7 +29,7 @@ struct ClientLog {
     /// Whether the cluster is away as far as this client knows.
     var isAway: Bool { awaySince != nil }
 
-    /// Writes one of librdkafka's lines. Those of connections have level debug, because it reconnects without limit.
+    /// Writes one of librdkafka's lines. Lines about connections have level debug, because it reconnects without limit.
     mutating func write(level: Int32, facility: String, text: String) {
         if facility == "FAIL" { fault = LoggedReason.reason(in: text) }
         logger.log(

@@ -11,7 +11,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// have the same, else the one that joined first ends with a fatal error. Nil, the default, leaves it to the
     /// property `group.instance.id`.
     public var groupInstanceID: String?
-    /// What a person does about errors that no retry mends, by their names such as `UNKNOWN_TOPIC_OR_PART`: for the log.
+    /// Remedies for errors that no retry mends, by their names such as `UNKNOWN_TOPIC_OR_PART`: for the log.
     public var remedies: [String: String]
 
     public init(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-/// What people read about an endpoint of Apple's that does not answer.
+/// The text for people about an endpoint of Apple's that does not answer.
 @Suite struct AppleDriverTests {
     @Test("A fault names the failed call, the status, or what Apple's answer means")
     func fault() {

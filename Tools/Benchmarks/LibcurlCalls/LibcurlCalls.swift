@@ -78,7 +78,7 @@ public final class LibcurlCalls {
         grantor_easy_set_write_callback(easy, CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }
     }
 
-    /// Makes a call for each body. Those that open connections are not measured, nor is the second one of each.
+    /// Makes a call for each body. Calls that open connections are not measured, nor is the second one of each.
     ///
     /// - Returns: microseconds of the thread's CPU for a call.
     public func run() throws(Failure) -> Double {
