@@ -41,7 +41,7 @@ let modules: [Target] = [
     .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger", "Scheduling"]),
     .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
-        name: "Kafka", dependencies: ["CLibrdkafka", "Logging", "Metrics", "Scheduling", "Threading"]),
+        name: "Kafka", dependencies: ["CLibrdkafka", "Contract", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPClient", dependencies: ["CLibcurl", "CLinux", "Logging", "Metrics", "Scheduling", "Threading"]),
     .target(name: "HTTPServer", dependencies: ["CLinux", "Scheduling", "Threading"]),
     .target(name: "CommandParser"),
@@ -93,7 +93,7 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-demo",
         dependencies: [
-            "AppStoreSimulator", "Contract", "Kafka", "Ledger", "LedgerSQLite", "Logging",
+            "AppStoreSimulator", "Contract", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging",
             "Scheduling",
             "Threading",
         ], path: "Tools/Demo"),
@@ -118,9 +118,12 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
-            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaTesting", "LibcurlCalls", "Logging",
-            "Metrics", "Scheduling", "Threading",
+            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting", "LibcurlCalls",
+            "Logging", "Metrics", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
+    .target(
+        name: "KafkaScanning", dependencies: ["CLibrdkafka", "Contract", "Kafka", "Logging", "Scheduling"],
+        path: "Tools/KafkaScanning"),
     .executableTarget(name: "kafka-mock", dependencies: ["CLibrdkafka"], path: "Tools/KafkaMock"),
 ]
 
@@ -162,7 +165,7 @@ let suites: [Target] = [
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests(
-        "Kafka", "CLibrdkafka", "KafkaTesting", "Logging", "Metrics", "Scheduling",
+        "Kafka", "CLibrdkafka", "Contract", "KafkaScanning", "KafkaTesting", "Logging", "Metrics", "Scheduling",
         "Threading"),
     tests(
         "HTTPClient", "CLibcrypto", "CLibcurl", "CertificateMaking", "Cryptography", "Logging", "Metrics", "Scheduling",

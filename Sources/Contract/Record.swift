@@ -11,7 +11,6 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
     /// Records of the input that name no submission or no user, as they came.
     case quarantined
 
-    /// Its name, unless the configuration gives another one.
     public var defaultName: String {
         switch self {
         case .submitted: "receipts.submitted"
@@ -31,14 +30,12 @@ public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let partition: Int32
     public let offset: Int64
 
-    /// A record's place.
     public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition
         self.offset = offset
     }
 
-    /// By topic, partition and offset.
     public static func < (left: Origin, right: Origin) -> Bool {
         (left.topic, left.partition, left.offset) < (right.topic, right.partition, right.offset)
     }
@@ -56,7 +53,9 @@ public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConver
         self.partition = partition
     }
 
-    /// By topic, then by number.
+    /// By the number alone: a client has one topic or a few, and a topic's name costs more to hash than to compare.
+    public func hash(into hasher: inout Hasher) { hasher.combine(partition) }
+
     public static func < (left: TopicPartition, right: TopicPartition) -> Bool {
         (left.topic, left.partition) < (right.topic, right.partition)
     }
@@ -65,7 +64,6 @@ public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConver
 }
 
 extension Origin {
-    /// The partition that the record stands in.
     public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 }
 
@@ -74,16 +72,13 @@ public struct RecordHeader: Hashable, Sendable {
     public let name: String
     public let value: [UInt8]?
 
-    /// A header with raw bytes.
     public init(name: String, value: [UInt8]?) {
         self.name = name
         self.value = value
     }
 
     /// A header with text, as UTF-8.
-    public init(_ name: String, _ text: String) {
-        self.init(name: name, value: Array(text.utf8))
-    }
+    public init(_ name: String, _ text: String) { self.init(name: name, value: Array(text.utf8)) }
 }
 
 /// A record of the input topic, as it came.
@@ -96,7 +91,6 @@ public struct InputRecord: Hashable, Sendable {
     /// The record's own time; nil where it has none (message format 0).
     public let timestamp: Timestamp?
 
-    /// A record with everything it came with.
     public init(
         origin: Origin, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = [], timestamp: Timestamp?
     ) {
@@ -123,7 +117,6 @@ public struct Event: Hashable, Sendable {
     public let headers: [RecordHeader]
     public let value: [UInt8]?
 
-    /// An event whose bytes are fixed.
     public init(id: EventID, topic: Topic, key: [UInt8]?, headers: [RecordHeader], value: [UInt8]?) {
         self.id = id
         self.topic = topic
@@ -193,7 +186,6 @@ public struct QuarantineStub: Hashable, Sendable {
     /// Bytes of the record's value.
     public let size: Int
 
-    /// A stub as read from the ledger.
     public init(origin: Origin, reason: String, timestamp: Timestamp, digest: SHA256Digest, size: Int) {
         self.origin = origin
         self.reason = reason
@@ -202,7 +194,6 @@ public struct QuarantineStub: Hashable, Sendable {
         self.size = size
     }
 
-    /// The stub of a record.
     public init(of record: InputRecord, reason: String) {
         self.init(
             origin: record.origin, reason: reason, timestamp: record.timestamp ?? Timestamp(milliseconds: 0),

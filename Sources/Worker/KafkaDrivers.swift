@@ -21,7 +21,7 @@ struct KafkaConsumerDriver: ConsumerPort {
 
     let consumer: KafkaConsumer
 
-    func fetchCommitted(_ partitions: [TopicPartition]) { consumer.fetchCommitted(partitions.map(KafkaPartition.init)) }
+    func fetchCommitted(_ partitions: [TopicPartition]) { consumer.fetchCommitted(partitions) }
 
     func assign(_ assignments: [Assignment]) {
         consumer.assign(
@@ -32,15 +32,15 @@ struct KafkaConsumerDriver: ConsumerPort {
                     case .offset(let offset): .at(offset)
                     }
                 return KafkaStart(
-                    KafkaPartition(assignment.partition), from: start, assignmentID: assignment.id.rawValue)
+                    assignment.partition, from: start, assignmentID: assignment.id.rawValue)
             })
     }
 
-    func unassign(_ partitions: [TopicPartition]) { consumer.unassign(partitions.map(KafkaPartition.init)) }
+    func unassign(_ partitions: [TopicPartition]) { consumer.unassign(partitions) }
 
     func commit(_ offsets: [CommittedOffset]) {
-        var all: [KafkaPartition: Int64] = [:]
-        for offset in offsets { all[KafkaPartition(offset.partition)] = offset.offset }
+        var all: [TopicPartition: Int64] = [:]
+        for offset in offsets { all[offset.partition] = offset.offset }
         consumer.commit(all)
     }
 
@@ -54,22 +54,22 @@ struct KafkaConsumerDriver: ConsumerPort {
         switch event {
         case .assigned(let partitions):
             activity.joined(true)
-            core.post(.input(.assigned(partitions.map(TopicPartition.init))))
-        case .revoked(let partitions):
-            core.post(.input(.revoked(partitions.map(TopicPartition.init))))
+            core.post(.input(.assigned(partitions)))
+        case .revoked(let partitions): core.post(.input(.revoked(partitions)))
         case .lost(let partitions):
             activity.joined(false)
-            core.post(.input(.revoked(partitions.map(TopicPartition.init))))
+            core.post(.input(.revoked(partitions)))
         case .reachable(let isReachable): activity.reached(isReachable)
         case .records(let batches):
             metrics.read.increment(by: batches.reduce(0) { $0 + $1.records.count })
             core.post(
                 contentsOf: batches.map {
-                    .input(.records(batch(partition: $0.partition, assignmentID: $0.assignmentID, records: $0.records)))
+                    .input(
+                        .records(RecordBatch(assignment: AssignmentID(rawValue: $0.assignmentID), records: $0.records)))
                 })
         case .committedOffsets(let offsets):
             let all = offsets?.sorted { $0.key < $1.key }
-                .map { CommittedOffset(partition: TopicPartition($0.key), offset: $0.value) }
+                .map { CommittedOffset(partition: $0.key, offset: $0.value) }
             core.post(.input(.committed(all)))
         case .offsetsWentBack(_, let assignment):
             core.post(.input(.wentBack(AssignmentID(rawValue: assignment))))
@@ -84,27 +84,6 @@ struct KafkaConsumerDriver: ConsumerPort {
         case .stopped: events.post(.clientFailed("Kafka: the consumer has ended by itself"))
         }
     }
-
-    /// Consecutive records as the core takes them.
-    static func batch(partition: KafkaPartition, assignmentID: UInt64, records: [KafkaRecord]) -> RecordBatch {
-        RecordBatch(
-            assignment: AssignmentID(rawValue: assignmentID),
-            records: records.map { record in
-                InputRecord(
-                    origin: Origin(topic: partition.topic, partition: partition.index, offset: record.offset),
-                    key: record.key, value: record.value,
-                    headers: record.headers.map { RecordHeader(name: $0.name, value: $0.value) },
-                    timestamp: record.timestampMilliseconds.map(Timestamp.init(milliseconds:)))
-            })
-    }
-}
-
-extension KafkaPartition {
-    init(_ partition: TopicPartition) { self.init(topic: partition.topic, index: partition.partition) }
-}
-
-extension TopicPartition {
-    init(_ partition: KafkaPartition) { self.init(topic: partition.topic, partition: partition.index) }
 }
 
 /// The Kafka producer in the core's words, on the core's thread: librdkafka does not block there.
@@ -127,7 +106,7 @@ final class EventProducer {
         let event = task.event
         let record = KafkaProducerRecord(
             topic: names[event.topic] ?? event.topic.defaultName, key: event.key, value: event.value,
-            headers: event.headers.map { KafkaHeader(name: $0.name, value: $0.value) })
+            headers: event.headers)
         switch producer.produce(record, token: task.token.rawValue) {
         case .accepted: break
         // The broker takes too little, so the event counts as timed out.

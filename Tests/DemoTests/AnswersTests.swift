@@ -49,7 +49,7 @@ struct AnswersTests {
     @Test("A record that is quarantined again under its id counts once")
     func quarantined() {
         var answers = Answers()
-        let headers = [KafkaHeader(name: QuarantinedEvent.idHeader, value: Array("id".utf8))]
+        let headers = [RecordHeader(name: QuarantinedEvent.idHeader, value: Array("id".utf8))]
         answers.take([record("x", headers), record("x", headers)], of: Topic.quarantined.defaultName)
         #expect(answers.quarantined == 1)
     }
@@ -58,18 +58,20 @@ struct AnswersTests {
         DemoSubmission(kind: "", id: "demo-1", key: [], value: nil, expectation: expectation)
     }
 
-    private func answers(_ records: [KafkaRecord]) -> Answers {
+    private func answers(_ records: [InputRecord]) -> Answers {
         var answers = Answers()
         answers.take(records, of: Topic.granted.defaultName)
         return answers
     }
 
-    private func granted(_ event: String, user: String = "user-1", repeatOf submission: String? = nil) -> KafkaRecord {
-        let headers = submission.map { [KafkaHeader(name: GrantedEvent.repeatHeader, value: Array($0.utf8))] }
+    private func granted(_ event: String, user: String = "user-1", repeatOf submission: String? = nil) -> InputRecord {
+        let headers = submission.map { [RecordHeader(name: GrantedEvent.repeatHeader, value: Array($0.utf8))] }
         return record(#"{"eventId":"\#(event)","transactionId":"\#(paid)","userId":"\#(user)"}"#, headers ?? [])
     }
 
-    private func record(_ value: String, _ headers: [KafkaHeader] = []) -> KafkaRecord {
-        KafkaRecord(offset: 0, timestampMilliseconds: nil, key: nil, value: Array(value.utf8), headers: headers)
+    private func record(_ value: String, _ headers: [RecordHeader] = []) -> InputRecord {
+        InputRecord(
+            origin: Origin(topic: "", partition: 0, offset: 0), key: nil, value: Array(value.utf8), headers: headers,
+            timestamp: nil)
     }
 }

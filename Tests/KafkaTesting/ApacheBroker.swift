@@ -90,7 +90,7 @@ final class ApacheBroker: TestBroker {
         running.withLock { $0 = (shell, pid) }
         let deadline = ContinuousClock.now + Self.startLimit
         while ContinuousClock.now < deadline {
-            if let cluster = try? admin.describe(timeout: .seconds(2)), cluster.brokers > 0 { return }
+            if let cluster = try? admin.describe(), cluster.brokers > 0 { return }
             guard Glibc.kill(pid, 0) == 0 else { break }
             usleep(50_000)
         }

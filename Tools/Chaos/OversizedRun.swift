@@ -1,6 +1,7 @@
 import Contract
 import Glibc
 import Kafka
+import KafkaScanning
 import KafkaTesting
 import Scheduling
 

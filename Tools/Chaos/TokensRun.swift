@@ -2,6 +2,7 @@ import AppStoreSimulator
 import Contract
 import Glibc
 import Kafka
+import KafkaScanning
 import Scheduling
 
 /// Checks every cell of the table of account tokens in docs/configuration.md from outside the worker. Each kind of

@@ -1,6 +1,7 @@
 import CSQLite
 import Contract
 import Kafka
+import KafkaScanning
 import Scheduling
 
 /// Judges a run by what stands on the topics and in the ledger, and by nothing that a worker says.
@@ -55,7 +56,7 @@ struct TopicJudge {
         var times: [String: Int64] = [:]
         try scan.read(topics: [topic.defaultName]) { batch in
             for record in batch.records {
-                guard let name = Self.member("submissionId", record.value), let time = record.timestampMilliseconds
+                guard let name = Self.member("submissionId", record.value), let time = record.timestamp?.milliseconds
                 else { continue }
                 times[name] = min(times[name] ?? time, time)
             }
@@ -82,7 +83,7 @@ struct TopicJudge {
 
     private func judgeNow(ledger path: String) throws(KafkaError) -> Verdict {
         var verdict = Verdict()
-        var byID: [String: KafkaRecord] = [:]
+        var byID: [String: InputRecord] = [:]
         var byTransaction: [String: String] = [:]
         var granted: Set<String> = []
         try scan.read(topics: [Topic.granted.defaultName]) { batch in
@@ -165,8 +166,8 @@ struct TopicJudge {
     }
 
     /// Copies of an event differ in the mark of a repeat alone.
-    private static func isSame(_ one: KafkaRecord, _ other: KafkaRecord) -> Bool {
-        func headers(_ record: KafkaRecord) -> [KafkaHeader] {
+    private static func isSame(_ one: InputRecord, _ other: InputRecord) -> Bool {
+        func headers(_ record: InputRecord) -> [RecordHeader] {
             record.headers.filter { $0.name != "grantor-repeat-of" }
         }
         return one.key == other.key && one.value == other.value && headers(one) == headers(other)

@@ -2,6 +2,7 @@ import AppStoreSimulator
 import Contract
 import Glibc
 import Kafka
+import KafkaScanning
 import KafkaTesting
 import Logging
 import Scheduling

@@ -18,7 +18,7 @@ struct Answers {
     /// Granted events, by how their purchases were proven.
     private(set) var proofs: [String: Int] = [:]
 
-    mutating func take(_ records: [KafkaRecord], of topic: String) {
+    mutating func take(_ records: [InputRecord], of topic: String) {
         self.records += records.count
         for record in records {
             switch topic {
@@ -49,7 +49,7 @@ struct Answers {
         }
     }
 
-    private mutating func quarantined(_ record: KafkaRecord) {
+    private mutating func quarantined(_ record: InputRecord) {
         guard let id = record.headers.first(where: { $0.name == QuarantinedEvent.idHeader })?.value else {
             unreadable += 1
             return
@@ -57,7 +57,7 @@ struct Answers {
         quarantinedIDs.insert(id)
     }
 
-    private mutating func granted(_ record: KafkaRecord) {
+    private mutating func granted(_ record: InputRecord) {
         guard let event = event(record), let name = event["transactionId"]?.text,
             let id = event["eventId"]?.text
         else {
@@ -74,7 +74,7 @@ struct Answers {
         }
     }
 
-    private mutating func failed(_ record: KafkaRecord) {
+    private mutating func failed(_ record: InputRecord) {
         guard let event = event(record), let submission = event["submissionId"]?.text,
             let reason = event["reason"]?.text
         else {
@@ -84,7 +84,7 @@ struct Answers {
         failures[SubmissionID(submission)] = reason
     }
 
-    private mutating func event(_ record: KafkaRecord) -> StrictJSON.Members? {
+    private mutating func event(_ record: InputRecord) -> StrictJSON.Members? {
         guard let value = record.value, let members = try? StrictJSON(value).members,
             let id = members["eventId"]?.text
         else { return nil }

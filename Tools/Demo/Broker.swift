@@ -1,5 +1,6 @@
 import Contract
 import Kafka
+import KafkaScanning
 import Logging
 import Scheduling
 import Threading
@@ -16,7 +17,7 @@ final class Broker {
     private let client: KafkaClientConfiguration
     private let logger: Logger
     /// Where the next look at the output topics begins.
-    private var starts: [KafkaPartition: Int64] = [:]
+    private var starts: [TopicPartition: Int64] = [:]
 
     /// Starts the mock with the topics.
     init(program path: String, folder: String, logger: Logger) throws(DemoFailure) {

@@ -18,18 +18,18 @@ public struct KafkaNewTopic: Sendable, Hashable {
 }
 
 extension KafkaAdmin {
+    private static let creationTimeout = Duration.seconds(30)
+
     /// Creates topics. One that exists is answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
     /// - Returns: for each topic nil, or why it was not created.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
-    public func createTopics(
-        _ topics: [KafkaNewTopic], timeout: Duration = .seconds(30)
-    ) throws(KafkaError) -> [String: KafkaError?] {
+    public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
         guard !topics.isEmpty else { return [:] }
         return try withClient { handle throws(KafkaError) in
             var requests: [OpaquePointer?] = []
             defer { requests.forEach { rd_kafka_NewTopic_destroy($0) } }
             for topic in topics { requests.append(try Self.request(topic)) }
-            let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: timeout) {
+            let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: Self.creationTimeout) {
                 rd_kafka_CreateTopics(handle.pointer, &requests, requests.count, $0, $1)
             }
             return Self.answer(event.pointer)
@@ -75,7 +75,7 @@ extension KafkaAdmin {
     ///   one that is missing, `denied` without the right to describe its configuration.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func topicConfigurations(
-        of topics: [String], timeout: Duration = .seconds(10)
+        of topics: [String]
     ) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
         guard !topics.isEmpty else { return [:] }
         return try withClient { handle throws(KafkaError) in

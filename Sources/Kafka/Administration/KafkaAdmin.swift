@@ -1,8 +1,9 @@
-internal import CLibrdkafka
+package import CLibrdkafka
+public import Contract
 public import Logging
 internal import Scheduling
 
-/// Reads a cluster's topics, offsets and groups, and creates topics.
+/// Reads a cluster's topics, and creates topics.
 ///
 /// Each call opens a client, blocks until its answer or its timeout, and closes the client again. It is meant for
 /// commands and set-up, not for a worker's regular work.
@@ -12,38 +13,51 @@ public struct KafkaAdmin: Sendable {
 
     private let configuration: KafkaClientConfiguration
     private let logger: Logger
+    let timeout: Duration
 
-    public init(configuration: KafkaClientConfiguration, logger: Logger) {
+    /// - Parameter timeout: for each question.
+    public init(configuration: KafkaClientConfiguration, logger: Logger, timeout: Duration = .seconds(10)) {
         self.configuration = configuration
         self.logger = logger
+        self.timeout = timeout
     }
 
     /// The cluster's brokers, and those of its topics that the credentials may see.
     ///
     /// All topics are asked for: naming one would make some brokers create it.
-    /// - Throws: `transient` when no broker answers within `timeout`, configuration errors, `resourcesExhausted`.
-    public func describe(timeout: Duration = .seconds(10)) throws(KafkaError) -> KafkaClusterDescription {
-        try withClient { handle throws(KafkaError) in try Self.metadata(handle, deadline: .now + timeout) }
+    ///
+    /// - Throws: `transient` when no broker answers in time, configuration errors, `resourcesExhausted`.
+    public func describe() throws(KafkaError) -> KafkaClusterDescription {
+        try withClient { handle throws(KafkaError) in
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, timeout.wholeMilliseconds)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
+            defer { rd_kafka_metadata_destroy(metadata) }
+            return KafkaClusterDescription(metadata.pointee)
+        }
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
-    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
-    ///   `timeout`, configuration errors.
+    ///
+    /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer in
+    ///   time, configuration errors.
     public func committedOffsets(
-        of group: String, in partitions: [KafkaPartition], timeout: Duration = .seconds(10)
-    ) throws(KafkaError) -> [KafkaPartition: Int64] {
-        try withClient(knowing: group) { handle throws(KafkaError) in
+        of group: String, in partitions: [TopicPartition]
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        try withClient(RD_KAFKA_CONSUMER, forced: ["group.id": group]) { handle throws(KafkaError) in
             try handle.committedOffsets(partitions, timeout: timeout)
         }
     }
 
-    /// - Parameter group: makes the client a consumer that knows this group, and is no member of it.
-    func withClient<Value>(
-        knowing group: String? = nil, _ body: (ClientHandle) throws(KafkaError) -> Value
+    /// Runs `body` with a client of its own.
+    ///
+    /// - Parameter forced: properties that win over the operator's.
+    package func withClient<Value>(
+        _ type: rd_kafka_type_t = RD_KAFKA_PRODUCER, forced: [String: String] = [:],
+        _ body: (ClientHandle) throws(KafkaError) -> Value
     ) throws(KafkaError) -> Value {
-        var properties = try ClientProperties(configuration, defaults: [:], rules: [])
-        if let group { properties.onlyLook(knowing: group) }
-        let handle = try ClientHandle(group == nil ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, properties: properties)
+        let properties = try ClientProperties(configuration, forced: forced)
+        let handle = try ClientHandle(type, properties: properties)
         defer {
             if !handle.destroy(until: .now + Self.freeingLimit) {
                 logger.warning("A Kafka client for administration was left behind: it is not freed in time")
@@ -54,53 +68,6 @@ public struct KafkaAdmin: Sendable {
         } catch {
             throw error.explained(by: LoggedReason.last(of: handle), hiding: properties.secrets)
         }
-    }
-
-    private static func metadata(
-        _ handle: ClientHandle, deadline: Instant
-    ) throws(KafkaError) -> KafkaClusterDescription {
-        var metadata: UnsafePointer<rd_kafka_metadata>?
-        let rest = max(deadline - .now, .zero).wholeMilliseconds
-        let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, rest)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
-        defer { rd_kafka_metadata_destroy(metadata) }
-        return KafkaClusterDescription(metadata.pointee)
-    }
-}
-
-extension KafkaAdmin {
-    /// The offsets that the partitions of topics hold: from the oldest that is retained to the next to be written.
-    /// Partitions are asked one after the other, so that each answer is of a moment of its own.
-    /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `transient` when a partition has
-    ///   no leader or not all answered within `timeout`, `denied`, configuration errors.
-    public func offsets(
-        of topics: [String], timeout: Duration = .seconds(30)
-    ) throws(KafkaError) -> [KafkaPartition: Range<Int64>] {
-        try withClient { handle throws(KafkaError) in
-            let deadline = Instant.now + timeout
-            let cluster = try Self.metadata(handle, deadline: deadline)
-            var offsets: [KafkaPartition: Range<Int64>] = [:]
-            for topic in topics {
-                guard case .present(let partitions)? = cluster.topics[topic] else {
-                    throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, text: "there is no topic \(topic)")
-                }
-                for index in 0..<Int32(clamping: partitions.count) {
-                    let partition = KafkaPartition(topic: topic, index: index)
-                    offsets[partition] = try Self.offsets(handle, partition, deadline: deadline)
-                }
-            }
-            return offsets
-        }
-    }
-
-    private static func offsets(
-        _ handle: ClientHandle, _ partition: KafkaPartition, deadline: Instant
-    ) throws(KafkaError) -> Range<Int64> {
-        var (low, high): (Int64, Int64) = (0, 0)
-        let rest = max(deadline - .now, .zero).wholeMilliseconds
-        try KafkaError.check(
-            rd_kafka_query_watermark_offsets(handle.pointer, partition.topic, partition.index, &low, &high, rest))
-        return low..<max(low, high)
     }
 }
 

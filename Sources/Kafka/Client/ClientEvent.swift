@@ -1,14 +1,14 @@
 internal import CLibrdkafka
+internal import Contract
 internal import Threading
 
 /// One librdkafka event, freed when this goes.
 struct ClientEvent: ~Copyable {
-    /// An event's content, copied out of librdkafka's memory.
     enum Content {
         case log(level: Int32, facility: String, text: String)
         case error(rd_kafka_resp_err_t, text: String, isFatal: Bool)
         case statistics(String)
-        case rebalance(rd_kafka_resp_err_t, [KafkaPartition])
+        case rebalance(rd_kafka_resp_err_t, [TopicPartition])
         case committed(rd_kafka_resp_err_t)
         /// Delivery reports, to be read with ``forEachDelivery(_:)``.
         case deliveries
@@ -40,7 +40,6 @@ struct ClientEvent: ~Copyable {
         }
     }
 
-    /// Calls `body` with each delivery report; the pointer is valid during the call only.
     func forEachDelivery(_ body: (UnsafePointer<rd_kafka_message_t>) -> Void) {
         while let message = rd_kafka_event_message_next(pointer) { body(message) }
     }
@@ -89,8 +88,8 @@ final class ClientQueue {
     }
 
     /// The queue that a partition's records come out of, led nowhere else.
-    static func records(of partition: KafkaPartition, _ handle: ClientHandle) throws(KafkaError) -> ClientQueue {
-        let queue = try ClientQueue(rd_kafka_queue_get_partition(handle.pointer, partition.topic, partition.index))
+    static func records(of partition: TopicPartition, _ handle: ClientHandle) throws(KafkaError) -> ClientQueue {
+        let queue = try ClientQueue(rd_kafka_queue_get_partition(handle.pointer, partition.topic, partition.partition))
         rd_kafka_queue_forward(queue.pointer, nil)
         return queue
     }

@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+internal import Contract
 internal import Scheduling
 internal import Threading
 
@@ -6,8 +7,8 @@ internal import Threading
 ///
 /// `@unchecked Sendable`: the pointer never changes, and librdkafka's handle may be used from any thread. By this
 /// module's rule only the owner thread uses and destroys it once that thread runs.
-final class ClientHandle: @unchecked Sendable {
-    let pointer: OpaquePointer
+package final class ClientHandle: @unchecked Sendable {
+    package let pointer: OpaquePointer
 
     /// Makes a client whose logs, errors, statistics and `events` come out of its queues. No C callback is registered,
     /// so librdkafka's threads never reach a Swift object.
@@ -74,8 +75,8 @@ final class ClientHandle: @unchecked Sendable {
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer within
     ///   `timeout`.
     func committedOffsets(
-        _ partitions: some Collection<KafkaPartition>, timeout: Duration
-    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        _ partitions: some Collection<TopicPartition>, timeout: Duration
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
         let list = try PartitionList(partitions)
         try KafkaError.check(rd_kafka_committed(pointer, list.pointer, timeout.wholeMilliseconds))
         let missing = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART.rawValue
@@ -93,7 +94,6 @@ final class ClientHandle: @unchecked Sendable {
 }
 
 extension String {
-    /// The text that a C function left in a buffer.
     init(cText buffer: [CChar]) {
         self.init(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -106,7 +106,11 @@ struct ClientProperties: Sendable {
 
     private(set) var values: [String: String]
 
-    init(_ configuration: KafkaClientConfiguration, defaults: [String: String], rules: [Rule]) throws(KafkaError) {
+    /// - Parameter forced: values that win over the operator's.
+    init(
+        _ configuration: KafkaClientConfiguration, defaults: [String: String] = [:], rules: [Rule] = [],
+        forced: [String: String] = [:]
+    ) throws(KafkaError) {
         for rule in Self.commonRules + rules {
             guard let value = configuration.properties[rule.key], !rule.allowed.contains(value) else { continue }
             throw .refusedProperty(key: rule.key, text: "the property \(rule.key) cannot be set so: \(rule.reason)")
@@ -127,6 +131,7 @@ struct ClientProperties: Sendable {
         ]
         values.merge(defaults) { _, new in new }
         values.merge(configuration.properties) { _, new in new }
+        values.merge(forced) { _, new in new }
     }
 
     /// Values that may be seen nowhere: passwords, private keys and tokens, by the names that librdkafka gives them.
@@ -143,18 +148,6 @@ struct ClientProperties: Sendable {
         _ = handle.destroy(until: .now + .seconds(5))
     }
 
-    /// Makes it a consumer's that only looks on, whatever the operator set for workers.
-    /// - Parameter group: the group whose rights are used. It is not joined, and no offset is committed.
-    mutating func onlyLook(knowing group: String) {
-        let forced = [
-            "group.id": group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
-            "enable.partition.eof": "true", "auto.offset.reset": "earliest", "isolation.level": "read_committed",
-            "check.crcs": "true", "queued.max.messages.kbytes": "16384", "fetch.max.bytes": String(8 << 20),
-            "statistics.interval.ms": "0",
-        ]
-        values.merge(forced) { _, new in new }
-    }
-
     private static let commonRules: [Rule] = [
         ("bootstrap.servers", [], "it has a setting of its own"),
         ("metadata.broker.list", [], "bootstrap.servers has a setting of its own"),
@@ -164,7 +157,6 @@ struct ClientProperties: Sendable {
     ]
 }
 
-/// The part of a client's configuration that reaching the cluster and being seen there needs.
 public struct KafkaClientConfiguration: Sendable {
     /// Addresses of some of the cluster's brokers: `host:port`, separated by commas. Several, so that one may be away.
     public var bootstrapServers: String
@@ -183,7 +175,7 @@ public struct KafkaClientConfiguration: Sendable {
 
 extension Duration {
     /// Whole milliseconds for a C timeout: rounded up, so that a loop never spins through the last fraction.
-    var wholeMilliseconds: Int32 {
+    package var wholeMilliseconds: Int32 {
         let milliseconds = self / .milliseconds(1)
         return Int32(min(max(milliseconds.rounded(.up), 0), Double(Int32.max)))
     }

@@ -26,7 +26,6 @@ struct ClientLog {
         self.remedies = remedies
     }
 
-    /// Whether the cluster is away as far as this client knows.
     var isAway: Bool { awaySince != nil }
 
     /// Writes one of librdkafka's lines. Lines about connections have level debug, because it reconnects without limit.
@@ -89,7 +88,6 @@ struct ClientLog {
 /// The reason behind a request's failure, found in librdkafka's log. Its errors tell little ("Broker transport
 /// failure"). Only its log names refused connections, unknown hosts, distrusted certificates and wrong passwords.
 enum LoggedReason {
-    /// Most log lines that are looked at.
     static let maxEvents = 1000
     /// The errors of a connection, which alone its log explains: a broker that answers says itself what is wrong.
     static let explained: Set<String> = [

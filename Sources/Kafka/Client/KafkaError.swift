@@ -1,4 +1,4 @@
-internal import CLibrdkafka
+package import CLibrdkafka
 internal import Threading
 
 /// The reason that a Kafka operation failed, cut by what the caller can do about it.
@@ -20,13 +20,9 @@ public enum KafkaError: Error, Sendable, Hashable {
     case resourcesExhausted(String)
 
     public enum Disposition: Sendable, Hashable {
-        /// Try the same again after a pause.
         case retry
-        /// Close the client and make another.
         case recreate
-        /// A person has to change configuration, credentials or rights.
         case configuration
-        /// This request or record cannot succeed.
         case reject
     }
 
@@ -54,7 +50,6 @@ public enum KafkaError: Error, Sendable, Hashable {
 }
 
 extension KafkaError: CustomStringConvertible {
-    /// One line for people, without any property's value.
     public var description: String {
         switch self {
         case .refusedProperty(_, let text), .resourcesExhausted(let text): text
@@ -73,7 +68,6 @@ public struct KafkaFailure: Error, Sendable, Hashable, CustomStringConvertible {
     public let name: String
     public let text: String
 
-    /// `name: text`.
     public var description: String { "\(name): \(text)" }
 }
 
@@ -88,7 +82,7 @@ extension KafkaFailure {
 extension KafkaError {
     /// The error for a librdkafka code. Codes that are not known here count as passing, because giving up on work that
     /// could have succeeded is the worse mistake.
-    init(_ code: rd_kafka_resp_err_t, text: String? = nil) {
+    package init(_ code: rd_kafka_resp_err_t, text: String? = nil) {
         let failure = KafkaFailure(code, text: text)
         switch code {
         case RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
@@ -120,7 +114,7 @@ extension KafkaError {
         throw classified
     }
 
-    static func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
+    package static func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code) }
     }
 

@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+internal import Contract
 internal import Logging
 internal import Metrics
 
@@ -27,11 +28,11 @@ extension ConsumerLoop {
     }
 
     /// Hands over the buffer's messages, which are of this partition, as far as the demand allows.
-    private func handOver(_ partition: KafkaPartition, into batches: inout [KafkaBatch]) {
+    private func handOver(_ partition: TopicPartition, into batches: inout [KafkaBatch]) {
         guard var reading = assignment.readings[partition] else {
             return metrics.dropped.increment(by: buffer.removeAll())
         }
-        var records: [KafkaRecord] = []
+        var records: [InputRecord] = []
         func collect() {
             guard !records.isEmpty else { return }
             assignment.advance(partition, to: reading.next)
@@ -61,10 +62,10 @@ extension ConsumerLoop {
                 send(&batches)
                 return wentBack(partition, reading, expected: expected, found: message.pointee.offset)
             }
-            let record = KafkaRecord(message)
+            let record = InputRecord(message, of: partition)
             demand.gave(bytes: record.byteCount)
             records.append(record)
-            reading.next = record.offset + 1
+            reading.next = record.origin.offset + 1
             reading.isReset = false
         }
         collect()
@@ -75,7 +76,7 @@ extension ConsumerLoop {
         batches = []
     }
 
-    private func recordsGone(_ partition: KafkaPartition, _ offsets: Range<Int64>) {
+    private func recordsGone(_ partition: TopicPartition, _ offsets: Range<Int64>) {
         metrics.recordsGone.increment(by: offsets.count)
         logger.error(
             "Records were deleted from the topic before they were read; reading goes on after them",
@@ -83,7 +84,7 @@ extension ConsumerLoop {
     }
 
     private func wentBack(
-        _ partition: KafkaPartition, _ reading: PartitionAssignment.Reading, expected: Int64, found: Int64
+        _ partition: TopicPartition, _ reading: PartitionAssignment.Reading, expected: Int64, found: Int64
     ) {
         for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
         logger.error(
@@ -101,7 +102,7 @@ extension ConsumerLoop {
         return offset >= 0 && codes.contains(code)
     }
 
-    private func unreadable(_ partition: KafkaPartition, _ reading: PartitionAssignment.Reading, at offset: Int64) {
+    private func unreadable(_ partition: TopicPartition, _ reading: PartitionAssignment.Reading, at offset: Int64) {
         for call in assignment.stop([partition], isIncremental: isIncremental) { carryOut(call) }
         logger.error(
             "Records come damaged from their broker; the partition is read again from the first that is not complete",
@@ -111,7 +112,7 @@ extension ConsumerLoop {
 
     /// Makes librdkafka check for room now. Its interface has no call for that. A request for the leaders of some
     /// partitions wakes the brokers' threads, and each then checks how much it may fetch. Nobody waits for the answers.
-    private func remindBrokers(of partitions: [KafkaPartition]) {
+    private func remindBrokers(of partitions: [TopicPartition]) {
         guard !KafkaConsumerConfiguration.hasQueueBackoff else { return }
         // One by one: a partition without a leader would keep the others from being asked.
         for partition in partitions where assignment.readings[partition] != nil {

@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+internal import Contract
 internal import Logging
 internal import Metrics
 internal import Scheduling
@@ -29,7 +30,7 @@ final class ConsumerLoop {
     var readers: PartitionReaders
     var buffer = MessageBuffer()
     /// The partition that the buffer's messages are of.
-    var buffered: KafkaPartition?
+    var buffered: TopicPartition?
     var refill: PrefetchRefill
     var metrics: ConsumerMetrics
     /// The group was asked to let this client in and has not answered yet.
@@ -108,7 +109,7 @@ final class ConsumerLoop {
 
     // MARK: Offsets
 
-    private func fetchCommitted(_ partitions: [KafkaPartition]) {
+    private func fetchCommitted(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
             guard leaving == nil else { return sink(.committedOffsets(nil)) }
             let offsets = try handle.committedOffsets(partitions, timeout: Self.fetchCommittedLimit)
@@ -181,7 +182,7 @@ final class ConsumerLoop {
     /// that begin with the topic and, in brackets, the partition's number.
     private func noteReset(_ text: String) {
         guard text.contains("out of range") else { return }
-        for partition in assignment.readings.keys where text.contains("\(partition.topic) [\(partition.index)]") {
+        for partition in assignment.readings.keys where text.contains("\(partition.topic) [\(partition.partition)]") {
             assignment.reset(partition)
         }
     }
@@ -246,7 +247,7 @@ final class ConsumerLoop {
 
 extension ConsumerLoop {
     /// Answers the group at once. The owner reacts later.
-    func rebalance(_ code: rd_kafka_resp_err_t, _ partitions: [KafkaPartition]) {
+    func rebalance(_ code: rd_kafka_resp_err_t, _ partitions: [TopicPartition]) {
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: grant(partitions)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS: revoke(partitions)
@@ -260,7 +261,7 @@ extension ConsumerLoop {
         }
     }
 
-    private func grant(_ partitions: [KafkaPartition]) {
+    private func grant(_ partitions: [TopicPartition]) {
         // Asked now only: the call waits for librdkafka's main thread, for ever once the group was left, and the
         // protocol cannot change between two grants.
         isIncremental = rd_kafka_rebalance_protocol(handle.pointer).map { String(cString: $0) } == "COOPERATIVE"
@@ -272,7 +273,7 @@ extension ConsumerLoop {
         sink(.assigned(partitions.sorted()))
     }
 
-    private func revoke(_ partitions: [KafkaPartition]) {
+    private func revoke(_ partitions: [TopicPartition]) {
         // Asked first: giving partitions back resets the answer.
         let isLost = rd_kafka_assignment_lost(handle.pointer) != 0
         isJoining = true
@@ -316,7 +317,7 @@ extension ConsumerLoop {
         metrics.read.set(assignment.readings.count)
     }
 
-    private func drop(where isGone: (KafkaPartition) -> Bool) {
+    private func drop(where isGone: (TopicPartition) -> Bool) {
         guard let buffered, isGone(buffered) else { return }
         metrics.dropped.increment(by: buffer.removeAll())
     }

@@ -1,3 +1,4 @@
+internal import Contract
 internal import FoundationEssentials
 public import Metrics
 
@@ -39,7 +40,7 @@ public struct ConsumerMetrics {
     /// Made before the first event: Prometheus sees no rise in a counter that comes to be with it.
     let recordsGone: Counter
     let (grants, revocations, losses): (Counter, Counter, Counter)
-    private var lags: [KafkaPartition: Gauge] = [:]
+    private var lags: [TopicPartition: Gauge] = [:]
     private var roundTrips: [Int32: Gauge] = [:]
 
     init(_ registry: PrometheusRegistry) {
@@ -69,14 +70,14 @@ public struct ConsumerMetrics {
     }
 
     private mutating func note(_ topics: [String: ClientStatistics.Topic]) {
-        var seen: Set<KafkaPartition> = []
+        var seen: Set<TopicPartition> = []
         var fetched = (records: 0, bytes: 0)
         for (topic, partitions) in topics {
             for (number, partition) in partitions.partitions {
                 fetched.records += Int(partition.fetchq_cnt)
                 fetched.bytes += Int(partition.fetchq_size)
                 guard let index = Int32(number), partition.consumer_lag >= 0 else { continue }
-                let name = KafkaPartition(topic: topic, index: index)
+                let name = TopicPartition(topic: topic, partition: index)
                 seen.insert(name)
                 let gauge = lags[name] ?? registry.gauge(Self.lag, topic, number)
                 lags[name] = gauge

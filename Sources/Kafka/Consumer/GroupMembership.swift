@@ -1,3 +1,4 @@
+internal import Contract
 internal import Scheduling
 
 /// Decides when a stopping member asks to leave its group, and when it leaves without an answer. Pure.
@@ -82,7 +83,7 @@ struct GroupLeaving {
 /// later one. Pure.
 struct OffsetCommits {
     /// Offsets that wait: one per partition, the latest.
-    private var waiting: [KafkaPartition: Int64] = [:]
+    private var waiting: [TopicPartition: Int64] = [:]
     private var isUnderWay = false
     /// Nothing is committed during a rebalance under the cooperative protocol. The answer "illegal generation" makes
     /// librdkafka before 2.10 discard the whole assignment.
@@ -90,10 +91,10 @@ struct OffsetCommits {
 
     /// Whether there is nothing left to say or to hear.
     var isIdle: Bool { waiting.isEmpty && !isUnderWay }
-    mutating func add(_ offsets: [KafkaPartition: Int64]) { waiting.merge(offsets) { _, latest in latest } }
+    mutating func add(_ offsets: [TopicPartition: Int64]) { waiting.merge(offsets) { _, latest in latest } }
 
     /// The next commit to send, if one is due; ``answered()`` follows.
-    mutating func next() -> [KafkaPartition: Int64]? {
+    mutating func next() -> [TopicPartition: Int64]? {
         guard !isUnderWay, !isHeldBack, !waiting.isEmpty else { return nil }
         isUnderWay = true
         defer { waiting = [:] }
@@ -103,5 +104,5 @@ struct OffsetCommits {
     mutating func answered() { isUnderWay = false }
 
     /// The other partitions are another member's: a commit for them would overwrite its own.
-    mutating func drop(except granted: Set<KafkaPartition>) { waiting = waiting.filter { granted.contains($0.key) } }
+    mutating func drop(except granted: Set<TopicPartition>) { waiting = waiting.filter { granted.contains($0.key) } }
 }

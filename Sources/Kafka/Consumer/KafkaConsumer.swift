@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+public import Contract
 public import Logging
 public import Metrics
 internal import Scheduling
@@ -32,7 +33,7 @@ public final class KafkaConsumer: Sendable {
             RD_KAFKA_CONSUMER, properties: try configuration.properties(),
             events: RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT)
         do throws(KafkaError) {
-            let topics = configuration.topics.map { KafkaPartition(topic: $0, index: RD_KAFKA_PARTITION_UA) }
+            let topics = configuration.topics.map { TopicPartition(topic: $0, partition: RD_KAFKA_PARTITION_UA) }
             let list = try PartitionList(topics)
             try KafkaError.check(rd_kafka_subscribe(handle.pointer, list.pointer))
         } catch {
@@ -63,15 +64,15 @@ public final class KafkaConsumer: Sendable {
     public func assign(_ starts: [KafkaStart]) { commands.post(.assign(starts)) }
 
     /// Ends the reading of partitions; the group still counts them as this member's.
-    public func unassign(_ partitions: [KafkaPartition]) { commands.post(.unassign(partitions)) }
+    public func unassign(_ partitions: [TopicPartition]) { commands.post(.unassign(partitions)) }
 
     /// Commits offsets (the next to be read), one commit at a time. Offsets of partitions that are not this member's
     /// are left out. A failed commit is counted and not repeated; the next one replaces it.
-    public func commit(_ offsets: [KafkaPartition: Int64]) { commands.post(.commit(offsets)) }
+    public func commit(_ offsets: [TopicPartition: Int64]) { commands.post(.commit(offsets)) }
 
     /// Asks for the group's committed offsets: ``KafkaConsumerEvent/committedOffsets(_:)`` follows within a second or
     /// so.
-    public func fetchCommitted(_ partitions: [KafkaPartition]) { commands.post(.fetchCommitted(partitions)) }
+    public func fetchCommitted(_ partitions: [TopicPartition]) { commands.post(.fetchCommitted(partitions)) }
 
     /// Stops handing over records, sends the waiting commits, leaves the group and frees the client, all within
     /// `limit`. ``KafkaConsumerEvent/stopped`` is the last event. A second call changes nothing.

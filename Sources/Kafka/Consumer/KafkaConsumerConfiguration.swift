@@ -1,7 +1,6 @@
 internal import CLibrdkafka
 internal import Scheduling
 
-/// The way a consumer joins its group, and how much it holds in memory.
 public struct KafkaConsumerConfiguration: Sendable {
     public var client: KafkaClientConfiguration
     public var groupID: String

@@ -1,28 +1,29 @@
+public import Contract
 internal import Scheduling
 
 /// A message of the consumer's thread to its owner. Events come in the order in which things happened.
 public enum KafkaConsumerEvent: Sendable {
     /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The
     /// group has its answer already; nothing is read of them before ``KafkaConsumer/assign(_:)``.
-    case assigned([KafkaPartition])
+    case assigned([TopicPartition])
     /// The group has taken these partitions away; it has its answer already. No record of theirs follows.
-    case revoked([KafkaPartition])
+    case revoked([TopicPartition])
     /// As ``revoked(_:)``, but they may have been another member's for a while: the session had run out.
-    case lost([KafkaPartition])
+    case lost([TopicPartition])
     /// Records within the demand; those of one partition in the order of their offsets.
     case records([KafkaBatch])
     /// A partition goes on at an offset below the expected one: its topic was made anew, or lost its end in an unclean
     /// election. It is not read any more until it is assigned again.
-    case offsetsWentBack(KafkaPartition, assignmentID: UInt64)
+    case offsetsWentBack(TopicPartition, assignmentID: UInt64)
     /// The answer to ``KafkaConsumer/fetchCommitted(_:)``: the group's offset of each partition that was asked for, nil
     /// where it has none. Without an answer nil, and the owner asks again.
-    case committedOffsets([KafkaPartition: Int64?]?)
+    case committedOffsets([TopicPartition: Int64?]?)
     /// librdkafka reports an error. After a fatal one nothing comes any more until the consumer is stopped; all others
     /// it goes on trying by itself.
     case failed(KafkaError)
     /// A record came damaged, and librdkafka would go on behind it. The partition is not read any more until it is
     /// assigned again.
-    case unreadable(KafkaPartition, assignmentID: UInt64)
+    case unreadable(TopicPartition, assignmentID: UInt64)
     /// A sign of life, every five seconds: librdkafka's main thread has sent statistics, and the consumer's own thread
     /// has taken them. librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
     case alive
@@ -32,9 +33,7 @@ public enum KafkaConsumerEvent: Sendable {
     case stopped
 }
 
-/// The place where the reading of a partition begins.
 public struct KafkaStart: Sendable, Hashable {
-    /// An offset, or the oldest record that is retained.
     public enum Offset: Sendable, Hashable {
         case oldest
         case at(Int64)
@@ -47,14 +46,14 @@ public struct KafkaStart: Sendable, Hashable {
         }
     }
 
-    public let partition: KafkaPartition
+    public let partition: TopicPartition
     public let offset: Offset
     /// The owner's number for this assignment. It comes back with the records, so that records of an earlier assignment
     /// can be recognised.
     public let assignmentID: UInt64
 
     /// Begins to read at an offset, which need not hold a record.
-    public init(_ partition: KafkaPartition, from offset: Offset, assignmentID: UInt64) {
+    public init(_ partition: TopicPartition, from offset: Offset, assignmentID: UInt64) {
         self.partition = partition
         self.offset = offset
         self.assignmentID = assignmentID
@@ -62,11 +61,10 @@ public struct KafkaStart: Sendable, Hashable {
 }
 
 enum ConsumerCommand: Sendable {
-    /// Totals since the start.
     case demand(records: Int64, bytes: Int64)
     case assign([KafkaStart])
-    case unassign([KafkaPartition])
-    case commit([KafkaPartition: Int64])
-    case fetchCommitted([KafkaPartition])
+    case unassign([TopicPartition])
+    case commit([TopicPartition: Int64])
+    case fetchCommitted([TopicPartition])
     case stop(until: Instant)
 }

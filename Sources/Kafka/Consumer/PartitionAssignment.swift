@@ -1,3 +1,5 @@
+internal import Contract
+
 /// The partitions that the group has granted to this member, and the subset that is read. Pure: events in, calls out.
 ///
 /// The group grants a partition and is answered at once. Reading begins later, when the owner of this consumer has
@@ -7,18 +9,16 @@
 struct PartitionAssignment {
     enum Call: Equatable {
         /// `rd_kafka_assign` with these and no others, each from its offset.
-        case replace([KafkaPartition: Int64])
+        case replace([TopicPartition: Int64])
         /// `rd_kafka_assign` without a list: the answer to a revocation under the eager protocol.
         case unassign
         /// `rd_kafka_incremental_assign`.
-        case add([KafkaPartition: Int64])
+        case add([TopicPartition: Int64])
         /// `rd_kafka_incremental_unassign`.
-        case remove([KafkaPartition])
+        case remove([TopicPartition])
     }
 
-    /// The state of a partition that is read.
     struct Reading: Equatable {
-        /// The owner's number for this stretch of reading.
         let assignmentID: UInt64
         /// The next offset to be handed over; negative until the first record if the start is the oldest one.
         var next: Int64
@@ -26,12 +26,12 @@ struct PartitionAssignment {
         var isReset = false
     }
 
-    private(set) var granted: Set<KafkaPartition> = []
-    private(set) var readings: [KafkaPartition: Reading] = [:]
+    private(set) var granted: Set<TopicPartition> = []
+    private(set) var readings: [TopicPartition: Reading] = [:]
 
     /// The group grants partitions: all there are (eager) or further ones (incremental).
     /// - Returns: the answer that is due at once.
-    mutating func grant(_ partitions: [KafkaPartition], isIncremental: Bool) -> Call {
+    mutating func grant(_ partitions: [TopicPartition], isIncremental: Bool) -> Call {
         guard isIncremental else {
             granted = Set(partitions)
             readings = [:]
@@ -43,7 +43,7 @@ struct PartitionAssignment {
 
     /// The group takes partitions away: all (eager) or some (incremental).
     /// - Returns: the answer that is due at once.
-    mutating func revoke(_ partitions: [KafkaPartition], isIncremental: Bool) -> Call {
+    mutating func revoke(_ partitions: [TopicPartition], isIncremental: Bool) -> Call {
         guard isIncremental else {
             granted = []
             readings = [:]
@@ -60,8 +60,8 @@ struct PartitionAssignment {
     mutating func start(_ starts: [KafkaStart], isIncremental: Bool) -> [Call] {
         let valid = starts.filter { granted.contains($0.partition) }
         guard !valid.isEmpty else { return [] }
-        var again: [KafkaPartition] = []
-        var offsets: [KafkaPartition: Int64] = [:]
+        var again: [TopicPartition] = []
+        var offsets: [TopicPartition: Int64] = [:]
         for start in valid {
             let reading = Reading(assignmentID: start.assignmentID, next: start.offset.number)
             if readings.updateValue(reading, forKey: start.partition) != nil { again.append(start.partition) }
@@ -72,22 +72,21 @@ struct PartitionAssignment {
     }
 
     /// Ends the reading of partitions, which stay granted.
-    mutating func stop(_ partitions: [KafkaPartition], isIncremental: Bool) -> [Call] {
+    mutating func stop(_ partitions: [TopicPartition], isIncremental: Bool) -> [Call] {
         let stopped = partitions.filter { readings.removeValue(forKey: $0) != nil }
         guard !stopped.isEmpty else { return [] }
         return isIncremental ? [.remove(stopped.sorted())] : [.replace(readings.mapValues(\.next))]
     }
 
     /// Notes how far a partition's records were handed over.
-    mutating func advance(_ partition: KafkaPartition, to next: Int64) {
+    mutating func advance(_ partition: TopicPartition, to next: Int64) {
         readings[partition]?.next = next
         readings[partition]?.isReset = false
     }
 
     /// librdkafka has found a partition's offset out of range and reads on from the oldest record.
-    mutating func reset(_ partition: KafkaPartition) { readings[partition]?.isReset = true }
+    mutating func reset(_ partition: TopicPartition) { readings[partition]?.isReset = true }
 
-    /// The meaning of a record's offset for the partition's reading.
     enum Arrival: Equatable {
         case inOrder
         /// Records before it were deleted before they were read.

@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+internal import Contract
 internal import Threading
 
 /// The queues of the partitions that are read, and the one whose turn it is.
@@ -6,7 +7,7 @@ internal import Threading
 /// Each partition keeps its records in its own queue, from which they are taken directly. Led together into one queue
 /// they would be lost sight of: librdkafka 2.0.2 forgets where a queue leads to when its partition is assigned again.
 struct PartitionReaders {
-    typealias Reader = (partition: KafkaPartition, queue: ClientQueue)
+    typealias Reader = (partition: TopicPartition, queue: ClientQueue)
 
     private var readers: [Reader] = []
     private var next = 0
@@ -29,7 +30,7 @@ struct PartitionReaders {
     }
 
     /// Adds readers for partitions that have none. To be called before they are assigned: fetching begins with that.
-    mutating func add(_ partitions: some Collection<KafkaPartition>) throws(KafkaError) {
+    mutating func add(_ partitions: some Collection<TopicPartition>) throws(KafkaError) {
         for partition in partitions where !readers.contains(where: { $0.partition == partition }) {
             let queue = try ClientQueue.records(of: partition, handle)
             queue.signal(wake)
@@ -39,7 +40,7 @@ struct PartitionReaders {
     }
 
     /// Removes the readers of all partitions but these.
-    mutating func keep(only partitions: some Collection<KafkaPartition>) {
+    mutating func keep(only partitions: some Collection<TopicPartition>) {
         // librdkafka's own reference to the queue lives on, and must not signal a descriptor that may be closed by
         // then.
         for reader in readers where !partitions.contains(reader.partition) { reader.queue.stopSignalling() }
@@ -54,7 +55,6 @@ struct PartitionReaders {
 struct MessageBuffer: ~Copyable {
     typealias Message = UnsafeMutablePointer<rd_kafka_message_t>
 
-    /// Most messages of a batch.
     static let capacity = 256
 
     private let messages = UnsafeMutableBufferPointer<Message?>.allocate(capacity: capacity)
@@ -101,7 +101,6 @@ struct RecordDemand {
     private var allowed: (records: Int64, bytes: Int64) = (0, 0)
     private var given: (records: Int64, bytes: Int64) = (0, 0)
 
-    /// The owner's latest totals, counted from the start.
     mutating func set(records: Int64, bytes: Int64) { allowed = (records, bytes) }
 
     /// Whether one more record may come, whatever its size.
@@ -122,8 +121,8 @@ struct PrefetchRefill {
     /// Half of what librdkafka may hold of a partition.
     private let records: Int
     private let bytes: Int
-    private var taken: [KafkaPartition: (records: Int, bytes: Int)] = [:]
-    private var half: [KafkaPartition] = []
+    private var taken: [TopicPartition: (records: Int, bytes: Int)] = [:]
+    private var half: [TopicPartition] = []
 
     /// How much librdkafka may hold of a partition.
     init(records: Int, bytes: Int) {
@@ -131,7 +130,7 @@ struct PrefetchRefill {
         self.bytes = max(1, bytes / 2)
     }
 
-    mutating func took(records: Int = 1, bytes: Int, of partition: KafkaPartition) {
+    mutating func took(records: Int = 1, bytes: Int, of partition: TopicPartition) {
         var sum = taken[partition] ?? (0, 0)
         sum = (sum.records + records, sum.bytes + bytes)
         let isHalf = sum.records >= self.records || sum.bytes >= self.bytes
@@ -140,7 +139,7 @@ struct PrefetchRefill {
     }
 
     /// Partitions of which half has been taken since they were due last.
-    mutating func due() -> [KafkaPartition] {
+    mutating func due() -> [TopicPartition] {
         defer { half.removeAll(keepingCapacity: true) }
         return half
     }

@@ -1,14 +1,14 @@
 internal import CLibrdkafka
+public import Contract
 
 public struct KafkaProducerRecord: Sendable, Hashable {
     public var topic: String
     /// Decides the partition, by librdkafka's `consistent_random` unless configured otherwise; nil is a null key.
     public var key: [UInt8]?
-    /// Nil is a null value (a tombstone).
     public var value: [UInt8]?
-    public var headers: [KafkaHeader]
+    public var headers: [RecordHeader]
 
-    public init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: [KafkaHeader] = []) {
+    public init(topic: String, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeader] = []) {
         self.topic = topic
         self.key = key
         self.value = value
@@ -16,7 +16,6 @@ public struct KafkaProducerRecord: Sendable, Hashable {
     }
 }
 
-/// The fate of a record that a producer had accepted.
 public struct KafkaDeliveryReport: Sendable, Hashable {
     public let token: UInt64
     public internal(set) var result: KafkaDelivery

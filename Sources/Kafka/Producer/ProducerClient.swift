@@ -1,4 +1,5 @@
 internal import CLibrdkafka
+internal import Contract
 internal import Scheduling
 internal import Threading
 
@@ -78,7 +79,6 @@ final class ProducerClient {
         }
     }
 
-    /// The report that a delivery message of librdkafka is.
     func report(_ message: UnsafePointer<rd_kafka_message_t>) -> KafkaDeliveryReport? {
         guard let token = tokens.remove(Int(bitPattern: message.pointee._private)) else { return nil }
         let code = message.pointee.err

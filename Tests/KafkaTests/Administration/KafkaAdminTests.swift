@@ -1,3 +1,5 @@
+import Contract
+import KafkaScanning
 import KafkaTesting
 import Testing
 
@@ -51,7 +53,7 @@ struct KafkaAdminTests {
     func movingCoordinator() throws {
         let (offsetFetch, notCoordinator): (Int16, Int32) = (9, 16)
         let mock = try TestKafka.mock()
-        let partition = KafkaPartition(topic: try mock.makeTopic(), index: 0)
+        let partition = TopicPartition(topic: try mock.makeTopic(), partition: 0)
         try mock.answer(1, ofAPI: offsetFetch, withError: notCoordinator)
         do throws(KafkaError) {
             #expect(try mock.client.committedOffsets(of: "group", in: [partition]).isEmpty)
@@ -70,7 +72,7 @@ struct KafkaAdminTests {
     @Test("A topic that cannot be is refused before anybody is asked")
     func invalidTopic() {
         let error = #expect(throws: KafkaError.self) {
-            try admin.createTopics([KafkaNewTopic(name: "new", partitions: 0, replicas: 1)], timeout: .seconds(1))
+            try admin.createTopics([KafkaNewTopic(name: "new", partitions: 0, replicas: 1)])
         }
         #expect(error?.disposition == .reject)
     }
@@ -101,11 +103,11 @@ struct KafkaAdminTests {
         if properties["sasl.password"] != nil {
             client.properties.merge(["sasl.mechanism": "PLAIN", "sasl.username": "user"]) { $1 }
         }
-        let admin = KafkaAdmin(configuration: client, logger: .silent)
         var text = ""
         // Longer each time, for a machine on which the reason needs more than that to be known.
         for seconds in [2, 10, 40] where !text.contains(reason) {
-            let error = #expect(throws: KafkaError.self) { try admin.describe(timeout: .seconds(seconds)) }
+            let admin = KafkaAdmin(configuration: client, logger: .silent, timeout: .seconds(seconds))
+            let error = #expect(throws: KafkaError.self) { try admin.describe() }
             text = error?.description ?? ""
         }
         #expect(text.contains(reason))

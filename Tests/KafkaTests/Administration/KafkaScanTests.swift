@@ -1,7 +1,9 @@
+import Contract
 import KafkaTesting
 import Testing
 
 @testable import Kafka
+@testable import KafkaScanning
 
 @Suite(.serialized)
 struct KafkaScanTests {
@@ -9,8 +11,8 @@ struct KafkaScanTests {
 
     init() throws { kafka = try TestKafka.shared }
 
-    private func read(_ stretches: [KafkaPartition: Range<Int64>]) throws -> [KafkaRecord] {
-        var records: [KafkaRecord] = []
+    private func read(_ stretches: [TopicPartition: Range<Int64>]) throws -> [InputRecord] {
+        var records: [InputRecord] = []
         try KafkaScan(configuration: kafka.client, group: "group", logger: .silent).read(stretches) { batch in
             records += batch.records
             return true
@@ -23,22 +25,22 @@ struct KafkaScanTests {
         let topic = try kafka.makeTopic(partitions: 4)
         try TestProducer.fill(kafka, topic, 0..<5000)
         let group = TestKafka.uniqueName("scan")
-        var records: [KafkaPartition: [KafkaRecord]] = [:]
+        var records: [TopicPartition: [InputRecord]] = [:]
         try KafkaScan(configuration: kafka.client, group: group, logger: .silent).read(topics: [topic]) { batch in
             records[batch.partition, default: []] += batch.records
             return true
         }
         #expect(Set(records.values.joined().map(\.text)) == Set((0..<5000).map { "\($0)" }))
-        for (_, records) in records { #expect(records.map(\.offset) == Array(0..<Int64(records.count))) }
+        for (_, records) in records { #expect(records.map(\.origin.offset) == Array(0..<Int64(records.count))) }
         #expect(try kafka.client.committedOffsets(of: group, in: records.keys) == [:])
     }
 
     @Test("A stretch is read, and nothing that lies beside it; less where less is there")
     func stretch() throws {
         let topic = try kafka.makeTopic()
-        let partition = KafkaPartition(topic: topic, index: 0)
+        let partition = TopicPartition(topic: topic, partition: 0)
         try TestProducer.fill(kafka, topic, 0..<300)
-        #expect(try read([partition: 10..<13]).map(\.offset) == [10, 11, 12])
+        #expect(try read([partition: 10..<13]).map(\.origin.offset) == [10, 11, 12])
         #expect(try read([partition: 7..<7]).isEmpty)
         #expect(try read([:]).isEmpty)
         #expect(try read([partition: 290..<900]).count == 10)
@@ -75,8 +77,8 @@ struct KafkaScanTests {
     @Test("A partition ends with the last record of its stretch, with one behind it, and at its end")
     func progress() {
         let (a, b, c) = (
-            KafkaPartition(topic: "t", index: 0), KafkaPartition(topic: "t", index: 1),
-            KafkaPartition(topic: "t", index: 2)
+            TopicPartition(topic: "t", partition: 0), TopicPartition(topic: "t", partition: 1),
+            TopicPartition(topic: "t", partition: 2)
         )
         var progress = ScanProgress(ends: [a: 3, b: 3, c: 3])
         #expect([1, 2, 3].map { progress.takes($0, of: a) } == [true, true, false])

@@ -1,3 +1,4 @@
+import Contract
 import Kafka
 import KafkaTesting
 import Metrics
@@ -21,7 +22,7 @@ struct ConsumerFaultTests {
         try TestProducer.fill(kafka, topic, 500..<1000)
         try group.serve { $0.members[0].count == 1000 }
         #expect(Set(group.members[0].values).count == 1000)
-        let partition = KafkaPartition(topic: topic, index: 0)
+        let partition = TopicPartition(topic: topic, partition: 0)
         group.members[0].consumer.commit([partition: 1])
         try group.waitUntilCommitted(0, [partition: 1])
     }
@@ -35,8 +36,8 @@ struct ConsumerFaultTests {
         try group.join()
         try group.serve { $0.members[0].granted.count == 1 }
         try kafka.kill()
-        group.members[0].consumer.commit([KafkaPartition(topic: topic, index: 0): 1])
-        group.members[0].consumer.fetchCommitted([KafkaPartition(topic: topic, index: 0)])
+        group.members[0].consumer.commit([TopicPartition(topic: topic, partition: 0): 1])
+        group.members[0].consumer.fetchCommitted([TopicPartition(topic: topic, partition: 0)])
         let start = ContinuousClock.now
         group.members[0].consumer.stop(within: .seconds(3))
         let answers = try group.serve(until: { $0.members[0].hasStopped }).filter {
@@ -68,7 +69,7 @@ struct ConsumerFaultTests {
     func wentBack() throws {
         let kafka = try TestKafka.shared
         let topic = try kafka.makeTopic(partitions: 2)
-        let (first, second) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: topic, index: 1))
+        let (first, second) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
         try TestProducer.fill(kafka, topic, 0..<100)
         let group = try TestGroup(kafka, topic: topic)
         group.start = { $0 == first ? .at(1000) : .oldest }
@@ -80,7 +81,7 @@ struct ConsumerFaultTests {
         try group.serve { $0.members[0].count == 100 }
         // The other partition was read throughout, each record once.
         #expect(
-            group.members[0].records[second]?.map(\.offset)
+            group.members[0].records[second]?.map(\.origin.offset)
                 == (0..<Int64(group.members[0].records[second]?.count ?? 0)).map { $0 })
     }
 

@@ -1,3 +1,4 @@
+import Contract
 import Scheduling
 import Testing
 
@@ -98,8 +99,8 @@ struct GroupLeavingTests {
 }
 
 struct OffsetCommitsTests {
-    private let a = KafkaPartition(topic: "t", index: 0)
-    private let b = KafkaPartition(topic: "t", index: 1)
+    private let a = TopicPartition(topic: "t", partition: 0)
+    private let b = TopicPartition(topic: "t", partition: 1)
 
     @Test("One commit at a time; what comes meanwhile waits, the latest of each partition")
     func oneAtATime() {

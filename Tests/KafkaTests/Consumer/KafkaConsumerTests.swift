@@ -1,3 +1,4 @@
+import Contract
 import Kafka
 import KafkaTesting
 import Scheduling
@@ -28,12 +29,12 @@ struct KafkaConsumerTests {
         try group.join()
         try group.serve { $0.members[0].count == 3 }
 
-        let records = try #require(group.members[0].records[KafkaPartition(topic: topic, index: 0)])
-        #expect(records.map(\.offset) == [0, 1, 2])
+        let records = try #require(group.members[0].records[TopicPartition(topic: topic, partition: 0)])
+        #expect(records.map(\.origin.offset) == [0, 1, 2])
         #expect(records.map(\.key) == sent.map(\.key))
         #expect(records.map(\.value) == sent.map(\.value))
         #expect(records.map(\.headers) == sent.map(\.headers))
-        #expect(records[0].timestampMilliseconds.map { (before...after).contains($0) } == true)
+        #expect(records[0].timestamp.map { (before...after).contains($0.milliseconds) } == true)
     }
 
     @Test("It tells that it lives, also where nothing is to be read")
@@ -53,7 +54,7 @@ struct KafkaConsumerTests {
         group.isLedgerOpen = false
         try group.join()
         try group.serve { !$0.members[0].granted.isEmpty }
-        let partition = KafkaPartition(topic: topic, index: 0)
+        let partition = TopicPartition(topic: topic, partition: 0)
         // An answer of the broker: by then records would have come.
         group.members[0].consumer.fetchCommitted([partition])
         try group.serve { if case .committedOffsets = $0 { true } else { nil } }
@@ -79,7 +80,7 @@ struct KafkaConsumerTests {
         consumer.demand(records: 7, bytes: .max)
         consumer.demand(records: 300, bytes: .max)
         try group.serve { $0.members[0].count == 300 }
-        consumer.fetchCommitted([KafkaPartition(topic: topic, index: 0)])
+        consumer.fetchCommitted([TopicPartition(topic: topic, partition: 0)])
         try group.serve { if case .committedOffsets = $0 { true } else { nil } }
         #expect(group.members[0].count == 300)
         consumer.demand(records: 5000, bytes: .max)
@@ -109,15 +110,15 @@ struct KafkaConsumerTests {
         let group = try TestGroup(kafka, topic: topic)
         try group.join()
         try group.serve { $0.members[0].count == 100 }
-        let partition = KafkaPartition(topic: topic, index: 1)
+        let partition = TopicPartition(topic: topic, partition: 1)
         let before = group.members[0].records
         group.members[0].consumer.assign([KafkaStart(partition, from: .at(2), assignmentID: 1000)])
         try group.serve { $0.members[0].count == 100 + (before[partition]?.count ?? 0) - 2 }
-        #expect(group.members[0].records[partition]?.dropFirst(before[partition]?.count ?? 0).first?.offset == 2)
+        #expect(group.members[0].records[partition]?.dropFirst(before[partition]?.count ?? 0).first?.origin.offset == 2)
         // The other one goes on behind what was handed over.
         #expect(
-            group.members[0].records[KafkaPartition(topic: topic, index: 0)]
-                == before[KafkaPartition(topic: topic, index: 0)])
+            group.members[0].records[TopicPartition(topic: topic, partition: 0)]
+                == before[TopicPartition(topic: topic, partition: 0)])
     }
 
     @Test("A partition that is unassigned is read no more and stays this member's")
@@ -126,7 +127,7 @@ struct KafkaConsumerTests {
         let group = try TestGroup(kafka, topic: topic)
         try group.join()
         try group.serve { $0.members[0].read.count == 2 }
-        let (first, second) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: topic, index: 1))
+        let (first, second) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
         group.members[0].consumer.unassign([first])
         try TestProducer.fill(kafka, topic, 0..<100)
         try group.serve { !($0.members[0].records[second] ?? []).isEmpty }
@@ -140,7 +141,7 @@ struct KafkaConsumerTests {
     @Test("Committed offsets are told, and none where the group has none")
     func committedOffsets() throws {
         let topic = try kafka.makeTopic(partitions: 2)
-        let (first, second) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: topic, index: 1))
+        let (first, second) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
         let group = try TestGroup(kafka, topic: topic)
         try group.join()
         try group.serve { $0.members[0].granted.count == 2 }
@@ -159,7 +160,7 @@ struct KafkaConsumerTests {
         try group.join()
         try group.serve { $0.members[0].granted.count == 1 }
         let other = try kafka.makeTopic()
-        let (own, foreign) = (KafkaPartition(topic: topic, index: 0), KafkaPartition(topic: other, index: 0))
+        let (own, foreign) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: other, partition: 0))
         group.members[0].consumer.commit([own: 1, foreign: 1])
         try group.waitUntilCommitted(0, [own: 1, foreign: nil])
     }

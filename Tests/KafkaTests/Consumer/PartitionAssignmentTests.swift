@@ -1,14 +1,15 @@
 import CLibrdkafka
+import Contract
 import Testing
 
 @testable import Kafka
 
 struct PartitionAssignmentTests {
-    private let a = KafkaPartition(topic: "t", index: 0)
-    private let b = KafkaPartition(topic: "t", index: 1)
-    private let c = KafkaPartition(topic: "t", index: 2)
+    private let a = TopicPartition(topic: "t", partition: 0)
+    private let b = TopicPartition(topic: "t", partition: 1)
+    private let c = TopicPartition(topic: "t", partition: 2)
 
-    private func start(_ partition: KafkaPartition, _ offset: Int64, id: UInt64 = 1) -> KafkaStart {
+    private func start(_ partition: TopicPartition, _ offset: Int64, id: UInt64 = 1) -> KafkaStart {
         KafkaStart(partition, from: .at(offset), assignmentID: id)
     }
 

@@ -1,10 +1,11 @@
+import Contract
 import Testing
 
 @testable import Kafka
 
 @Suite("Reminding librdkafka to fetch")
 struct PrefetchRefillTests {
-    private let partition = KafkaPartition(topic: "t", index: 0)
+    private let partition = TopicPartition(topic: "t", partition: 0)
 
     @Test("is due once half of the bytes that it may hold were taken, and then after another half")
     func bytes() {
@@ -39,7 +40,7 @@ struct PrefetchRefillTests {
     @Test("is due for each partition by itself: each has a queue, and what is held binds for each")
     func partitions() {
         var refill = PrefetchRefill(records: 6, bytes: 1000)
-        let other = KafkaPartition(topic: "t", index: 1)
+        let other = TopicPartition(topic: "t", partition: 1)
         refill.took(records: 2, bytes: 0, of: partition)
         refill.took(records: 3, bytes: 0, of: other)
         let first = refill.due()

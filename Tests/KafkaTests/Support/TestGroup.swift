@@ -1,3 +1,4 @@
+import Contract
 import KafkaTesting
 import Logging
 import Metrics
@@ -15,10 +16,10 @@ final class TestGroup {
     struct Member {
         let consumer: KafkaConsumer
         let metrics: PrometheusRegistry
-        var granted: Set<KafkaPartition> = []
-        var wanted: Set<KafkaPartition> = []
-        var read: Set<KafkaPartition> = []
-        var records: [KafkaPartition: [KafkaRecord]] = [:]
+        var granted: Set<TopicPartition> = []
+        var wanted: Set<TopicPartition> = []
+        var read: Set<TopicPartition> = []
+        var records: [TopicPartition: [InputRecord]] = [:]
         var errors: [KafkaError] = []
         var lost = 0
         var hasStopped = false
@@ -34,7 +35,7 @@ final class TestGroup {
     /// Whether partitions can be taken over now; while not, they wait.
     var isLedgerOpen = true
     /// The place where a partition that is taken over is read from.
-    var start: (KafkaPartition) -> KafkaStart.Offset = { _ in .oldest }
+    var start: (TopicPartition) -> KafkaStart.Offset = { _ in .oldest }
     private let events: Mailbox<(Int, KafkaConsumerEvent)>
     private var lastID: UInt64 = 0
     private var backlog: [(Int, KafkaConsumerEvent)] = []
@@ -72,7 +73,7 @@ final class TestGroup {
     }
 
     /// Begins to read partitions of a member, whatever the ledger says.
-    func assign(_ index: Int, _ partitions: some Collection<KafkaPartition>) {
+    func assign(_ index: Int, _ partitions: some Collection<TopicPartition>) {
         let starts = partitions.sorted().map { partition in
             lastID += 1
             return KafkaStart(partition, from: start(partition), assignmentID: lastID)
@@ -123,7 +124,7 @@ final class TestGroup {
     }
 
     /// Asks until the group has these offsets.
-    func waitUntilCommitted(_ index: Int, _ expected: [KafkaPartition: Int64?]) throws {
+    func waitUntilCommitted(_ index: Int, _ expected: [TopicPartition: Int64?]) throws {
         let partitions = Array(expected.keys)
         members[index].consumer.fetchCommitted(partitions)
         try serve { [members] event -> Bool? in
@@ -189,12 +190,12 @@ extension Logger {
 extension KafkaClientConfiguration {
     /// A group's committed offsets, asked for by somebody who is no member.
     func committedOffsets(
-        of group: String, in partitions: some Collection<KafkaPartition>
-    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        of group: String, in partitions: some Collection<TopicPartition>
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
         try KafkaAdmin(configuration: self, logger: .silent).committedOffsets(of: group, in: Array(partitions))
     }
 }
 
-extension KafkaRecord {
+extension InputRecord {
     var text: String { String(decoding: value ?? [], as: UTF8.self) }
 }

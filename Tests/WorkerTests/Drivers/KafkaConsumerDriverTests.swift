@@ -14,7 +14,7 @@ import Threading
     private let core: Mailbox<CoreMail>
     private let events: Mailbox<ProcessEvent>
     private let activity = CoreActivity()
-    private let partition = KafkaPartition(topic: "receipts.submitted", index: 3)
+    private let partition = TopicPartition(topic: "receipts.submitted", partition: 3)
 
     init() throws {
         core = try Mailbox(bound: 100)
@@ -80,20 +80,18 @@ import Threading
         #expect(partitions == [TopicPartition(topic: "receipts.submitted", partition: 3)])
     }
 
-    @Test("Records keep place, time, key, value and headers")
+    @Test("Records are handed on with the number of their assignment")
     func records() {
-        let record = KafkaRecord(
-            offset: 41, timestampMilliseconds: 7, key: [1], value: [2, 3],
-            headers: [KafkaHeader(name: "traceparent", value: [4])])
-        let batch = KafkaConsumerDriver.batch(
-            partition: partition, assignmentID: 9, records: [record])
+        let record = InputRecord(
+            origin: Origin(topic: "receipts.submitted", partition: 3, offset: 41), key: [1], value: [2, 3],
+            headers: [RecordHeader(name: "traceparent", value: [4])], timestamp: Timestamp(milliseconds: 7))
+        let inputs = receive(.records([KafkaBatch(partition: partition, assignmentID: 9, records: [record])]))
+        guard inputs.count == 1, case .records(let batch) = inputs[0] else {
+            Issue.record("\(inputs)")
+            return
+        }
         #expect(batch.assignment == AssignmentID(rawValue: 9))
-        #expect(
-            batch.records == [
-                InputRecord(
-                    origin: Origin(topic: "receipts.submitted", partition: 3, offset: 41), key: [1], value: [2, 3],
-                    headers: [RecordHeader(name: "traceparent", value: [4])], timestamp: Timestamp(milliseconds: 7))
-            ])
+        #expect(batch.records == [record])
     }
 
     @Test("Offsets that went back are a new take-over of the partition")

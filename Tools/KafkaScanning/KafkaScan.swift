@@ -1,0 +1,145 @@
+internal import CLibrdkafka
+public import Contract
+public import Kafka
+public import Logging
+internal import Scheduling
+
+/// Reads stretches of partitions once, from end to end. It joins no group and moves no offset, so nobody notices it but
+/// the brokers.
+public struct KafkaScan: Sendable {
+    /// Consecutive records of one partition; at least one.
+    public struct Batch: Sendable {
+        public let partition: TopicPartition
+        public let records: [InputRecord]
+    }
+
+    /// Most records, and most bytes of keys, values and headers, handed over at once; a single record may be larger.
+    static let (maxRecords, maxBytes) = (2000, 8 << 20)
+    /// Longest silence of the brokers before a scan gives up.
+    static let patience = Duration.seconds(30)
+
+    private let admin: KafkaAdmin
+    private let group: String
+
+    /// - Parameter group: the group whose access rights are used. librdkafka wants one; it is not joined.
+    public init(configuration: KafkaClientConfiguration, group: String, logger: Logger) {
+        admin = KafkaAdmin(configuration: configuration, logger: logger)
+        self.group = group
+    }
+
+    /// Reads topics from the oldest record that is retained to the end that they have at this moment; see
+    /// ``read(_:_:)``.
+    public func read(topics: [String], _ take: (Batch) -> Bool) throws(KafkaError) {
+        try read(try admin.offsets(of: topics), take)
+    }
+
+    /// Hands over every record of these stretches that is still retained, those of one partition in order. Blocks.
+    ///
+    /// Offsets that hold no record (of aborted transactions, or compacted away) are passed over.
+    ///
+    /// - Parameter take: receives records of one partition at a time; returns whether to go on.
+    /// - Throws: `transient` when brokers are silent for long, `denied`, configuration errors.
+    public func read(_ stretches: [TopicPartition: Range<Int64>], _ take: (Batch) -> Bool) throws(KafkaError) {
+        let stretches = stretches.filter { !$0.value.isEmpty }
+        var progress = ScanProgress(ends: stretches.mapValues(\.upperBound))
+        guard !progress.isFinished else { return }
+        // A consumer that only looks on, whatever the operator set for workers.
+        let forced = [
+            "group.id": group, "enable.auto.commit": "false", "enable.auto.offset.store": "false",
+            "enable.partition.eof": "true", "auto.offset.reset": "earliest", "isolation.level": "read_committed",
+            "check.crcs": "true", "queued.max.messages.kbytes": "16384", "fetch.max.bytes": String(8 << 20),
+            "statistics.interval.ms": "0",
+        ]
+        try admin.withClient(RD_KAFKA_CONSUMER, forced: forced) { handle throws(KafkaError) in
+            let list = try PartitionList(offsets: stretches.mapValues(\.lowerBound))
+            try KafkaError.check(rd_kafka_poll_set_consumer(handle.pointer))
+            try KafkaError.check(rd_kafka_assign(handle.pointer, list.pointer))
+            while !progress.isFinished {
+                for (partition, records) in try poll(handle, &progress) {
+                    guard take(Batch(partition: partition, records: records)) else { return }
+                }
+            }
+        }
+    }
+
+    /// Blocks until there is something, or a partition has ended.
+    private func poll(
+        _ handle: ClientHandle, _ progress: inout ScanProgress
+    ) throws(KafkaError) -> [(TopicPartition, [InputRecord])] {
+        var records: [TopicPartition: [InputRecord]] = [:]
+        var (count, bytes) = (0, 0)
+        let deadline = Instant.now + Self.patience
+        while count < Self.maxRecords, bytes < Self.maxBytes, !progress.isFinished {
+            guard let message = rd_kafka_consumer_poll(handle.pointer, count == 0 ? 100 : 0) else {
+                if count > 0 { break }
+                guard Instant.now < deadline else { throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT) }
+                continue
+            }
+            defer { rd_kafka_message_destroy(message) }
+            let partition = TopicPartition(of: message)
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR:
+                guard progress.takes(message.pointee.offset, of: partition) else { continue }
+                let record = InputRecord(message, of: partition)
+                records[partition, default: []].append(record)
+                count += 1
+                bytes += record.byteCount
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF: progress.end(partition)
+            case let code:
+                let error = KafkaError(code, text: rd_kafka_message_errstr(message).map(String.init(cString:)))
+                // librdkafka continues by itself after transient faults; permanent ones are thrown at once.
+                guard error.disposition == .retry else { throw error }
+            }
+        }
+        return records.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+/// The partitions that a scan is not through with, and where each ends. Pure.
+struct ScanProgress {
+    private var ends: [TopicPartition: Int64]
+
+    init(ends: [TopicPartition: Int64]) { self.ends = ends }
+
+    var isFinished: Bool { ends.isEmpty }
+
+    /// Whether a record belongs to a stretch; its last one, and any behind it, ends the partition.
+    mutating func takes(_ offset: Int64, of partition: TopicPartition) -> Bool {
+        guard let end = ends[partition] else { return false }
+        if offset >= end - 1 { ends[partition] = nil }
+        return offset < end
+    }
+
+    /// There is nothing more in a partition.
+    mutating func end(_ partition: TopicPartition) { ends[partition] = nil }
+}
+
+extension KafkaAdmin {
+    /// The offsets that the partitions of topics hold: from the oldest that is retained to the next to be written.
+    /// Partitions are asked one after the other, so that each answer is of a moment of its own.
+    ///
+    /// - Throws: `transient` (`UNKNOWN_TOPIC_OR_PART`) for a topic that is not there, `transient` when a partition has
+    ///   no leader or not all answered within `timeout`, `denied`, configuration errors.
+    public func offsets(
+        of topics: [String], timeout: Duration = .seconds(30)
+    ) throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        let deadline = Instant.now + timeout
+        let cluster = try describe()
+        return try withClient { handle throws(KafkaError) in
+            var offsets: [TopicPartition: Range<Int64>] = [:]
+            for topic in topics {
+                guard case .present(let partitions)? = cluster.topics[topic] else {
+                    throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, text: "there is no topic \(topic)")
+                }
+                for index in 0..<Int32(clamping: partitions.count) {
+                    var (low, high): (Int64, Int64) = (0, 0)
+                    let rest: Int32 = max(deadline - .now, .zero).wholeMilliseconds
+                    try KafkaError.check(
+                        rd_kafka_query_watermark_offsets(handle.pointer, topic, index, &low, &high, rest))
+                    offsets[TopicPartition(topic: topic, partition: index)] = low..<max(low, high)
+                }
+            }
+            return offsets
+        }
+    }
+}
