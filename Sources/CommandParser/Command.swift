@@ -8,22 +8,19 @@ public struct Command<Context>: Sendable {
     /// - Throws: how the program ends if not with ``ExitStatus/done``.
     public typealias Run = @Sendable (ParsedArguments, Context) throws(CommandFailure) -> Void
 
-    /// The word on the command line.
-    public let name: String
-    /// One sentence for lists and for the command's own help.
-    public let summary: String
-    /// Further paragraphs of the command's own help.
-    public let discussion: String
-    let content: Content
-
-    enum Content: Sendable {
-        case subcommands([Command])
-        case action([ParameterForm], Run)
-    }
+    let name: String
+    let summary: String
+    let discussion: String
+    let subcommands: [Command]
+    let parameters: [ParameterForm]
+    /// Nil for a command that only groups others.
+    let run: Run?
 
     /// A command that does something.
     ///
     /// - Parameters:
+    ///   - summary: one sentence for lists and for the command's own help.
+    ///   - discussion: further paragraphs of the command's own help.
     ///   - parameters: options and flags in the order of the help; arguments in the order of the command line, optional
     ///     ones last.
     ///   - run: called with parameters that were all read without an error.
@@ -31,44 +28,16 @@ public struct Command<Context>: Sendable {
         _ name: String, _ summary: String, discussion: String = "", _ parameters: [any AnyParameter] = [],
         run: @escaping Run
     ) {
-        self.name = name
-        self.summary = summary
-        self.discussion = discussion
-        content = .action(parameters.map(\.form), run)
+        (self.name, self.summary, self.discussion, self.run) = (name, summary, discussion, run)
+        self.parameters = parameters.map(\.form)
+        subcommands = []
     }
 
     /// A command that only groups others.
     public init(_ name: String, _ summary: String, discussion: String = "", subcommands: [Command]) {
-        self.name = name
-        self.summary = summary
-        self.discussion = discussion
-        content = .subcommands(subcommands)
-    }
-
-    var subcommands: [Command] {
-        if case .subcommands(let commands) = content { commands } else { [] }
-    }
-
-    var parameters: [ParameterForm] {
-        if case .action(let parameters, _) = content { parameters } else { [] }
-    }
-}
-
-/// A command with the words that lead to it.
-struct CommandPath<Context>: Sendable {
-    private(set) var words: [String]
-    private(set) var command: Command<Context>
-
-    init(_ root: Command<Context>) {
-        words = [root.name]
-        command = root
-    }
-
-    func appending(_ subcommand: Command<Context>) -> CommandPath {
-        var path = self
-        path.words.append(subcommand.name)
-        path.command = subcommand
-        return path
+        (self.name, self.summary, self.discussion, self.subcommands) = (name, summary, discussion, subcommands)
+        parameters = []
+        run = nil
     }
 }
 
@@ -78,11 +47,12 @@ struct HelpText<Context> {
     /// Where the second column begins, counted from the first.
     private static var labelWidth: Int { 24 }
 
-    let path: CommandPath<Context>
+    /// The words that lead to the command.
+    let words: [String]
+    let command: Command<Context>
 
     /// The whole help, with a line break at its end.
     var text: String {
-        let command = path.command
         var sections = [Self.wrapped("OVERVIEW: " + command.summary)]
         if !command.discussion.isEmpty {
             sections += command.discussion.split(separator: "\n\n").map { Self.wrapped(String($0)) }
@@ -94,28 +64,27 @@ struct HelpText<Context> {
         add("OPTIONS", parameters.filter { $0.kind != .argument }.map(Self.row) + builtIn, to: &sections)
         add("SUBCOMMANDS", command.subcommands.map { ($0.name, $0.summary) }, to: &sections)
         if !command.subcommands.isEmpty {
-            let words = [path.words[0], "help"] + path.words.dropFirst() + ["<subcommand>"]
-            sections.append("  See '\(words.joined(separator: " "))' for detailed help.")
+            let path = [words[0], "help"] + words.dropFirst() + ["<subcommand>"]
+            sections.append("  See '\(path.joined(separator: " "))' for detailed help.")
         }
         return sections.joined(separator: "\n\n") + "\n"
     }
 
     /// The command with its parameters, in one line.
     var usage: String {
-        let words = path.words.joined(separator: " ")
-        guard path.command.subcommands.isEmpty else { return words + " <subcommand>" }
-        let forms = path.command.parameters
+        guard command.subcommands.isEmpty else { return (words + ["<subcommand>"]).joined(separator: " ") }
+        let forms = command.parameters
         let ordered = forms.filter { $0.kind != .argument } + forms.filter { $0.kind == .argument }
-        return ([words] + ordered.map(\.usage)).joined(separator: " ")
+        return (words + ordered.map(\.usage)).joined(separator: " ")
     }
 
     /// Two lines that stand below a usage error.
     var reminder: String {
-        "Usage: \(usage)\n  See '\(path.words.joined(separator: " ")) --help' for more information.\n"
+        "Usage: \(usage)\n  See '\(words.joined(separator: " ")) --help' for more information.\n"
     }
 
     private static func row(_ form: ParameterForm) -> (label: String, help: String) {
-        (form.shown, form.remark.isEmpty ? form.help : "\(form.help) \(form.remark)")
+        (form.shown, ([form.help] + form.remarks).joined(separator: " "))
     }
 
     private func add(_ title: String, _ rows: [(label: String, help: String)], to sections: inout [String]) {

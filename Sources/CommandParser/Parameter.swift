@@ -4,20 +4,15 @@ public struct Parameter<Value: Sendable>: AnyParameter {
     /// The value of the texts that were given; nil if they make none.
     let read: @Sendable ([String]) -> Value?
 
-    private init(
-        _ kind: ParameterForm.Kind, _ name: String, _ help: String,
-        requirement: @escaping @Sendable (String) -> String?, read: @escaping @Sendable ([String]) -> Value?
-    ) {
-        form = ParameterForm(kind: kind, name: name, help: help, requirement: requirement)
-        self.read = read
-    }
-
     private init<Element>(
         _ kind: ParameterForm.Kind, _ name: String, _ value: ValueForm<Element>, _ help: String,
-        read: @escaping @Sendable ([String]) -> Value?
+        isRequired: Bool = false, read: @escaping @Sendable ([String]) -> Value?
     ) {
-        self.init(kind, name, help, requirement: { value.read($0) == nil ? value.requirement : nil }, read: read)
-        if !value.values.isEmpty { form.remark = "(values: \(value.values.joined(separator: ", ")))" }
+        form = ParameterForm(
+            kind: kind, name: name, help: help, isRequired: isRequired,
+            requirement: { value.read($0) == nil ? value.requirement : nil })
+        if !value.values.isEmpty { form.remarks.append("(values: \(value.values.joined(separator: ", ")))") }
+        self.read = read
     }
 
     /// `--name value` or `--name=value`, with a value if it is not given.
@@ -25,7 +20,7 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         _ name: String, _ value: ValueForm<Value>, default standard: Value, help: String
     ) -> Self {
         var option = Self(.option, name, value, help) { $0.isEmpty ? standard : $0.last.flatMap(value.read) }
-        option.form.remark += (option.form.remark.isEmpty ? "" : " ") + "(default: \(value.show(standard)))"
+        option.form.remarks.append("(default: \(value.show(standard)))")
         return option
     }
 
@@ -38,9 +33,7 @@ public struct Parameter<Value: Sendable>: AnyParameter {
 
     /// An option that must be given.
     public static func required(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
-        var option = Self(.option, name, value, help) { $0.last.flatMap(value.read) }
-        option.form.isRequired = true
-        return option
+        Self(.option, name, value, help, isRequired: true) { $0.last.flatMap(value.read) }
     }
 
     /// An option that may be given any number of times.
@@ -54,14 +47,12 @@ public struct Parameter<Value: Sendable>: AnyParameter {
 
     /// An option without a value, off unless it is given.
     public static func flag(_ name: String, help: String) -> Self where Value == Bool {
-        Self(.flag, name, help, requirement: { _ in nil }, read: { !$0.isEmpty })
+        Self(.flag, name, .text, help) { !$0.isEmpty }
     }
 
     /// A value that is known by its place, and must be given.
     public static func argument(_ name: String, _ value: ValueForm<Value>, help: String) -> Self {
-        var argument = Self(.argument, name, value, help) { $0.last.flatMap(value.read) }
-        argument.form.isRequired = true
-        return argument
+        Self(.argument, name, value, help, isRequired: true) { $0.last.flatMap(value.read) }
     }
 
     /// A value that is known by its place, and may be left out.
@@ -76,6 +67,68 @@ public struct Parameter<Value: Sendable>: AnyParameter {
         var option = self
         option.form.takesHyphens = true
         return option
+    }
+}
+
+/// A ``Parameter``, whatever its values are.
+public protocol AnyParameter: Sendable {
+    var form: ParameterForm { get }
+}
+
+/// The part of a parameter that parser and help need.
+public struct ParameterForm: Sendable {
+    enum Kind: Hashable, Sendable {
+        case option, flag, argument
+    }
+
+    let kind: Kind
+    let name: String
+    let help: String
+    let isRequired: Bool
+    /// The requirement that a text does not meet; nil for a text that can be read.
+    let requirement: @Sendable (String) -> String?
+    /// In addition to `help`: the default, the values there are.
+    var remarks: [String] = []
+    var mayRepeat = false
+    /// Whether the word behind an option is its value even if it begins with a hyphen.
+    var takesHyphens = false
+
+    /// As a person writes it, for help and errors.
+    var shown: String {
+        switch kind {
+        case .option: "--\(name) <\(name)>"
+        case .flag: "--\(name)"
+        case .argument: "<\(name)>"
+        }
+    }
+
+    /// As a line of usage shows it.
+    var usage: String {
+        let repeated = mayRepeat ? " ..." : ""
+        return isRequired ? shown + repeated : "[\(shown)\(repeated)]"
+    }
+}
+
+/// The parameters of one call, checked.
+public struct ParsedArguments: Sendable {
+    /// By ``ParameterForm/shown``, which no two parameters of a command share.
+    private var texts: [String: [String]] = [:]
+
+    mutating func add(_ text: String, to form: ParameterForm) { texts[form.shown, default: []].append(text) }
+
+    func holds(_ form: ParameterForm) -> Bool { texts[form.shown] != nil }
+
+    /// Whether a flag was given.
+    public subscript(_ flag: Parameter<Bool>) -> Bool { holds(flag.form) }
+
+    /// A parameter's value.
+    ///
+    /// - Throws: a usage failure if the parameter is required, and the command does not declare it.
+    public subscript<Value>(_ parameter: Parameter<Value>) -> Value {
+        get throws(CommandFailure) {
+            guard let value = parameter.read(texts[parameter.form.shown] ?? []) else { throw .missing(parameter.form) }
+            return value
+        }
     }
 }
 
@@ -124,99 +177,4 @@ extension ValueForm where Value: RawRepresentable<String> & CaseIterable {
         return ValueForm(
             "one of \(words.joined(separator: ", "))", values: words, read: { Value(rawValue: $0) }, show: \.rawValue)
     }
-}
-
-/// A ``Parameter``, whatever its values are.
-public protocol AnyParameter: Sendable {
-    var form: ParameterForm { get }
-}
-
-/// The part of a parameter that parser and help need.
-public struct ParameterForm: Sendable {
-    enum Kind: Hashable, Sendable {
-        case option
-        case flag
-        case argument
-    }
-
-    let kind: Kind
-    let name: String
-    let help: String
-    /// The requirement that a text does not meet; nil for a text that can be read.
-    let requirement: @Sendable (String) -> String?
-    /// In addition to `help`: the default or the values there are.
-    var remark = ""
-    var isRequired = false
-    var mayRepeat = false
-    /// Whether the word behind an option is its value even if it begins with a hyphen.
-    var takesHyphens = false
-
-    /// As a person writes it, for help and errors.
-    var shown: String {
-        switch kind {
-        case .option: "--\(name) <\(name)>"
-        case .flag: "--\(name)"
-        case .argument: "<\(name)>"
-        }
-    }
-
-    /// As a line of usage shows it.
-    var usage: String {
-        let repeated = mayRepeat ? " ..." : ""
-        return isRequired ? shown + repeated : "[\(shown)\(repeated)]"
-    }
-}
-
-/// The parameters of one call, checked.
-public struct ParsedArguments: Hashable, Sendable {
-    /// By ``ParameterForm/shown``, which no two parameters of a command share.
-    private var texts: [String: [String]] = [:]
-
-    mutating func add(_ text: String, to form: ParameterForm) {
-        texts[form.shown, default: []].append(text)
-    }
-
-    func holds(_ form: ParameterForm) -> Bool { texts[form.shown] != nil }
-
-    /// Whether a flag was given.
-    public subscript(_ flag: Parameter<Bool>) -> Bool { holds(flag.form) }
-
-    /// A parameter's value.
-    ///
-    /// - Throws: a usage failure if the parameter is required, and the command does not declare it.
-    public subscript<Value>(_ parameter: Parameter<Value>) -> Value {
-        get throws(CommandFailure) {
-            guard let value = parameter.read(texts[parameter.form.shown] ?? []) else { throw .missing(parameter.form) }
-            return value
-        }
-    }
-}
-
-/// How a program ends. The numbers are those of sysexits(3) where it has one.
-public enum ExitStatus: Int32, Sendable, CaseIterable {
-    case done = 0
-    /// The command was understood and did not succeed.
-    case failed = 1
-    /// EX_USAGE: the command line is wrong.
-    case usage = 64
-    /// EX_CONFIG: the configuration is wrong; starting again does not help.
-    case configuration = 78
-}
-
-/// The end of a command that did not do what it was asked for.
-public struct CommandFailure: Error, Hashable, Sendable {
-    public let status: ExitStatus
-    /// One line for standard error; nil where the answer on standard output says it all.
-    public let message: String?
-
-    /// An end with a line that says why.
-    public init(_ status: ExitStatus, _ message: String?) {
-        self.status = status
-        self.message = message
-    }
-
-    /// A command line that cannot be meant. The program adds how the command is used.
-    public static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
-
-    static func missing(_ form: ParameterForm) -> CommandFailure { .usage("\(form.shown) is missing: \(form.help)") }
 }

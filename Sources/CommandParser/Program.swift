@@ -22,83 +22,58 @@ public struct Program<Context>: Sendable {
         _ arguments: [String], context: Context, output: (String) throws(CommandFailure) -> Void,
         errors: (String) -> Void
     ) -> ExitStatus {
-        do throws(UsageError<Context>) {
-            let invocation = try Parser.parse(arguments, root: root)
-            do throws(CommandFailure) {
-                try carryOut(invocation, context, output)
-                return .done
-            } catch {
-                guard error.status == .usage, case .run(_, _, let path) = invocation else {
-                    return report(error, reminder: "", to: errors)
-                }
-                return report(error, reminder: HelpText(path: path).reminder, to: errors)
+        var parser = Parser(arguments, root: root)
+        do throws(CommandFailure) {
+            switch try parser.parse() {
+            case .help: try output(parser.help.text)
+            case .version: try output(version + "\n")
+            case .run(let run, let arguments): try run(arguments, context)
             }
+            return .done
         } catch {
-            return report(error.failure, reminder: HelpText(path: error.path).reminder, to: errors)
+            let reminder = error.status == .usage ? parser.help.reminder : ""
+            if let message = error.message { errors("\(root.name): \(message)\n" + reminder) }
+            return error.status
         }
     }
-
-    private func carryOut(
-        _ invocation: Invocation<Context>, _ context: Context, _ output: (String) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
-        switch invocation {
-        case .help(let path): try output(HelpText(path: path).text)
-        case .version: try output(version + "\n")
-        case .run(let run, let arguments, _): try run(arguments, context)
-        }
-    }
-
-    private func report(_ failure: CommandFailure, reminder: String, to errors: (String) -> Void) -> ExitStatus {
-        if let message = failure.message { errors("\(root.name): \(message)\n" + reminder) }
-        return failure.status
-    }
-}
-
-/// A command line's wish.
-enum Invocation<Context> {
-    case help(CommandPath<Context>)
-    case version
-    case run(Command<Context>.Run, ParsedArguments, CommandPath<Context>)
-}
-
-/// A command line that is wrong, and the command that it was found wrong for.
-struct UsageError<Context>: Error {
-    let failure: CommandFailure
-    let path: CommandPath<Context>
 }
 
 /// Reads a command line from left to right.
 struct Parser<Context> {
-    private var words: ArraySlice<String>
-    private var path: CommandPath<Context>
-
-    /// - Parameter words: without the program's own name.
-    static func parse(
-        _ words: [String], root: Command<Context>
-    ) throws(UsageError<Context>) -> Invocation<Context> {
-        var parser = Parser(words: words[...], path: CommandPath(root))
-        do throws(CommandFailure) {
-            return try parser.parse()
-        } catch {
-            throw UsageError(failure: error, path: parser.path)
-        }
+    /// A command line's wish.
+    enum Invocation {
+        case help, version
+        case run(Command<Context>.Run, ParsedArguments)
     }
 
-    private mutating func parse() throws(CommandFailure) -> Invocation<Context> {
+    private var words: ArraySlice<String>
+    /// Of the command that the words so far lead to.
+    private(set) var help: HelpText<Context>
+
+    /// - Parameter words: without the program's own name.
+    init(_ words: [String], root: Command<Context>) {
+        self.words = words[...]
+        help = HelpText(words: [root.name], command: root)
+    }
+
+    mutating func parse() throws(CommandFailure) -> Invocation {
         // `help a b` is `a b --help`.
-        let asksForHelp = path.words.count == 1 && words.first == "help"
+        let asksForHelp = words.first == "help"
         if asksForHelp { words.removeFirst() }
-        while case .subcommands(let commands) = path.command.content {
-            guard let word = words.popFirst() else { return .help(path) }
-            if let builtIn = builtIn(word) { return builtIn }
-            guard let command = commands.first(where: { $0.name == word }) else { throw .unexpected(word) }
-            path = path.appending(command)
+        while !help.command.subcommands.isEmpty {
+            guard let word = words.popFirst() else { return .help }
+            if let builtIn = Self.builtIn(word) { return builtIn }
+            guard let command = help.command.subcommands.first(where: { $0.name == word }) else {
+                throw .unexpected(word)
+            }
+            help = HelpText(words: help.words + [word], command: command)
         }
         if asksForHelp {
             if let word = words.first { throw .unexpected(word) }
-            return .help(path)
+            return .help
         }
-        guard case .action(let parameters, let run) = path.command.content else { return .help(path) }
+        guard let run = help.command.run else { return .help }
+        let parameters = help.command.parameters
         var arguments = ParsedArguments()
         var positional = parameters.filter { $0.kind == .argument }[...]
         var takesOptions = true
@@ -106,7 +81,7 @@ struct Parser<Context> {
             if takesOptions, word == "--" {
                 takesOptions = false
             } else if takesOptions, word.hasPrefix("-"), word != "-" {
-                if let builtIn = builtIn(word) { return builtIn }
+                if let builtIn = Self.builtIn(word) { return builtIn }
                 try takeOption(word, of: parameters, into: &arguments)
             } else if let form = positional.popFirst() {
                 try Self.take(word, for: form, into: &arguments)
@@ -115,12 +90,12 @@ struct Parser<Context> {
             }
         }
         for form in parameters where form.isRequired && !arguments.holds(form) { throw .missing(form) }
-        return .run(run, arguments, path)
+        return .run(run, arguments)
     }
 
-    private func builtIn(_ word: String) -> Invocation<Context>? {
+    private static func builtIn(_ word: String) -> Invocation? {
         switch word {
-        case "--help", "-h": .help(path)
+        case "--help", "-h": .help
         case "--version": .version
         default: nil
         }
@@ -135,8 +110,7 @@ struct Parser<Context> {
         else { throw .usage("unknown option '\(CommandFailure.shown(String(parts.first ?? "")))'") }
         if form.kind == .flag {
             guard parts.count == 1 else { throw .usage("\(form.shown) takes no value") }
-            if !arguments.holds(form) { arguments.add("", to: form) }
-            return
+            return arguments.add("", to: form)
         }
         guard form.mayRepeat || !arguments.holds(form) else { throw .usage("--\(form.name) is given twice") }
         if parts.count == 2 {
@@ -160,17 +134,66 @@ struct Parser<Context> {
     }
 }
 
-extension CommandFailure {
+/// How a program ends. The numbers are those of sysexits(3) where it has one.
+public enum ExitStatus: Int32, Sendable, CaseIterable {
+    case done = 0
+    /// The command was understood and did not succeed.
+    case failed = 1
+    /// EX_USAGE: the command line is wrong.
+    case usage = 64
+    /// EX_CONFIG: the configuration is wrong; starting again does not help.
+    case configuration = 78
+}
+
+/// The end of a command that did not do what it was asked for.
+public struct CommandFailure: Error, Hashable {
+    public let status: ExitStatus
+    /// One line for standard error; nil where the answer on standard output says it all.
+    public let message: String?
+
+    /// An end with a line that says why.
+    public init(_ status: ExitStatus, _ message: String?) {
+        self.status = status
+        self.message = message
+    }
+
+    /// A command line that cannot be meant. The program adds how the command is used.
+    public static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
+
+    static func missing(_ form: ParameterForm) -> CommandFailure { .usage("\(form.shown) is missing: \(form.help)") }
+
+    static func unexpected(_ word: String) -> CommandFailure { .usage("unexpected argument '\(shown(word))'") }
+
     /// Longest piece of a command line that is repeated: evidence pasted in the place of a file is longer.
     private static let maxShown = 60
 
-    fileprivate static func unexpected(_ word: String) -> CommandFailure {
-        .usage("unexpected argument '\(shown(word))'")
+    /// A word of the command line in one line, cut if it is long.
+    static func shown(_ word: String) -> String {
+        let line = PrintableText.singleLine(String(word.unicodeScalars.prefix(maxShown)))
+        return word.unicodeScalars.count > maxShown ? line + "…" : line
+    }
+}
+
+/// Texts from outside on their way to a terminal.
+public enum PrintableText {
+    /// The text with every character replaced that could break a line or steer a terminal.
+    public static func singleLine(_ text: String) -> String {
+        var printable = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars { printable.append(scalar.breaksLines ? "\u{FFFD}" : scalar) }
+        return String(printable)
     }
 
-    /// A word of the command line in one line, cut if it is long.
-    fileprivate static func shown(_ word: String) -> String {
-        let line = PrintableText.singleLine(String(String.UnicodeScalarView(word.unicodeScalars.prefix(maxShown))))
-        return word.unicodeScalars.count > maxShown ? line + "…" : line
+    /// At most so many characters, the last of them `…` if some are missing.
+    public static func cut(_ text: String, to width: Int) -> String {
+        text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var breaksLines: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }

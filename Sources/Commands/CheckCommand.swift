@@ -30,7 +30,6 @@ enum CheckCommand {
         let results =
             kafka.results() + [ledger]
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
-            + inventory(configuration.apps)
         try context.output(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
         if let refusal { throw refusal }
         if results.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failed, nil) }
@@ -61,17 +60,6 @@ enum CheckCommand {
             return (CheckLine("ledger", .good, "\(id), \(try ledger.outbox(limit: 1000).count) owed"), nil)
         } catch {
             return (CheckLine("ledger", .failed, error.failure.message ?? ""), nil)
-        }
-    }
-
-    /// A worker refuses what it does not call.
-    private static func inventory(_ apps: ConfiguredApps) -> [CheckLine] {
-        apps.all.compactMap { app in
-            app.inventory.map { service in
-                CheckLine(
-                    "inventory service, \(app.app.bundleID)", .failed,
-                    "configured, and not called by this version: grantor run refuses it; \(service.url)")
-            }
         }
     }
 }
@@ -120,8 +108,7 @@ struct KafkaCheck {
                 + topics(description, configurations(of: present))
         } catch {
             return [
-                CheckLine(
-                    "broker", .failed, "\(settings.bootstrapServers) does not answer: \(settings.words(error))")
+                CheckLine("broker", .failed, "\(settings.bootstrapServers) does not answer: \(settings.words(error))")
             ]
         }
     }
@@ -131,14 +118,14 @@ struct KafkaCheck {
     func committed() -> [TopicPartition] {
         let topic = settings.topics[.submitted]
         guard case .present(let found)? = (try? description.get())?.topics[topic] else { return [] }
-        let partitions = (0..<Int32(clamping: found.count)).map { KafkaPartition(topic: topic, index: $0) }
+        let partitions = (0..<Int32(clamping: found.count)).map { TopicPartition(topic: topic, partition: $0) }
         let offsets = (try? cluster.committedOffsets(of: settings.groupID, in: partitions)) ?? [:]
-        return offsets.keys.sorted().map { TopicPartition(topic: $0.topic, partition: $0.index) }
+        return offsets.keys.sorted()
     }
 
     /// The properties of topics; none where the right to read them is missing.
     private func configurations(of names: [String]) -> [String: [String: String]] {
-        guard let answers = try? cluster.configurations(of: names) else { return [:] }
+        guard let answers = try? cluster.topicConfigurations(of: names) else { return [:] }
         return answers.compactMapValues { try? $0.get() }
     }
 

@@ -13,7 +13,6 @@ struct CommandContext: Sendable {
     /// Characters of a terminal's line; nil if answers do not go to a terminal.
     let width: Int?
     let now: @Sendable () -> Timestamp
-    /// Writes an answer.
     let output: @Sendable (String) throws(CommandFailure) -> Void
     let ledgers: LedgerOpener
     let cluster: @Sendable (KafkaSettings) -> any ClusterAdmin
@@ -32,16 +31,15 @@ protocol AppleCaller: Sendable {
 
 /// A cluster as commands look at it and make topics in it.
 protocol ClusterAdmin: Sendable {
-    /// All brokers and topics. Naming a topic would make some brokers create it.
     func describe() throws(KafkaError) -> KafkaClusterDescription
-    func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
-    /// The offsets that a group has committed, of those partitions that have one.
+    func topicConfigurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
     func committedOffsets(
-        of group: String, in partitions: [KafkaPartition]
-    ) throws(KafkaError) -> [KafkaPartition: Int64]
-    /// For each topic nil, or why it was not created.
-    func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
+        of group: String, in partitions: [TopicPartition]
+    ) throws(KafkaError) -> [TopicPartition: Int64]
+    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?]
 }
+
+extension KafkaAdmin: ClusterAdmin {}
 
 /// Options that several commands have, with the steps that they stand for.
 enum CommonOptions {
@@ -100,7 +98,6 @@ struct LedgerOpener: Sendable {
     /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
     let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
 
-    /// The ledger of the configuration.
     static let configured = LedgerOpener(
         exists: { settings throws(LedgerError) in
             switch settings {

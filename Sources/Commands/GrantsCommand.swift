@@ -47,7 +47,6 @@ enum GrantsCommand {
 /// A page of grants, for people and as JSON.
 struct GrantListing: Sendable {
     let rows: [GrantRow]
-    /// Where the next page begins; nil after the last.
     let next: Int64?
 
     /// Empty without a grant.

@@ -4,13 +4,11 @@ import Contract
 import FoundationEssentials
 import Glibc
 
-/// The form of an answer.
 enum AnswerFormat: Hashable, Sendable {
     /// For people; lines are cut to the width, nil leaves them whole.
     case text(width: Int?)
     case json
 
-    /// The answer, with a line break at its end.
     func render(json: JSONAnswer, text: (_ width: Int?) -> String) -> String {
         switch self {
         case .text(let width): text(width)
@@ -127,7 +125,6 @@ struct TextFields: Sendable {
 }
 
 extension TextFields {
-    /// The line above some fields.
     static func title(_ word: String, _ name: String) -> String { "\(word) \(PrintableText.singleLine(name))\n" }
 }
 

@@ -20,7 +20,7 @@ extension CommandContext {
         return CommandContext(
             environment: environment, width: Terminal.width(environment: environment),
             now: SQLiteLedgerConfiguration.wallClock, output: StandardOutput.write, ledgers: .configured,
-            cluster: { ConfiguredCluster($0, logger: logger) },
+            cluster: { KafkaAdmin(configuration: $0.client, logger: logger) },
             checkClients: { settings throws(CommandFailure) in try settings.checkClients() },
             apple: { settings throws(CommandFailure) in try HTTPSAppleCaller(settings, logger: logger) })
     }
@@ -118,31 +118,6 @@ extension TransportFailure {
         case .tooLarge: "the answer is too large"
         case .cancelled: "the call was given up"
         }
-    }
-}
-
-/// The cluster of the configuration.
-struct ConfiguredCluster: ClusterAdmin {
-    private let admin: KafkaAdmin
-
-    init(_ settings: KafkaSettings, logger: Logger) {
-        admin = KafkaAdmin(configuration: settings.client, logger: logger)
-    }
-
-    func describe() throws(KafkaError) -> KafkaClusterDescription { try admin.describe() }
-
-    func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
-        try admin.topicConfigurations(of: topics)
-    }
-
-    func committedOffsets(
-        of group: String, in partitions: [KafkaPartition]
-    ) throws(KafkaError) -> [KafkaPartition: Int64] {
-        try admin.committedOffsets(of: group, in: partitions)
-    }
-
-    func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
-        try admin.createTopics(topics)
     }
 }
 

@@ -4,8 +4,7 @@ import Contract
 import Ledger
 
 enum SubmissionsCommand {
-    private static let state = Parameter<SubmissionState>.required(
-        "state", .choice, help: "Those with this outcome.")
+    private static let state = Parameter<SubmissionState>.required("state", .choice, help: "Those with this outcome.")
     private static let cause = Parameter<String?>.option(
         "cause", causes, help: "Only those that failed or wait for this reason, such as no_answer.")
     private static let appOfOne = Parameter.required("app", .text, help: "The bundle id of its app.")
@@ -97,7 +96,6 @@ enum SubmissionsCommand {
 /// A page of submissions, for people and as JSON.
 struct SubmissionListing: Sendable {
     let rows: [SubmissionRow]
-    /// Where the next page begins; nil after the last.
     let next: Int64?
 
     func text(width: Int?) -> String {

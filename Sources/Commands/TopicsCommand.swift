@@ -55,7 +55,7 @@ enum TopicsCommand {
             case .present, .failed: false
             }
         }
-        let results = try cluster.create(
+        let results = try cluster.createTopics(
             missing.map { topic in
                 KafkaNewTopic(
                     name: names[topic], partitions: partitions, replicas: copies,

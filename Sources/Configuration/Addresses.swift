@@ -7,8 +7,7 @@ public struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     public let port: Int
 
-    /// An address whose parts are known.
-    public init(host: String, port: Int) {
+    init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
@@ -66,15 +65,6 @@ extension ValueForm<String> {
             return text.hasSuffix("/") ? String(text.dropLast()) : text
         }
     }
-
-    /// A URL of a service of the operator's own: `https`, or `http` to this host, where nobody can listen in.
-    static var serviceURL: Self {
-        ValueForm("an https URL without user name, password and query; http only to localhost") { text in
-            guard let parts = URLParts(text) else { return nil }
-            let isHere = ["localhost", "127.0.0.1", "[::1]", "::1"].contains(parts.host)
-            return parts.scheme == "https" || parts.scheme == "http" && isHere ? text : nil
-        }
-    }
 }
 
 extension ValueForm<ProxyURL> {
@@ -107,14 +97,12 @@ public struct ProxyURL: Hashable, Sendable, CustomStringConvertible {
 /// A URL without user name, password, query and fragment: there secrets stand, and URLs are printed.
 private struct URLParts {
     let scheme: String
-    let host: String
 
     init?(_ text: String) {
         guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host,
             !host.isEmpty, url.user == nil, url.password == nil, url.query == nil, url.fragment == nil
         else { return nil }
         self.scheme = scheme
-        self.host = host.lowercased()
     }
 }
 
@@ -122,7 +110,6 @@ public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
     /// A SQLite file on a local disk; a relative path starts at the working directory.
     case sqlite(path: String)
 
-    /// As a URL.
     public var description: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"

@@ -10,8 +10,6 @@ public struct ConfiguredApp: Hashable, Sendable {
     public let receipts: ReceiptMethod
     /// Nil if the app has no key; then nothing can be looked up.
     public let serverAPI: ServerAPIAccess?
-    /// Nil if events alone tell of the app's grants.
-    public let inventory: InventoryService?
 
     /// The app as verifying its purchases needs it. Each call makes one with tokens of its own, so keep it.
     public func makeRules() -> AppRules {
@@ -21,26 +19,12 @@ public struct ConfiguredApp: Hashable, Sendable {
     }
 }
 
-/// An app's access to the App Store Server API.
 public struct ServerAPIAccess: Hashable, Sendable {
     public let credentials: ServerAPICredentials
     /// This worker's part of the calls that Apple lets the app make: above 0, at most 1.
     public let share: Double
     /// Age from which on a signed transaction is looked up before it is granted; nil for never.
     public let confirmsSignedTransactionsOlderThan: Duration?
-}
-
-/// A platform's own service that is told of each of an app's grants before its event is published.
-public struct InventoryService: Hashable, Sendable {
-    /// `https`, or `http` to this host.
-    public let url: String
-    /// Each signs every call: one, or two while they are replaced.
-    public let secrets: [SecretText]
-    /// For one call.
-    public let timeout: Duration
-    public let maxCalls: Int
-    /// The authorities that the service's certificate may come from; nil for the system's.
-    public let caFile: CertificateFile?
 }
 
 /// The apps of the apps file, as they were when it was read. An unchanging value: a worker that reads the file again
@@ -73,7 +57,7 @@ public struct ConfiguredApps: Hashable, Sendable {
         var all: [ConfiguredApp] = []
         var byBundleID: [BundleID: ConfiguredApp] = [:]
         for entry in entries {
-            let app = try AppReading(entry, file: file).app()
+            let app = try AppReading(entry: entry, file: file).app()
             guard byBundleID.updateValue(app, forKey: app.app.bundleID) == nil else {
                 throw .refused(entry.place("bundleId"), requirement: "unlike that of any app before it")
             }
@@ -105,11 +89,6 @@ struct AppReading {
     /// The apps file, which paths are relative to.
     let file: String
 
-    init(_ entry: YAMLMapping, file: String) {
-        self.entry = entry
-        self.file = file
-    }
-
     func app() throws(ConfigurationError) -> ConfiguredApp {
         try entry.allow([
             "bundleId", "sharedSecretFiles", "receipts", "familySharing", "serverAPI",
@@ -132,20 +111,19 @@ struct AppReading {
         if receipts == .serverAPI, serverAPI == nil {
             throw .refused(entry.place("serverAPI"), requirement: "set, because receipts is serverAPI")
         }
-        return ConfiguredApp(
-            app: app, sharedSecrets: try sharedSecrets(), receipts: receipts, serverAPI: serverAPI,
-            inventory: try inventory())
+        // Its events must not be published before the service has heard of them.
+        guard !entry.names.contains("fulfillment") else {
+            throw .refused(entry.place("fulfillment"), requirement: "left out: this version calls no inventory service")
+        }
+        return ConfiguredApp(app: app, sharedSecrets: try sharedSecrets(), receipts: receipts, serverAPI: serverAPI)
     }
 
     private enum FamilySharing: String, CaseIterable {
-        case reject
-        case accept
+        case reject, accept
     }
 
     private enum SandboxWord: String, CaseIterable {
-        case accept
-        case reject
-        case users
+        case accept, reject, users
     }
 
     private func sandbox() throws(ConfigurationError) -> SandboxPolicy {
@@ -312,47 +290,5 @@ extension ValueForm<Double> {
             guard let share = Double(text), share > 0, share <= 1 else { return nil }
             return share
         }
-    }
-}
-
-extension AppReading {
-    /// Shorter secrets can be guessed from one signature.
-    static let leastSigningSecretBytes = 16
-    static let maxSigningSecrets = 2
-
-    /// An app's `fulfillment`: the inventory service that is told of its grants.
-    func inventory() throws(ConfigurationError) -> InventoryService? {
-        guard let service = try entry.mapping("fulfillment") else { return nil }
-        try service.allow(["url", "secretFiles", "timeout", "maxCalls", "caFile"])
-        let timeouts = Duration.milliseconds(100)...Duration.seconds(60)
-        return InventoryService(
-            url: try service.required("url", .serviceURL), secrets: try signingSecrets(service),
-            timeout: try service.value("timeout", .duration(timeouts)) ?? .seconds(5),
-            maxCalls: try service.value("maxCalls", .integer(1...1000)) ?? 50, caFile: try certificates(service))
-    }
-
-    private func certificates(_ service: YAMLMapping) throws(ConfigurationError) -> CertificateFile? {
-        guard let path = try service.text("caFile") else { return nil }
-        return try CertificateFile.read(TextFile.resolve(path, besides: file), namedBy: service.place("caFile"))
-    }
-
-    private func signingSecrets(_ service: YAMLMapping) throws(ConfigurationError) -> [SecretText] {
-        guard let paths = try service.texts("secretFiles"), (1...Self.maxSigningSecrets).contains(paths.count) else {
-            throw .refused(
-                service.place("secretFiles"), requirement: "a list of 1 or \(Self.maxSigningSecrets) files")
-        }
-        var secrets: [SecretText] = []
-        for (index, path) in paths.enumerated() {
-            let place = service.place("secretFiles", at: index)
-            let text = try SecretFile.read(path, besides: file, namedBy: place)
-            guard text.utf8.count >= Self.leastSigningSecretBytes, !text.contains(where: \.isNewline) else {
-                throw .refused(
-                    place,
-                    requirement: "a file that holds one secret, on one line of \(Self.leastSigningSecretBytes) bytes "
-                        + "or more")
-            }
-            secrets.append(SecretText(text))
-        }
-        return secrets
     }
 }

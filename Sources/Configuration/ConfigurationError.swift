@@ -2,105 +2,86 @@ import CommandParser
 
 /// Why the configuration cannot be used. The remedy is always the operator's: mend the place that is named, start
 /// again.
-///
-/// The description is one line that names the place and never a value, because a value may be a secret. Files are named
-/// by their paths.
-public enum ConfigurationError: Error, Hashable, Sendable {
+public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+    /// One line that names the place and never a value, because a value may be a secret. Files are named by their
+    /// paths.
+    public let description: String
+
+    private init(_ message: String) { description = PrintableText.singleLine(message) }
+
     /// A variable that begins with `GRANTOR_` and sets nothing: most likely a misspelt one.
-    case unknownVariable(String)
+    static func unknownVariable(_ name: String) -> Self {
+        Self("unknown environment variable \(name); docs/configuration.md has every setting")
+    }
+
     /// A member of a file that sets nothing.
-    case unknownMember(Place)
+    static func unknownMember(_ place: Place) -> Self {
+        Self("\(place) is unknown; docs/configuration.md has every name")
+    }
+
     /// A setting that the command needs has no value.
-    case missing(SettingName)
+    static func missing(_ name: SettingName) -> Self { Self("\(name) must be set") }
+
     /// A value is missing, or is something else than it has to be.
-    case refused(Place, requirement: String)
+    static func refused(_ place: Place, requirement: String) -> Self { Self("\(place) must be \(requirement)") }
+
     /// Two values contradict each other.
-    case contradiction(Place, Place, problem: String)
+    static func contradiction(_ one: Place, _ other: Place, problem: String) -> Self {
+        Self("\(one) and \(other) \(problem)")
+    }
+
     /// A file cannot be read, or is not of the kind that is needed.
     ///
-    /// The value `namedBy` names the file; nil for the command line.
-    case file(String, FileProblem, namedBy: Place?)
+    /// - Parameter place: the value that names the file; nil for the command line.
+    static func file(_ path: String, _ problem: FileProblem, namedBy place: Place?) -> Self {
+        Self("\(place.map { "\($0): " } ?? "")\(path): \(problem.text)")
+    }
+
     /// A file can be read and is not of its format.
-    case syntax(file: String, line: Int?, problem: String)
+    static func syntax(file: String, line: Int?, problem: String) -> Self {
+        Self("\(file)\(line.map { ":\($0)" } ?? ""): \(problem)")
+    }
 
     /// Where a value stands, or would have to.
-    public enum Place: Hashable, Sendable {
+    enum Place: Hashable, CustomStringConvertible {
         /// A setting that no file sets.
         case setting(SettingName)
         /// A member of a YAML file, such as `apps[0].sandbox.policy`; an empty path is the file as a whole.
         case member(file: String, line: Int?, path: String)
-    }
 
-    /// Why a file was refused.
-    public enum FileProblem: Hashable, Sendable {
-        case notThere
-        /// This user may read neither the file nor, perhaps, a folder on the way to it.
-        case forbidden
-        case folder
-        /// A pipe, a socket, a device or a terminal.
-        case special
-        case unreadable
-        case empty
-        case tooLarge(limit: Int)
-        case notText
-        /// The file begins with U+FEFF, which some editors write and none shows.
-        case byteOrderMark
-        case nulBytes
-        /// The file holds control or format characters other than line breaks and tabs.
-        case invisible
-        case blank
-        case noCertificate
-        /// The file holds certificates that cannot be trusted roots; the detail is a sentence.
-        case noRoots(detail: String)
-    }
-}
-
-extension ConfigurationError: CustomStringConvertible {
-    /// One line, even if the name of a file or a member has line breaks in it.
-    public var description: String { PrintableText.singleLine(message) }
-
-    private var message: String {
-        switch self {
-        case .unknownVariable(let name): "unknown environment variable \(name); docs/configuration.md has every setting"
-        case .unknownMember(let place): "\(place) is unknown; docs/configuration.md has every name"
-        case .missing(let name): "\(name) must be set"
-        case .refused(let place, let requirement): "\(place) must be \(requirement)"
-        case .contradiction(let one, let other, let problem): "\(one) and \(other) \(problem)"
-        case .file(let path, let problem, let place): "\(place.map { "\($0): " } ?? "")\(path): \(problem)"
-        case .syntax(let file, let line, let problem): "\(file)\(line.map { ":\($0)" } ?? ""): \(problem)"
+        var description: String {
+            switch self {
+            case .setting(let name): return "\(name)"
+            case .member(let file, let line, let path):
+                let start = "\(file)\(line.map { ":\($0)" } ?? "")"
+                return path.isEmpty ? start : "\(start): \(path)"
+            }
         }
     }
-}
 
-extension ConfigurationError.Place: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .setting(let name): return "\(name)"
-        case .member(let file, let line, let path):
-            let start = "\(file)\(line.map { ":\($0)" } ?? "")"
-            return path.isEmpty ? start : "\(start): \(path)"
-        }
-    }
-}
+    struct FileProblem: Hashable {
+        let text: String
 
-extension ConfigurationError.FileProblem: CustomStringConvertible {
-    public var description: String {
-        switch self {
-        case .notThere: "there is no such file"
-        case .forbidden: "this user may not read the file, or not enter its folder"
-        case .folder: "it is a folder, not a file"
-        case .special: "it is a pipe, a socket, a device or a terminal, not a file"
-        case .unreadable: "the file cannot be read"
-        case .empty: "the file is empty"
-        case .tooLarge(let limit): "the file is larger than \(limit) bytes"
-        case .notText: "the file is not UTF-8 text"
-        case .byteOrderMark: "the file begins with a byte order mark; save it as UTF-8 without one"
-        case .nulBytes: "the file has NUL bytes in it; save it as plain UTF-8 text"
-        case .invisible: "the file has characters in it that cannot be seen"
-        case .blank: "the file holds nothing but white space"
-        case .noCertificate: "the file holds no certificate in PEM"
-        case .noRoots(let detail): "the file cannot be used: \(detail)"
-        }
+        static let notThere = Self(text: "there is no such file")
+        /// Of a folder on the way to it, perhaps.
+        static let forbidden = Self(text: "this user may not read the file, or not enter its folder")
+        static let folder = Self(text: "it is a folder, not a file")
+        static let special = Self(text: "it is a pipe, a socket, a device or a terminal, not a file")
+        static let unreadable = Self(text: "the file cannot be read")
+        static let empty = Self(text: "the file is empty")
+        static let notText = Self(text: "the file is not UTF-8 text")
+        /// U+FEFF, which some editors write and none shows.
+        static let byteOrderMark = Self(text: "the file begins with a byte order mark; save it as UTF-8 without one")
+        static let nulBytes = Self(text: "the file has NUL bytes in it; save it as plain UTF-8 text")
+        /// Control or format characters other than line breaks and tabs.
+        static let invisible = Self(text: "the file has characters in it that cannot be seen")
+        static let blank = Self(text: "the file holds nothing but white space")
+        static let noCertificate = Self(text: "the file holds no certificate in PEM")
+
+        static func tooLarge(limit: Int) -> Self { Self(text: "the file is larger than \(limit) bytes") }
+
+        /// Certificates that cannot be trusted roots.
+        static func noRoots(detail: String) -> Self { Self(text: "the file cannot be used: \(detail)") }
     }
 }
 
@@ -126,7 +107,6 @@ public struct SettingName: Hashable, Sendable, CustomStringConvertible {
         return name
     }
 
-    /// Both names, for errors.
     public var description: String { "\(environmentName) (\(key) in the file)" }
 }
 

@@ -1,7 +1,6 @@
 public import AppStore
 import Glibc
 
-/// Small text files that a configuration is made of.
 enum TextFile {
     /// Reads a regular file whole.
     ///
@@ -59,7 +58,6 @@ enum TextFile {
             && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// At most so many bytes; nil if the file cannot be read.
     private static func bytes(of descriptor: Int32, upTo limit: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -104,9 +102,8 @@ enum SecretFile {
         do throws(ConfigurationError) {
             text = try TextFile.readPlain(resolved, maxBytes: maxBytes, namedBy: place)
         } catch {
-            guard case .file(_, .notThere, _) = error, !TextFile.beginsWithFolder(path, besides: file) else {
-                throw error
-            }
+            let isMissing = error == .file(resolved, .notThere, namedBy: place)
+            guard isMissing, !TextFile.beginsWithFolder(path, besides: file) else { throw error }
             let folder = file.lastIndex(of: "/").map { file[..<$0] } ?? "the working directory"
             throw .refused(
                 place, requirement: "the path of a file, absolute or relative to \(folder), and there is no such file")
@@ -128,10 +125,7 @@ enum SecretFile {
 public struct SecretText: Hashable, Sendable {
     private let text: String
 
-    /// Wraps a secret.
-    public init(_ text: String) {
-        self.text = text
-    }
+    public init(_ text: String) { self.text = text }
 
     /// The secret itself, for the one place that needs it.
     public func revealed() -> String { text }

@@ -15,7 +15,6 @@ public struct PropertiesFile: Hashable, Sendable {
     public let path: String
     public let properties: [String: Property]
 
-    /// Reads a file of properties.
     static func read(_ path: String, namedBy place: ConfigurationError.Place) throws(ConfigurationError) -> Self {
         // There are passwords among them, and librdkafka would read a value up to a NUL byte.
         try PropertiesFile(TextFile.readPlain(path, maxBytes: maxBytes, namedBy: place), path: path)

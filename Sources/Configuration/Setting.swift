@@ -1,6 +1,5 @@
 import CommandParser
 
-/// A setting as its row in the table of all, whatever its value is.
 protocol SettingRow: Sendable {
     var name: SettingName { get }
     /// The default, in Markdown.
@@ -22,28 +21,15 @@ struct Setting<Value: Sendable>: SettingRow {
     let read: Read
     /// The value where nothing sets it.
     let standard: @Sendable (SettingValues) throws(ConfigurationError) -> Value
-    private let show: @Sendable (Value) -> String
+    let show: @Sendable (Value) -> String
 
     func shown(_ values: SettingValues) throws(ConfigurationError) -> String { show(try values.value(self)) }
+}
 
-    private init(
-        _ key: String, documented: String, help: String, read: @escaping Read,
-        show: @escaping @Sendable (Value) -> String,
-        standard: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> Value
-    ) {
-        name = SettingName(key)
-        documentedDefault = documented
-        self.help = help
-        self.read = read
-        self.show = show
-        self.standard = standard
-    }
-
+extension Setting {
     /// A setting with one value as its default.
     init(_ key: String, _ form: ValueForm<Value>, default standard: Value, _ help: String) {
-        self.init(
-            key, documented: "`\(form.show(standard))`", help: help, read: form.reading, show: form.show,
-            standard: { _ in standard })
+        self.init(key, form, documented: "`\(form.show(standard))`", default: { _ in standard }, help)
     }
 
     /// A setting whose default follows from others.
@@ -52,15 +38,16 @@ struct Setting<Value: Sendable>: SettingRow {
         default standard: @escaping @Sendable (SettingValues) throws(ConfigurationError) -> Value, _ help: String
     ) {
         self.init(
-            key, documented: documented, help: help, read: form.reading, show: form.show, standard: standard)
+            name: SettingName(key), documentedDefault: documented, help: help, read: form.reading, standard: standard,
+            show: form.show)
     }
 
     /// A setting that every command that uses it needs.
     static func required(_ key: String, _ form: ValueForm<Value>, _ help: String) -> Setting {
         let name = SettingName(key)
         return Setting(
-            key, documented: "required", help: help, read: form.reading, show: form.show,
-            standard: { _ throws(ConfigurationError) in throw .missing(name) })
+            key, form, documented: "required",
+            default: { _ throws(ConfigurationError) in throw .missing(name) }, help)
     }
 
     /// A setting that may be left out.
@@ -69,23 +56,18 @@ struct Setting<Value: Sendable>: SettingRow {
     static func optional<Element>(
         _ key: String, _ form: ValueForm<Element>, absent: String, _ help: String
     ) -> Setting where Value == Element? {
-        let read = form.reading
-        return Setting(
-            key, documented: absent, help: help,
-            read: { text, place throws(ConfigurationError) in try read(text, place) },
-            show: { $0.map(form.show) ?? absent }, standard: { _ in nil })
+        file(key, absent: absent, help, read: form.reading, show: form.show)
     }
 
     /// A setting that names a file, which is read with the settings; it may be left out.
     static func file<Element>(
-        _ key: String, absent: String, _ help: String,
-        read: @escaping @Sendable (String, ConfigurationError.Place) throws(ConfigurationError) -> Element,
+        _ key: String, absent: String, _ help: String, read: @escaping Setting<Element>.Read,
         show: @escaping @Sendable (Element) -> String
     ) -> Setting where Value == Element? {
         Setting(
-            key, documented: absent, help: help,
-            read: { text, place throws(ConfigurationError) in try read(text, place) },
-            show: { $0.map(show) ?? absent }, standard: { _ in nil })
+            name: SettingName(key), documentedDefault: absent, help: help,
+            read: { text, place throws(ConfigurationError) in try read(text, place) }, standard: { _ in nil },
+            show: { $0.map(show) ?? absent })
     }
 }
 
@@ -136,14 +118,12 @@ public struct SettingValues: Sendable {
         return fileValues[name.key] == nil ? .default : .file
     }
 
-    /// Where the setting's value stands, for errors about it.
     func place(_ name: SettingName) -> ConfigurationError.Place {
         guard environment[name.environmentName] == nil, let value = fileValues[name.key] else { return .setting(name) }
         return value.place
     }
 }
 
-/// One setting as it may be shown.
 public struct SettingLine: Hashable, Sendable {
     public let name: SettingName
     /// The value in force; of secrets only that there are some.

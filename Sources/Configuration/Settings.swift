@@ -17,8 +17,7 @@ enum Settings {
 
     static let bootstrapServers = Setting.required(
         "kafka.bootstrapServers", .servers, "`host:port`, several separated by commas")
-    static let groupID = Setting(
-        "kafka.groupId", .name, default: "grantor", "workers of one group share the work")
+    static let groupID = Setting("kafka.groupId", .name, default: "grantor", "workers of one group share the work")
     static let groupInstanceID = Setting.optional(
         "kafka.groupInstanceId", .name, absent: "none",
         "a name for static membership, another for each worker, see [below](#static-membership)")
@@ -115,8 +114,7 @@ extension Settings {
     static func lines(_ values: SettingValues) throws(ConfigurationError) -> [SettingLine] {
         var lines: [SettingLine] = []
         for row in all {
-            lines.append(
-                SettingLine(name: row.name, value: try row.shown(values), source: values.source(row.name)))
+            lines.append(SettingLine(name: row.name, value: try row.shown(values), source: values.source(row.name)))
         }
         return lines
     }

@@ -42,7 +42,6 @@ public struct KafkaSettings: Hashable, Sendable {
     public let groupID: String
     /// A name for static membership; nil for none, or for the property's.
     public let groupInstanceID: String?
-    /// Nil if no file of properties is set.
     public let propertiesFile: PropertiesFile?
     public let topics: TopicNames
 
@@ -80,20 +79,16 @@ public struct TopicNames: Hashable, Sendable {
         self.names = names
     }
 
-    /// The name of a topic on the broker.
     public subscript(_ topic: Topic) -> String { names[topic] ?? topic.defaultName }
 }
 
 public struct AppleSettings: Sendable {
-    /// The whole URL.
     public let verifyReceiptProductionURL: String
-    /// The whole URL.
     public let verifyReceiptSandboxURL: String
     /// The base, without `/inApps` and without a slash at its end.
     public let serverAPIProductionURL: String
     /// The base, without `/inApps` and without a slash at its end.
     public let serverAPISandboxURL: String
-    /// Nil for no proxy.
     public let proxy: ProxyURL?
     /// The authorities that TLS connections are checked against; nil for the system's.
     public let caFile: CertificateFile?
@@ -104,7 +99,6 @@ public struct AppleSettings: Sendable {
     /// For a whole request, connecting included; never shorter than ``connectTimeout``.
     public let timeout: Duration
 
-    /// Reads the part of the configuration that says how Apple is reached.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         verifyReceiptProductionURL = try values.value(Settings.verifyReceiptProductionURL)
         verifyReceiptSandboxURL = try values.value(Settings.verifyReceiptSandboxURL)
@@ -125,8 +119,7 @@ public struct AppleSettings: Sendable {
             .contradiction(values.place(one.name), values.place(other.name), problem: problem)
         }
         guard connectTimeout <= timeout else {
-            throw contradict(
-                Settings.connectTimeout, Settings.timeout, "contradict: connecting is a part of the whole")
+            throw contradict(Settings.connectTimeout, Settings.timeout, "contradict: connecting is a part of the whole")
         }
         // A sandbox receipt that production's endpoint is asked about twice would never be decided.
         guard Self.comparable(verifyReceiptProductionURL) != Self.comparable(verifyReceiptSandboxURL) else {
@@ -149,7 +142,6 @@ public struct AppleSettings: Sendable {
 
 /// How much is under way at once, and for how long.
 public struct ProcessingSettings: Hashable, Sendable {
-    /// Most calls to Apple at once.
     public let maxCalls: Int
     /// Most bytes of records that are read and not complete.
     public let maxInFlightBytes: Int
@@ -174,7 +166,6 @@ public struct LogSettings: Hashable, Sendable {
     public let level: Logger.Level
     public let format: LineLogHandler.Format
 
-    /// Reads the part of the configuration that concerns logs.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         level = try values.value(Settings.logLevel)
         format = try values.value(Settings.logFormat)
@@ -182,7 +173,6 @@ public struct LogSettings: Hashable, Sendable {
 }
 
 extension LedgerSettings {
-    /// Reads the part of the configuration that says where the ledger is.
     public init(_ values: SettingValues) throws(ConfigurationError) {
         self = try values.value(Settings.ledgerURL)
     }

@@ -31,7 +31,6 @@ struct YAMLMapping {
         self.members = members
     }
 
-    /// The members' names, in the file's order.
     var names: [String] { members.map(\.name) }
 
     /// Where a member stands, or is missing.
@@ -75,13 +74,11 @@ struct YAMLMapping {
         return value
     }
 
-    /// The member's mapping; nil if it is absent.
     func mapping(_ name: String) throws(ConfigurationError) -> YAMLMapping? {
         guard let node = node(name), case .member(_, _, let path) = place(name) else { return nil }
         return try YAMLMapping(node, file: file, path: path)
     }
 
-    /// Whether the member is one value, not a list or a mapping.
     func isScalar(_ name: String) -> Bool {
         if case .scalar = node(name)?.content { true } else { false }
     }

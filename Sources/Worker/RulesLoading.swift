@@ -1,10 +1,10 @@
 import AppStore
-public import Configuration
+import Configuration
 import Contract
 import Processing
 
 /// Makes the core's rules of the apps file. Each reading is a snapshot with a version of its own.
-public struct RulesLoading: Sendable {
+struct RulesLoading: Sendable {
     let verifiers: SignatureVerifiers
     /// Apps that the ledger has granted for, or that were configured since the worker started. One of them that is
     /// missing from the apps file is missing by mistake.
@@ -13,17 +13,6 @@ public struct RulesLoading: Sendable {
     /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth
     /// of each stays unused, because several workers' seconds do not begin together.
     static let callsPerSecond: [Environment: Double] = [.production: 45, .sandbox: 4.5]
-
-    /// Why a worker may not run with these apps; nil if it may.
-    ///
-    /// An app whose service must hear first must not have its events published without the call.
-    public static func refusal(of apps: ConfiguredApps) -> String? {
-        let owing = apps.all.filter { $0.inventory != nil }.map(\.app.bundleID.rawValue).sorted()
-        guard let first = owing.first else { return nil }
-        let others = owing.count > 1 ? " and \(owing.count - 1) more" : ""
-        return "the apps file names a fulfillment service for \(first)\(others), and this version calls none: it would "
-            + "not hear of grants before their events. Take the entry out, or wait for the version that calls it"
-    }
 
     mutating func rules(_ apps: ConfiguredApps, version: Int) -> Rules {
         let all = apps.all.map { $0.makeRules() }

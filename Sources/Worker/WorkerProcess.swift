@@ -31,7 +31,6 @@ public struct WorkerProcess {
     /// - Throws: ``WorkerFailure``, which says how the process ends.
     public func run() throws(WorkerFailure) {
         // Before any other thread is there, so that all of them inherit it.
-        if let refusal = RulesLoading.refusal(of: configuration.apps) { throw .configuration(refusal) }
         ProcessSignals.block()
         let events: Mailbox<ProcessEvent>
         let signals: OwnerThread
@@ -96,12 +95,6 @@ public struct WorkerProcess {
     private func reload(_ rules: inout RulesLoading, version: Int) -> Rules? {
         do throws(ConfigurationError) {
             let apps = try ConfiguredApps(file: configuration.appsFile)
-            if let refusal = RulesLoading.refusal(of: apps) {
-                logger.error(
-                    "The apps file cannot be used; the one that was read before stays in force",
-                    metadata: ["cause": refusal])
-                return nil
-            }
             let next = rules.rules(apps, version: version)
             let missing = rules.known.subtracting(apps.all.map(\.app.bundleID)).map(\.rawValue).sorted()
             logger.notice(

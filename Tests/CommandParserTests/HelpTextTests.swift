@@ -79,7 +79,7 @@ struct HelpTextTests {
         let option = Parameter<String?>.option("authority-folder", .text, help: "Folder with keys.")
         let command = Command<Void>("c", "Does it.", [option]) { _, _ in }
         #expect(
-            HelpText(path: CommandPath(command)).text.contains(
+            HelpText(words: ["c"], command: command).text.contains(
                 "  --authority-folder <authority-folder>\n                          Folder with keys.\n"))
     }
 

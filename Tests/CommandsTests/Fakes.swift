@@ -24,9 +24,9 @@ struct FixedCluster: ClusterAdmin {
     var brokers = 3
     var topics: [String: KafkaClusterDescription.Topic] = [:]
     var properties: [String: [String: String]] = [:]
-    /// The failure of every call but ``create(_:)``.
+    /// The failure of every call but ``createTopics(_:)``.
     var failure: KafkaError?
-    var committed: [KafkaPartition: Int64] = [:]
+    var committed: [TopicPartition: Int64] = [:]
     var creationFailures: [String: KafkaError] = [:]
     let created = Created()
 
@@ -52,18 +52,18 @@ struct FixedCluster: ClusterAdmin {
         return KafkaClusterDescription(brokers: brokers, topics: topics)
     }
 
-    func configurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
+    func topicConfigurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
         if let failure { throw failure }
         return properties.filter { topics.contains($0.key) }.mapValues { .success($0) }
     }
 
     func committedOffsets(
-        of group: String, in partitions: [KafkaPartition]
-    ) throws(KafkaError) -> [KafkaPartition: Int64] {
+        of group: String, in partitions: [TopicPartition]
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
         committed.filter { partitions.contains($0.key) }
     }
 
-    func create(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
+    func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
         created.add(topics)
         return Dictionary(uniqueKeysWithValues: topics.map { ($0.name, creationFailures[$0.name]) })
     }

@@ -56,19 +56,6 @@ struct URLFormsTests {
         #expect(form.read("https://api.storekit.apple.com/inApps/v1") == nil)
     }
 
-    @Test("A service of the operator's own may be reached without TLS on this host only")
-    func services() {
-        let form = ValueForm<String>.serviceURL
-        for text in [
-            "https://inventory.example.com/grants", "http://localhost:9/", "http://127.0.0.1/a", "http://[::1]:9/",
-        ] {
-            #expect(form.read(text) == text)
-        }
-        for text in ["http://inventory.example.com/", "http://127.0.0.1.example.com/", "https://a/?token=x"] {
-            #expect(form.read(text) == nil)
-        }
-    }
-
     @Test("A proxy's password is revealed to the HTTP client alone")
     func proxies() throws {
         let proxy = try #require(ProxyURL("http://me:canary@proxy.example.com:3128"))
