@@ -207,19 +207,27 @@ extension World {
             life.sideAt = max(life.sideAt, now + .seconds(1))
             return events.insert(.input(life, .ledger(request.id, result)), due: life.sideAt)
         } else if isHealthy || !chance(options.lostReplies / 2) {
-            let done = execute(request.call)
+            let done = execute(request.call, of: life)
             if isHealthy || !chance(options.lostReplies / 2) { result = done }
         }
         after(random(50...500), .input(life, .ledger(request.id, result)))
     }
 
-    private func execute(_ call: LedgerRequest.Call) -> Result<LedgerAnswer, LedgerError> {
+    private func execute(_ call: LedgerRequest.Call, of life: Life) -> Result<LedgerAnswer, LedgerError> {
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
         switch call {
         case .note(let notes): witness.notes(notes, self)
         case .takeOver(let takeOvers): for takeOver in takeOvers { witness.takesOver(takeOver.ownership) }
         default: break
         }
-        return attempt { () throws(LedgerError) in try call.perform(on: connection) }
+        let done = attempt { () throws(LedgerError) in try call.perform(on: connection) }
+        // A mark that comes after its worker has ended, or has lost the partition, is left behind, too.
+        if case .mark(let marks) = call {
+            for number in marks.map(\.ownership.partition.partition)
+            where !life.isAlive || kafka.partitions[Int(number)].owner !== life {
+                leaveMark(of: life, on: number)
+            }
+        }
+        return done
     }
 }

@@ -226,7 +226,7 @@ extension World {
     }
 
     /// A worker that has ended, or has lost the partition, cannot take its mark back: the next owner counts it.
-    private func leaveMark(of life: Life, on partition: Int32) {
+    func leaveMark(of life: Life, on partition: Int32) {
         guard let offset = ledger.tables.marked(by: life.owner, of: SimulatedKafka.name(partition)) else { return }
         witness.endedWorker(Origin(topic: Script.topic, partition: partition, offset: offset))
     }
