@@ -4,10 +4,11 @@
 #     Tests/PlantedBugs/run.sh Ledger           all patches of a folder
 #     Tests/PlantedBugs/run.sh Ledger 14 18     those whose names begin so
 #     Tests/PlantedBugs/run.sh Simulation       the bugs that simulated fleets must notice
+#     Tests/PlantedBugs/run.sh Processing       bugs of the core that fleets meet too rarely
 #
-# A patch says in its head what is wrong with it (first line). In `Ledger` it names the suite that must notice ("Suite: …",
-# a filter of `swift test`); in `Simulation` one of SEEDS runs must break a promise. A patch that does not apply any more,
-# that does not build, or that nothing notices ends this with 1.
+# A patch says in its head what is wrong with it (first line). In `Ledger` and `Processing` it names the suite that must
+# notice ("Suite: …", a filter of `swift test`); in `Simulation` one of SEEDS runs must break a promise. A patch that does
+# not apply any more, that does not build, or that nothing notices ends this with 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,8 +23,11 @@ case $folder in
             Tests/LedgerSQLiteTests" ;;
     Simulation)
         parts="$below Sources/Processing Tools/Simulation Tools/Simulate" ;;
+    Processing)
+        parts="$below Sources/Processing Tests/ProcessingTests" ;;
     *)
-        parts="Sources Tools Tests" ;;
+        echo "no such folder of patches: $folder" >&2
+        exit 64 ;;
 esac
 swift=${SWIFT:-swift}
 
