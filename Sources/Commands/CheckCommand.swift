@@ -24,6 +24,9 @@ enum CheckCommand {
             header: ["KEY", "VALUE", "FROM"],
             rows: configuration.lines.map { [$0.name.key, $0.value, $0.source.rawValue] })
         try context.output(settings.text() + "\n")
+        if context.width != nil {
+            try context.output("Asking the brokers, the ledger and Apple; each has ten seconds to answer.\n\n")
+        }
         let apple = try context.apple(configuration.apple)
         let kafka = KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka))
         let (ledger, refusal) = ledger(configuration.ledger, kafka, context)

@@ -46,11 +46,15 @@ enum SubmissionsCommand {
         let listing = SubmissionListing(
             rows: rows, next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit))
         try context.output(arguments.format(context).render(json: listing.json) { listing.text(width: $0) })
+        if let app = query.bundleID, rows.isEmpty, try !bundleIDs(of: nil, arguments, context).contains(app) {
+            throw CommandFailure(
+                .failed, "no app \"\(PrintableText.singleLine(app.rawValue))\" is configured or has such submissions")
+        }
     }
 
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let id = SubmissionID(try arguments[id])
-        let bundleIDs = try bundleIDs(arguments, context)
+        let bundleIDs = try bundleIDs(of: try arguments[CommonOptions.app], arguments, context)
         let reports = try arguments.ledger(context) { ledger throws(LedgerError) in
             var reports: [SubmissionReport] = []
             for bundleID in bundleIDs {
@@ -82,11 +86,11 @@ enum SubmissionsCommand {
         try context.output("Submission \(name) is due now; a worker takes it within a minute.\n")
     }
 
-    /// The apps that are asked about; the empty one is that of malformed submissions.
+    /// The apps that are asked about: the one that is named, or all. The empty one is that of malformed submissions.
     private static func bundleIDs(
-        _ arguments: ParsedArguments, _ context: CommandContext
+        of app: String?, _ arguments: ParsedArguments, _ context: CommandContext
     ) throws(CommandFailure) -> [BundleID] {
-        if let app = try arguments[CommonOptions.app] { return [BundleID(app)] }
+        if let app { return [BundleID(app)] }
         return try arguments.configuration(context) { values throws(ConfigurationError) in
             try ConfiguredApps.bundleIDs(values) + [BundleID("")]
         }

@@ -43,6 +43,14 @@ struct SubmissionsCommandTests {
                 == "{\n  \"submissions\" : [\n\n  ]\n}\n")
     }
 
+    @Test("An empty list of an app that is not configured says so, because its name may be mistyped")
+    func unknownApp() {
+        let result = grantor("submissions list --state held --user nobody --app com.example.gmae")
+        #expect(result.errors == "grantor: no app \"com.example.gmae\" is configured or has such submissions\n")
+        #expect(result.status == .failed && result.output == "No submissions.\n")
+        #expect(grantor("submissions list --state held --user nobody --app com.example.game").status == .done)
+    }
+
     @Test("Without an app every app of the file is asked, and that of malformed submissions")
     func everyApp() {
         #expect(grantor("submissions show failed").status == .done)
