@@ -4,7 +4,6 @@
 /// A command is a value. Nothing is found by reflection, so all that a command line may hold stands in one place.
 public struct Command<Context>: Sendable {
     /// Carries the command out.
-    ///
     /// - Throws: how the program ends if not with ``ExitStatus/done``.
     public typealias Run = @Sendable (ParsedArguments, Context) throws(CommandFailure) -> Void
 
@@ -17,7 +16,6 @@ public struct Command<Context>: Sendable {
     let run: Run?
 
     /// A command that does something.
-    ///
     /// - Parameters:
     ///   - summary: one sentence for lists and for the command's own help.
     ///   - discussion: further paragraphs of the command's own help.

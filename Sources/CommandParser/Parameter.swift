@@ -122,7 +122,6 @@ public struct ParsedArguments: Sendable {
     public subscript(_ flag: Parameter<Bool>) -> Bool { holds(flag.form) }
 
     /// A parameter's value.
-    ///
     /// - Throws: a usage failure if the parameter is required, and the command does not declare it.
     public subscript<Value>(_ parameter: Parameter<Value>) -> Value {
         get throws(CommandFailure) {

@@ -13,7 +13,6 @@ public struct Program<Context>: Sendable {
     ///
     /// A wrong command line, and a failure of a command, become one line on standard error. Below a wrong command line
     /// stands how the command is used.
-    ///
     /// - Parameters:
     ///   - arguments: without the program's own name.
     ///   - output: takes help and version.

@@ -94,7 +94,6 @@ struct LedgerOpener: Sendable {
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
     /// Makes a ledger, or brings its schema up to date.
-    ///
     /// - Returns: the versions of the schema before and after; 0 where there was no ledger.
     let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
 

@@ -15,7 +15,6 @@ public enum GrantorProgram {
         version: "0.2.0")
 
     /// Carries a command line out, and ends the process with its exit code.
-    ///
     /// - Parameter arguments: without the program's own name.
     public static func main(_ arguments: [String]) -> Never {
         // A reader that closes a pipe early is no reason to die by a signal: the write fails, and the exit code says

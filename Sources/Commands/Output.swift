@@ -71,7 +71,6 @@ struct TextTable: Hashable, Sendable {
     private static let gap = "  "
 
     /// The table with a line break after each row, without spaces at the ends of lines.
-    ///
     /// - Parameter maxWidth: lines have at most so many characters; the widest columns give way first. Nil to leave
     ///   everything whole.
     func text(maxWidth: Int? = nil) -> String {
@@ -131,7 +130,6 @@ extension TextFields {
 /// The places that answers and failures go to.
 enum StandardOutput {
     /// Writes an answer.
-    ///
     /// - Throws: the end of a command whose answer nobody can read; without a line where a reader such as `head` has
     ///   closed the pipe, because it has read all that it wanted.
     static func write(_ text: String) throws(CommandFailure) {

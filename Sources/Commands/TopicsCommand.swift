@@ -106,7 +106,6 @@ enum TopicRequirements {
     }
 
     /// Holds a topic against what it needs.
-    ///
     /// - Parameters:
     ///   - properties: those in force, defaults included.
     ///   - brokers: how many there are; one alone cannot keep a second copy.

@@ -81,7 +81,6 @@ enum EvidenceInput: Hashable, Sendable {
     }
 
     /// The bytes of a file, or of standard input for `-`.
-    ///
     /// - Throws: for a file that cannot be read, and for more than the input topic takes.
     static func read(_ path: String) throws(CommandFailure) -> [UInt8] {
         // A person may have given the evidence itself in place of a file's name; it is longer than names are.

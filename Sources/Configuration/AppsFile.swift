@@ -42,7 +42,6 @@ public struct ConfiguredApps: Hashable, Sendable {
     }
 
     /// Reads an apps file, and the files that it names.
-    ///
     /// - Throws: for the first mistake. Callers that have apps already go on with them.
     public init(file: String) throws(ConfigurationError) {
         try self.init(file: file, namedBy: .setting(Settings.appsFile.name))

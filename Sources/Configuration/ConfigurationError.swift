@@ -31,7 +31,6 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     }
 
     /// A file cannot be read, or is not of the kind that is needed.
-    ///
     /// - Parameter place: the value that names the file; nil for the command line.
     static func file(_ path: String, _ problem: FileProblem, namedBy place: Place?) -> Self {
         Self("\(place.map { "\($0): " } ?? "")\(path): \(problem.text)")

@@ -3,7 +3,6 @@ import Glibc
 
 enum TextFile {
     /// Reads a regular file whole.
-    ///
     /// - Parameters:
     ///   - maxBytes: a larger file is refused without being held in memory.
     ///   - place: the value that names the file; nil for the command line.
@@ -92,7 +91,6 @@ enum SecretFile {
     /// Characters that no editor shows are refused, because they make another secret of one. So is a path that names no
     /// file. It may be the secret itself, written where its path belongs, so it is shown only if it begins with a
     /// folder that is there.
-    ///
     /// - Parameter path: absolute, or relative to the folder of `file`.
     static func read(
         _ path: String, besides file: String, namedBy place: ConfigurationError.Place

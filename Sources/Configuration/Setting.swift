@@ -51,7 +51,6 @@ extension Setting {
     }
 
     /// A setting that may be left out.
-    ///
     /// - Parameter absent: how its absence is shown.
     static func optional<Element>(
         _ key: String, _ form: ValueForm<Element>, absent: String, _ help: String
@@ -101,7 +100,6 @@ public struct SettingValues: Sendable {
     let fileValues: [String: FileValue]
 
     /// The setting's value, or its default.
-    ///
     /// - Throws: for a text of another form, for a file that it names and that cannot be read, and if the setting is
     ///   required and nothing sets it.
     func value<Value>(_ setting: Setting<Value>) throws(ConfigurationError) -> Value {

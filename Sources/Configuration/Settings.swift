@@ -130,7 +130,6 @@ extension Settings {
 
 extension SettingValues {
     /// Takes a process's variables and the texts of a file under them. No file that these name is read yet.
-    ///
     /// - Parameters:
     ///   - file: path of the YAML file; nil for none.
     ///   - environment: all variables of the process; only those that begin with `GRANTOR_` count.

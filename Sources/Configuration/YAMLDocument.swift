@@ -31,7 +31,6 @@ struct YAMLDocument: ~Copyable {
     private var events: YAMLEvents
 
     /// The root of a text; nil if there is nothing but comments.
-    ///
     /// - Parameter file: the path, for errors.
     static func read(_ text: String, file: String) throws(ConfigurationError) -> YAMLNode? {
         let events: YAMLEvents

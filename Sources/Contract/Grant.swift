@@ -112,7 +112,6 @@ public enum GrantedEvent {
     }
 
     /// Makes the event of a grant, ready to be published.
-    ///
     /// - Parameter repeatOf: The submission that asked for this copy of the event; nil for the grant's own submission.
     ///   It adds one header behind the others; key, value and all other headers are the same bytes.
     public static func event(of grant: Grant, repeatOf submission: SubmissionID? = nil) -> Event {

@@ -126,7 +126,6 @@ struct JSONCursor {
     }
 
     /// Evidence has kilobytes without any of these, so sixteen bytes are looked at together.
-    ///
     /// - Returns: where the first block begins that has one, or the last bytes that are less than a block.
     private func plainBlocks(from start: Int) -> Int {
         // The load is checked against the bounds, and every pattern of bits is sixteen bytes; so it is two numbers

@@ -67,7 +67,6 @@ public struct JSONWalk {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Begins before the first value of a text. A byte order mark in front is passed over, as RFC 8259 allows.
-    ///
     /// - Throws: if the bytes are not UTF-8.
     public init(_ bytes: [UInt8]) throws(JSONUnreadable) { try self.init(bytes, flaws: nil) }
 
@@ -89,7 +88,6 @@ public struct JSONWalk {
     }
 
     /// Walks through an object. The visitor takes what it wants of a member; the rest is passed over.
-    ///
     /// - Throws: if the next value is no object, or is damaged; the visitor's errors.
     public mutating func members(
         _ visit: (inout JSONWalk, Name) throws(JSONUnreadable) -> Void
@@ -107,14 +105,12 @@ public struct JSONWalk {
     }
 
     /// Where a name stands in a list; nil if it does not.
-    ///
     /// - Precondition: it is this walk that came to the name.
     public func index(of name: Name, in names: JSONNameList) -> Int? {
         name.text.withBytes(in: cursor.bytes) { names.index(of: $0) }
     }
 
     /// Walks through an array. The visitor takes what it wants of an element; the rest is passed over.
-    ///
     /// - Throws: if the next value is no array, or is damaged; the visitor's errors.
     public mutating func elements(
         _ visit: (inout JSONWalk) throws(JSONUnreadable) -> Void
@@ -186,7 +182,6 @@ public struct JSONWalk {
     }
 
     /// Says that the text is over.
-    ///
     /// - Throws: if something follows.
     public func end() throws(JSONUnreadable) {
         guard cursor.isAtEnd else { throw JSONUnreadable(reason: "text after the JSON object") }

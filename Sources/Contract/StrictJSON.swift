@@ -9,7 +9,6 @@ public struct StrictJSON: Sendable {
     public let flaws: [JSONFlaw]
 
     /// Reads a whole text. A byte order mark in front is passed over, as RFC 8259 allows.
-    ///
     /// - Throws: if it is not one JSON object in UTF-8, from its first byte to its last.
     public init(_ bytes: [UInt8]) throws(JSONUnreadable) {
         var walk = try JSONWalk(bytes, flaws: [])
@@ -70,7 +69,6 @@ extension StrictJSON {
         public var names: [String] { list.filter(\.standsOnce).map { $0.name.string(in: text) } }
 
         /// Takes a member.
-        ///
         /// - Returns: the rule that it breaks, if any. One that stands again is reported once.
         mutating func add(_ name: JSONString, _ value: JSONToken) -> JSONFlaw? {
             if let place = place(of: name) {

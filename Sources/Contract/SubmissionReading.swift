@@ -16,7 +16,6 @@ public enum SubmissionReading: Hashable, Sendable {
     ///
     /// Unknown members are ignored, absent and `null` are the same, a member that stands twice is an error. Evidence
     /// stays a part of the record's value.
-    ///
     /// - Parameter now: bounds ``Submission/receivedAt``, because producers' clocks may be ahead.
     public init(_ record: InputRecord, now: Timestamp) {
         guard let value = record.value else {

@@ -45,7 +45,6 @@ public struct HeadReader: Sendable {
     public mutating func append(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
     /// The head; nil if it is not complete.
-    ///
     /// - Throws: ``Refusal``; nothing behind the bytes can be understood then, and this reader is of no further use.
     public mutating func next() throws(Refusal) -> RequestHead? {
         while let line = try nextLine() {

@@ -17,7 +17,6 @@ public final class Listener: Sendable {
     public let port: Int
 
     /// Binds the first address of a host that can be bound.
-    ///
     /// - Parameters:
     ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     ///   - port: zero for any that is free.

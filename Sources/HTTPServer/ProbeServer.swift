@@ -23,7 +23,6 @@ public final class ProbeServer: Sendable {
     private let thread: OwnerThread
 
     /// Binds the address and starts to serve.
-    ///
     /// - Parameters:
     ///   - host: an address of this machine or a name of one; `0.0.0.0` and `::` are all of them.
     ///   - port: zero for any that is free.
@@ -188,7 +187,6 @@ private final class ProbeConnection {
     deinit { close(descriptor) }
 
     /// Goes on as far as the socket lets it, one read at a time: other connections have their turn.
-    ///
     /// - Returns: false if the connection is over.
     func advance(_ handler: (RequestHead) -> Reply) -> Bool {
         switch phase {
@@ -229,7 +227,6 @@ private final class ProbeConnection {
     }
 
     /// Reads once.
-    ///
     /// - Returns: false if the client's side has ended, or failed.
     private func receive(_ body: (UnsafeRawBufferPointer) -> Void) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in

@@ -28,7 +28,6 @@ public struct RequestHead: Hashable, Sendable {
     public private(set) var contentLength = 0
 
     /// The value of a field; nil if it is missing or stands there several times.
-    ///
     /// - Parameter name: in lower case.
     public subscript(_ name: String) -> String? {
         let found = fields.filter { $0.name == name }

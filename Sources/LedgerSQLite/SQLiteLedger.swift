@@ -23,7 +23,6 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     /// Whether anything is where the ledger should be.
-    ///
     /// - Throws: `.unusable` where this user can have no ledger, such as in a folder that is not there.
     public static func exists(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) -> Bool {
         try SQLiteOpening(configuration: configuration).isThere()

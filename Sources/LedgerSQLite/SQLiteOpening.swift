@@ -45,7 +45,6 @@ struct SQLiteOpening {
     let configuration: SQLiteLedgerConfiguration
 
     /// Whether a file is there.
-    ///
     /// - Throws: `.unusable` where this user can have no ledger. SQLite has one error for all of it.
     func isThere() throws(LedgerError) -> Bool {
         let path = configuration.path

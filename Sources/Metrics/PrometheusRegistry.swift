@@ -38,7 +38,6 @@ public final class PrometheusRegistry: Sendable {
     private let limit: Int
 
     /// An empty registry.
-    ///
     /// - Parameter limit: most series in all.
     public init(limit: Int = PrometheusRegistry.maxSeries) { self.limit = limit }
 
@@ -63,7 +62,6 @@ public final class PrometheusRegistry: Sendable {
     }
 
     /// Shows a value that its owner keeps anyway, such as the length of a queue.
-    ///
     /// - Parameter read: called on whichever thread renders; answers at once. The first one for a series stays.
     public func observe(
         _ declaration: GaugeDeclaration, _ labels: String..., reading read: @escaping @Sendable () -> Double

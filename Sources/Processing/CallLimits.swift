@@ -52,7 +52,6 @@ struct ConcurrencyLimiter: Sendable {
     var value: Int { Int(exact) }
 
     /// A call ended.
-    ///
     /// - Parameter inFlight: calls under way, this one included.
     mutating func ended(_ outcome: CallOutcome, took: Duration, inFlight: Int, at now: Instant) {
         switch outcome {

@@ -104,7 +104,6 @@ struct CircuitBreaker: Sendable {
     }
 
     /// Whether one more call may be made beside those under way.
-    ///
     /// - Parameters:
     ///   - limit: most calls at once by the other limits.
     ///   - isRetry: whether it is the first call of a retry. Retries leave one probe to first attempts, because they
@@ -125,7 +124,6 @@ struct CircuitBreaker: Sendable {
     }
 
     /// A call is made.
-    ///
     /// - Parameter isRetry: whether it is, or may be, made for a submission whose former attempt failed.
     mutating func began(isRetry: Bool, at now: Instant) -> Pass {
         all.begin(at: now)
@@ -175,7 +173,6 @@ struct CircuitBreaker: Sendable {
     }
 
     /// A call ended.
-    ///
     /// - Parameters:
     ///   - isRetry: whether it was made for a submission whose former attempt failed.
     ///   - took: how long the call itself took.

@@ -124,7 +124,6 @@ struct EndpointGate: Sendable {
     // MARK: Being away
 
     /// Whether submissions should not wait for it in memory.
-    ///
     /// - Parameter share: how many it may keep.
     func isAway(share: Int, at now: Instant) -> Bool {
         breaker.isAway || isSilent(share: share, at: now) || isTooSlow
@@ -229,7 +228,6 @@ struct EndpointGate: Sendable {
     }
 
     /// A call ended.
-    ///
     /// - Parameters:
     ///   - isRetry: whether an attempt for its submission failed before.
     ///   - unit: a random number in `0..<1`.

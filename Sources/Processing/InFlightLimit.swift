@@ -100,7 +100,6 @@ struct InFlightLimit: Sendable {
     }
 
     /// Raises the demand to what the limit has left, if that is worth a message to the consumer.
-    ///
     /// - Parameter undecided: records that wait for Apple, or may have to. They may fill the gates' part beside the due
     ///   rows, and demanded records may be more of them.
     mutating func raiseDemand(undecided: Int) -> Demand? {

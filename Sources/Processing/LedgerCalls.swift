@@ -150,7 +150,6 @@ struct LedgerCalls {
     }
 
     /// A call has its result.
-    ///
     /// - Returns: the call's purpose; nil for a dropped call.
     mutating func answered(_ id: RequestID) -> Purpose? {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
@@ -181,7 +180,6 @@ struct LedgerCalls {
     }
 
     /// Take-overs without a result are not made again as they are.
-    ///
     /// - Returns: what they were for.
     mutating func forgetUnsentTakeOvers() -> [[(place: Int, AssignmentID)]] {
         var forgotten: [[(place: Int, AssignmentID)]] = []

@@ -24,7 +24,6 @@ struct OffsetTracker: Sendable {
     var span: Int { records.count }
 
     /// Notes that a record was read.
-    ///
     /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made
     ///   anew or lost its end. The tracker is of no more use then.
     mutating func register(_ offset: Int64) -> UInt64? {
@@ -37,7 +36,6 @@ struct OffsetTracker: Sendable {
     }
 
     /// Notes that a record is complete; harmless for one that was before.
-    ///
     /// - Returns: whether the watermark moved.
     @discardableResult
     mutating func complete(_ number: UInt64) -> Bool {

@@ -53,7 +53,6 @@ struct RetryPolicy: Sendable {
     static let awayMost: Duration = .seconds(15 * 60)
 
     /// Takes the verdict of an attempt or a check.
-    ///
     /// - Parameters:
     ///   - endpoint: the endpoint that it waits for if it has to; where nobody was asked, that of a later question.
     ///   - isTroubled: whether the endpoint is in trouble with everybody's calls.
@@ -87,7 +86,6 @@ struct RetryPolicy: Sendable {
     }
 
     /// A doubting answer came.
-    ///
     /// - Returns: whether the doubt still lasts.
     static func doubted(
         _ cause: RetryCause, _ state: inout AttemptState, limit: Duration = doubtTime, wall: Timestamp

@@ -213,7 +213,6 @@ extension WorkerCore {
     /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
     ///
     /// A receipt's signature is looked at on its way there, because rows that Apple has signed are taken first.
-    ///
     /// - Parameter mayDecide: whether the signature is enough where the app's rules say that.
     mutating func waitInRetries(
         _ token: SubmissionToken, _ entry: RetryEntry, mayDecide: Bool = false, into actions: inout Actions

@@ -288,7 +288,6 @@ struct Samples {
     func rows(waitingFor endpoint: Endpoint) -> Int { last?.waiting.first { $0.endpoint == endpoint }?.rows ?? 0 }
 
     /// A sample is here.
-    ///
     /// - Parameter isIdle: whether this worker has nothing in flight.
     mutating func taken(_ measure: LedgerMeasure, isIdle: Bool) {
         let isQuiet =

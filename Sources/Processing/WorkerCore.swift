@@ -64,7 +64,6 @@ public struct WorkerCore: ~Copyable {
     var stopReason: StopReason?
 
     /// A core that has nothing to do yet. It needs ``Input/rules(_:)`` first.
-    ///
     /// - Parameter seed: of all its randomness: jitter, and the generations of take-overs. A worker draws it from the
     ///   system's randomness, because generations must never come twice; a simulation counts.
     public init(settings: CoreSettings, seed: UInt64) {

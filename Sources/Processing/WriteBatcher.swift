@@ -48,7 +48,6 @@ struct WriteBatcher {
     }
 
     /// Starts a batch, if it is time.
-    ///
     /// - Parameter flights: says whether a decision is still to be written.
     /// - Returns: the decisions of the batch, in order; nil if none starts.
     mutating func start(at now: Instant, in flights: Flights) -> (id: BatchID, tokens: [SubmissionToken])? {
@@ -83,7 +82,6 @@ struct WriteBatcher {
     }
 
     /// The batch under way was answered.
-    ///
     /// - Returns: its decisions, in order; nil for a batch that is not under way.
     mutating func ended(_ batch: BatchID) -> [SubmissionToken]? {
         guard id == batch else { return nil }

@@ -28,7 +28,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     public let bound: Int
 
     /// A mailbox whose owner waits for a descriptor that it has.
-    ///
     /// - Parameter bound: most messages that wait at once if every sender keeps its limits.
     @inlinable
     public init(bound: Int, wake: WakeDescriptor) {
@@ -38,7 +37,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// A mailbox with a descriptor of its own.
-    ///
     /// - Throws: ``ThreadingError/noDescriptor(errno:)``.
     @inlinable
     public convenience init(bound: Int) throws(ThreadingError) {
@@ -46,7 +44,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Leaves a message for the owner.
-    ///
     /// - Returns: false if the mailbox is closed; then the owner never sees the message, and the sender treats it as
     ///   failed.
     @inlinable
@@ -63,7 +60,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Leaves several messages for the owner, which stay together: one lock and at most one wake-up for all of them.
-    ///
     /// - Returns: false if the mailbox is closed; then the owner sees none of them.
     @inlinable
     @discardableResult
@@ -80,7 +76,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Takes all messages, oldest first. For the owner, after it has waited for ``wake`` (or drained it).
-    ///
     /// - Parameter buffer: receives the messages in place of its former content. Its memory goes to the mailbox in
     ///   exchange, so that neither side allocates in the long run; empty it (`removeAll(keepingCapacity: true)`) before
     ///   sleeping, or the messages live on in it.
@@ -94,7 +89,6 @@ public final class Mailbox<Message: Sendable>: Sendable {
     }
 
     /// Refuses every further message. Closing again does nothing.
-    ///
     /// - Returns: the messages that were posted and not taken; the owner fails them, too.
     @inlinable
     @discardableResult

@@ -24,7 +24,6 @@ public final class OwnerThread: Sendable {
     private let thread: Mutex<pthread_t?>
 
     /// Starts a thread that runs a body and ends with it.
-    ///
     /// - Parameters:
     ///   - name: the first 15 bytes are shown.
     ///   - stackSize: in bytes; rounded up to what the system takes.

@@ -45,7 +45,6 @@ public struct Poller: ~Copyable, Sendable {
     deinit { close(descriptor) }
 
     /// Watches a descriptor from now on.
-    ///
     /// - Parameter token: reported with it. Never give a closed descriptor's token to its successor: events of one wait
     ///   may name a descriptor that an earlier event of the same wait made its owner close.
     /// - Throws: ``ThreadingError/notWatched(errno:)``.
@@ -54,7 +53,6 @@ public struct Poller: ~Copyable, Sendable {
     }
 
     /// Changes the token and the directions that a watched descriptor is watched for.
-    ///
     /// - Throws: ``ThreadingError/notWatched(errno:)``.
     public func modify(_ descriptor: Int32, token: UInt64, for interest: Interest) throws(ThreadingError) {
         try control(EPOLL_CTL_MOD, descriptor, token, interest)
@@ -69,7 +67,6 @@ public struct Poller: ~Copyable, Sendable {
     /// Sleeps until a watched descriptor is ready or an instant has come (nil: never; the past: does not sleep).
     ///
     /// It may also end without any readiness before the instant, when a signal of the process interrupts it.
-    ///
     /// - Parameter readinesses: receives what is ready in place of its former content.
     public func wait(until deadline: Instant?, into readinesses: inout [Readiness]) {
         readinesses.removeAll(keepingCapacity: true)

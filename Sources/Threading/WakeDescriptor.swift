@@ -37,7 +37,6 @@ public final class WakeDescriptor: Sendable {
     }
 
     /// Sleeps until there is a signal, or an instant has come (nil: never), and drains.
-    ///
     /// - Returns: whether there was a signal.
     @discardableResult
     public func wait(until deadline: Instant? = nil) -> Bool {

@@ -141,7 +141,6 @@ public struct AppleRoutes: Sendable {
     private let serverAPI: [Environment: HTTPEndpoint]
 
     /// The endpoints of the configuration, and the proxy on the way to them.
-    ///
     /// - Throws: for URLs and a proxy that the HTTP client does not take.
     public init(_ settings: AppleSettings) throws(HTTPClientError) {
         let proxy: HTTPProxy? = if let proxy = settings.proxy { try HTTPProxy(url: proxy.revealed()) } else { nil }
@@ -164,7 +163,6 @@ public struct AppleRoutes: Sendable {
     }
 
     /// The configuration of a client for calls to Apple alone.
-    ///
     /// - Parameter maxCalls: most calls at once.
     public static func clientConfiguration(_ settings: AppleSettings, maxCalls: Int) -> HTTPClientConfiguration {
         var configuration = HTTPClientConfiguration()
@@ -177,7 +175,6 @@ public struct AppleRoutes: Sendable {
     }
 
     /// The HTTPS call that an Apple call is made by.
-    ///
     /// - Throws: for a path or a header that cannot be sent as it is.
     public func httpCall(_ call: AppleCall, token: UInt64) throws(HTTPClientError) -> HTTPCall {
         let body = call.bodyParts.isEmpty ? nil : HTTPBody(call.bodyParts)

@@ -163,7 +163,6 @@ struct LedgerOpening: Sendable {
 
     /// Makes a SQLite ledger if there is none, and waits until it is available. A worker that starts while its database
     /// restarts, or its disk is full, can only wait.
-    ///
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.
     func wait(

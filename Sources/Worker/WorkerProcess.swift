@@ -27,7 +27,6 @@ public struct WorkerProcess {
     }
 
     /// Runs until a signal stops it.
-    ///
     /// - Throws: ``WorkerFailure``, which says how the process ends.
     public func run() throws(WorkerFailure) {
         // Before any other thread is there, so that all of them inherit it.
@@ -187,7 +186,6 @@ enum OpenFiles {
 
     /// Raises the limit of open files to the most that the process may set, and warns if that is too little. A
     /// connection that cannot be opened looks like a target that is away.
-    ///
     /// - Parameter connections: most calls under way at once.
     static func allow(connections: Int, logger: Logger) {
         var limit = rlimit()

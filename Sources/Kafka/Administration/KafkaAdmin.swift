@@ -25,7 +25,6 @@ public struct KafkaAdmin: Sendable {
     /// The cluster's brokers, and those of its topics that the credentials may see.
     ///
     /// All topics are asked for: naming one would make some brokers create it.
-    ///
     /// - Throws: `transient` when no broker answers in time, configuration errors, `resourcesExhausted`.
     public func describe() throws(KafkaError) -> KafkaClusterDescription {
         try withClient { handle throws(KafkaError) in
@@ -38,7 +37,6 @@ public struct KafkaAdmin: Sendable {
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
-    ///
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer in
     ///   time, configuration errors.
     public func committedOffsets(
@@ -50,7 +48,6 @@ public struct KafkaAdmin: Sendable {
     }
 
     /// Runs `body` with a client of its own.
-    ///
     /// - Parameter forced: properties that win over the operator's.
     package func withClient<Value>(
         _ type: rd_kafka_type_t = RD_KAFKA_PRODUCER, forced: [String: String] = [:],
