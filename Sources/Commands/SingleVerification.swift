@@ -10,12 +10,6 @@ struct SingleVerification {
         let answer: String
     }
 
-    /// One step of the local check.
-    struct Check: Hashable {
-        /// `outcome` is `passed`, `failed` or `skipped`; `detail` holds no evidence, token or secret.
-        let check, outcome, detail: String
-    }
-
     /// A question makes fewer: its own limits bound it. Nothing but a mistake in it comes here.
     static let maxCalls = 200
 
@@ -61,17 +55,11 @@ struct SingleVerification {
     }
 
     /// The checks of the evidence that need no call, step by step.
-    func checks(of submission: Submission) -> [Check] {
+    func checks(of submission: Submission) -> [EvidenceCheck] {
         switch submission.evidence {
         case .transactionID: []
-        case .signedTransaction(let text):
-            verifiers.transactions.explain(text, now: now()).checks.map {
-                Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
-            }
-        case .receipt(let base64):
-            verifiers.receipts.explain(base64: base64).checks.map {
-                Check(check: $0.step.rawValue, outcome: $0.outcome.rawValue, detail: $0.detail)
-            }
+        case .signedTransaction(let text): verifiers.transactions.explain(text, now: now())
+        case .receipt(let base64): verifiers.receipts.explain(base64: base64)
         }
     }
 }
@@ -103,7 +91,7 @@ extension SingleVerification.Call {
 struct VerdictReport {
     let verdict: Verdict
     /// The local check, step by step.
-    let checks: [SingleVerification.Check]
+    let checks: [EvidenceCheck]
     /// The calls to Apple, in order.
     let calls: [SingleVerification.Call]
 
@@ -114,7 +102,10 @@ struct VerdictReport {
         var members = members
         members["checks"] = .list(
             checks.map {
-                .object(["check": .text($0.check), "outcome": .text($0.outcome), "detail": .text($0.detail)])
+                .object([
+                    "check": .text($0.step), "outcome": .word($0.outcome),
+                    "detail": $0.detail.isEmpty ? .absent : .text($0.detail),
+                ])
             })
         members["calls"] = .list(
             calls.map {

@@ -27,7 +27,9 @@ enum JSONToken: Sendable {
     /// Where it stands.
     case number(Range<Int>)
     case boolean(Bool)
-    case null, object, array
+    case null, object
+    /// Where it stands.
+    case array(Range<Int>)
 
     func value(in text: [UInt8]) -> JSONValue {
         switch self {

@@ -42,6 +42,20 @@ public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
 }
 
+/// The meaning of a call's result for its endpoint, whatever it means for the submission.
+public enum CallOutcome: Hashable, Sendable {
+    /// It answered. A refused key is an answer, too: one app's bad credentials must never stop another app.
+    case answered
+    /// It could not answer.
+    case failed
+    /// It could not answer, and fewer calls at once may help.
+    case overloaded
+    /// It asks not to be called for a while; nil where it does not say for how long.
+    case limited(wait: Duration?)
+    /// Nothing was learnt: no call was made, or it was given up on our side.
+    case unknown
+}
+
 /// Why there is no answer about the evidence yet. The raw values label metrics and logs and stand in rows of `retries`.
 public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     /// No connection, a timeout, a reset, a TLS fault: nothing was heard from Apple.

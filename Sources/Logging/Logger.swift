@@ -40,7 +40,7 @@ public struct Logger: Sendable {
         level: Level, _ message: @autoclosure () -> String, metadata: @autoclosure () -> Metadata = [:]
     ) {
         guard level >= logLevel else { return }
-        handler.log(LogEvent(level: level, label: label, message: message(), metadata: metadata()))
+        handler.log(level, label, message(), metadata())
     }
 }
 
@@ -76,24 +76,10 @@ extension Logger {
     }
 }
 
-public struct LogEvent: Hashable, Sendable {
-    public let level: Logger.Level
-    public let label: String
-    public let message: String
-    public let metadata: Logger.Metadata
-
-    public init(level: Logger.Level, label: String, message: String, metadata: Logger.Metadata = [:]) {
-        self.level = level
-        self.label = label
-        self.message = message
-        self.metadata = metadata
-    }
-}
-
 /// Takes the events of any number of loggers, from any thread, and keeps none of them waiting.
 public protocol LogHandler: Sendable {
     /// Writes an event; its logger has compared the level already.
-    func log(_ event: LogEvent)
+    func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata)
 }
 
 /// The handler and the level that loggers of this process begin with.
@@ -135,10 +121,9 @@ public struct LineLogHandler: LogHandler {
         self.write = write
     }
 
-    public func log(_ event: LogEvent) {
+    public func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
         let line = LogLine(
-            time: now(), level: event.level.rawValue, label: event.label, message: event.message,
-            fields: LogFields.bounded(event.metadata))
+            time: now(), level: level.rawValue, label: label, message: message, fields: LogFields.bounded(metadata))
         switch format {
         case .json: write(LogFormatter.json(line))
         case .text: write(LogFormatter.text(line))

@@ -1,3 +1,4 @@
+import Contract
 import Scheduling
 
 /// Limits the calls at once by their latency: fewer while they queue at Apple's, more when they do not. Pure.

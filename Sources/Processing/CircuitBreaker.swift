@@ -1,3 +1,4 @@
+import Contract
 import Scheduling
 
 /// Decides whether an endpoint is called at all. Pure: its inputs are the time and the results of calls.

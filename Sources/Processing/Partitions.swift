@@ -128,17 +128,16 @@ extension WorkerCore {
                 actions.assign.append(
                     Assignment(
                         id: assignment, partition: entry.partition,
-                        start: entry.readsOldest
-                            ? .oldest : Self.start(next: start.next, committed: entry.committed)))
+                        start: entry.readsOldest ? nil : Self.start(next: start.next, committed: entry.committed)))
             }
         }
     }
 
     /// Reading starts at the smaller of the ledger's offset and the group's; none counts as the oldest record. A ledger
     /// that has none although the group has was set back to a time before its first one.
-    static func start(next: Int64?, committed: Int64?) -> Assignment.Start {
-        guard let next, let committed else { return .oldest }
-        return .offset(min(next, committed))
+    static func start(next: Int64?, committed: Int64?) -> Int64? {
+        guard let next, let committed else { return nil }
+        return min(next, committed)
     }
 
     private mutating func own(_ place: Int, _ start: PartitionStart, into actions: inout Actions) {

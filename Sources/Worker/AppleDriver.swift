@@ -108,29 +108,16 @@ final class AppleDriver: Sendable {
             outcomes.map { pending.removeValue(forKey: $0.token) }
         }
         let now = Timestamp.now
-        let answered = zip(outcomes, waited).compactMap { outcome, waited -> Answered? in
+        let answered = zip(outcomes, waited).compactMap { call, waited -> Answered? in
             guard let waited else { return nil }
-            let (step, signal) = waited.question.received(AppStoreReply(outcome.result), to: waited.call, at: now)
+            let (step, outcome) = waited.question.received(AppStoreReply(call.result), to: waited.call, at: now)
             let took = Instant.now - waited.since
-            metrics.called(waited.call.endpoint, took: took, isAnswered: signal == .answered)
+            metrics.called(waited.call.endpoint, took: took, isAnswered: outcome == .answered)
             return Answered(
-                token: waited.token, result: AttemptResult(step), outcome: CallOutcome(signal, now: now), took: took,
-                fault: signal == .answered || signal == .unknown ? nil : Self.fault(outcome.result, step))
+                token: waited.token, result: AttemptResult(step), outcome: outcome, took: took,
+                fault: outcome == .answered || outcome == .unknown ? nil : Self.fault(call.result, step))
         }
         if !answered.isEmpty { core.post(.input(.answered(answered))) }
-    }
-}
-
-extension CallOutcome {
-    init(_ signal: EndpointSignal, now: Timestamp) {
-        self =
-            switch signal {
-            case .answered: .answered
-            case .failed: .failed
-            case .overloaded: .overloaded
-            case .limited(let until): .limited(wait: until.map { max(.zero, $0.since(now)) })
-            case .unknown: .unknown
-            }
     }
 }
 

@@ -25,15 +25,7 @@ struct KafkaConsumerDriver: ConsumerPort {
 
     func assign(_ assignments: [Assignment]) {
         consumer.assign(
-            assignments.map { assignment in
-                let start: KafkaStart.Offset =
-                    switch assignment.start {
-                    case .oldest: .oldest
-                    case .offset(let offset): .at(offset)
-                    }
-                return KafkaStart(
-                    assignment.partition, from: start, assignmentID: assignment.id.rawValue)
-            })
+            assignments.map { KafkaStart($0.partition, from: $0.start, assignmentID: $0.id.rawValue) })
     }
 
     func unassign(_ partitions: [TopicPartition]) { consumer.unassign(partitions) }

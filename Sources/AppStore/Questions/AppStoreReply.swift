@@ -28,19 +28,7 @@ public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
     case cancelled
 }
 
-/// The state of an endpoint that a call shows, whatever it says about the submission.
-public enum EndpointSignal: Hashable, Sendable {
-    /// It answered. A refused key is an answer, too: one app's bad credentials must never stop another app.
-    case answered
-    /// It could not answer.
-    case failed
-    /// It could not answer, and fewer calls at once may help.
-    case overloaded
-    /// It asks not to be called before the given moment; nil where it does not say until when.
-    case limited(until: Timestamp?)
-    /// Nothing was learnt: no call was made, or it was given up on our side.
-    case unknown
-
+extension CallOutcome {
     /// - Parameters:
     ///   - verdict: The conclusion from the reply, if it was the end: a 200 can hold "try later" (21005, 21009 and
     ///     others) or no answer at all (HTML, or cut off).
@@ -57,14 +45,15 @@ public enum EndpointSignal: Hashable, Sendable {
             case .retry(.noAnswer, _), .retry(.temporarilyUnable, _): self = .failed
             default: self = .answered
             }
-        case .response(429, let retryAfter, _): self = .limited(until: RetryAfter.moment(retryAfter, now: now))
-        case .response(let status, _, _): self = Self.signal(ofHTTPStatus: status, from: service)
+        case .response(429, let retryAfter, _):
+            self = .limited(wait: RetryAfter.moment(retryAfter, now: now)?.since(now))
+        case .response(let status, _, _): self = Self.outcome(ofHTTPStatus: status, from: service)
         }
     }
 
     /// verifyReceipt sends 200 with every answer, so an intermediary sends any other status. It is a failure unless it
     /// concerns this request alone. The App Store Server API answers with 4xx.
-    private static func signal(ofHTTPStatus status: Int, from service: Endpoint.Service) -> EndpointSignal {
+    private static func outcome(ofHTTPStatus status: Int, from service: Endpoint.Service) -> CallOutcome {
         switch status {
         case 400, 413...414, 431: .answered
         case 408, 503...504: .overloaded

@@ -6,7 +6,7 @@ public import Contract
 ///
 ///     switch question.call(at: now) {
 ///     case .send(let call):                                       // over HTTPS
-///         let (step, signal) = question.received(reply, to: call, at: now)
+///         let (step, outcome) = question.received(reply, to: call, at: now)
 ///     case .concluded(let verdict):                               // there is nothing to send
 ///     }
 ///
@@ -33,13 +33,13 @@ public struct AppleQuestion: Sendable {
     /// - Parameters:
     ///   - call: The call that was made.
     ///   - now: Wall-clock time, for moments that Apple names relative to it.
-    /// - Returns: the next step, and the state of the endpoint that the reply shows.
+    /// - Returns: the next step, and what the reply means for the endpoint.
     public func received(
         _ reply: AppStoreReply, to call: AppleCall, at now: Timestamp
-    ) -> (step: QuestionStep, signal: EndpointSignal) {
+    ) -> (step: QuestionStep, outcome: CallOutcome) {
         let step = state.received(reply, to: call, at: now)
         let verdict: Verdict? = if case .verdict(let verdict) = step { verdict } else { nil }
-        return (step, EndpointSignal(reply, from: endpoint.service, concluded: verdict, now: now))
+        return (step, CallOutcome(reply, from: endpoint.service, concluded: verdict, now: now))
     }
 
     /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.

@@ -12,6 +12,18 @@ extension JSONWalk {
     }
 }
 
+extension StrictJSON.Members {
+    /// A member's text, whether Apple sent a string, a number or a boolean; nil if it is absent, empty, null or has
+    /// parts.
+    func lenientText(_ name: String) -> String? {
+        switch self[name] {
+        case .string(let text), .number(let text): text.isEmpty ? nil : text
+        case .boolean(let flag): String(flag)
+        case .null, .object, .array, nil: nil
+        }
+    }
+}
+
 /// The members that count, found by their names.
 struct MemberNames<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
     private let members = Array(Member.allCases)

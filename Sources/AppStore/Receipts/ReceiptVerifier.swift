@@ -140,23 +140,23 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
 }
 
 /// The checks of a receipt, in this order; the first failure ends them. Reports show the raw values.
-public enum ReceiptStep: String, Sendable, CaseIterable {
+enum ReceiptStep: String, CaseIterable {
     case form, signer, certificates, validity, digest, signature, environment, purchases
 }
 
 extension ReceiptVerifier {
     /// The checks that granting a receipt makes, each with how it ended.
     /// - Parameter base64: in any of the forms that ``ReceiptText`` takes.
-    public func explain(base64: EvidenceText) -> EvidenceReport<ReceiptStep> {
+    public func explain(base64: EvidenceText) -> [EvidenceCheck] {
         let receipt: AppReceipt
         do throws(AppReceiptError) {
             receipt = try AppReceipt.parse(base64: base64)
         } catch {
-            return EvidenceReport(failure: (.form, error.detail)) { _ in "" }
+            return EvidenceCheck.all(failure: (ReceiptStep.form, error.detail))
         }
         var failure = receipt.failureOfContents
         do throws(ReceiptSignatureError) { try verify(receipt) } catch { failure = (error.step, error.detail) }
-        return EvidenceReport(failure: failure) { $0.passed(by: receipt) }
+        return EvidenceCheck.all(failure: failure)
     }
 }
 
@@ -187,21 +187,5 @@ extension AppReceipt {
         let lacking = purchaseSets.count { ReceiptPurchase($0)?.purchase(in: environment) == nil }
         guard lacking > 0 else { return nil }
         return (.purchases, "\(lacking) of \(purchaseSets.count) purchases in it lack what a grant needs.")
-    }
-}
-
-extension ReceiptStep {
-    /// One sentence on a receipt that passed.
-    fileprivate func passed(by receipt: AppReceipt) -> String {
-        switch self {
-        case .form: "A PKCS#7 container of \(receipt.signedData.payload.count) bytes of receipt attributes."
-        case .signer: "It names one signer."
-        case .certificates: "They lead to a pinned root and are for App Store data."
-        case .validity: "Made at \(receipt.createdAt?.rfc3339 ?? ""), when the certificates were valid."
-        case .digest: "The digest is one that Apple signed at that time."
-        case .signature: "The certified key signed what the receipt holds."
-        case .environment: "It is of the App Store or its sandbox."
-        case .purchases: "Of its purchases, which are \(receipt.purchaseSets.count), all have what a grant needs."
-        }
     }
 }

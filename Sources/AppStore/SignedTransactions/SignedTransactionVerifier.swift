@@ -45,7 +45,7 @@ public final class SignedTransactionVerifier: Sendable {
     }
 
     /// The same checks, each with how it ended, for people.
-    public func explain(_ text: EvidenceText, now: Timestamp) -> EvidenceReport<SignedTransactionStep> {
+    public func explain(_ text: EvidenceText, now: Timestamp) -> [EvidenceCheck] {
         var failure: (step: SignedTransactionStep, detail: String)?
         do throws(SignedTransactionError) {
             if case .failure(let lacking) = try verify(text, now: now).purchase {
@@ -54,7 +54,7 @@ public final class SignedTransactionVerifier: Sendable {
         } catch {
             failure = (SignedTransactionStep(failedBy: error), error.detail)
         }
-        return EvidenceReport(failure: failure) { $0.passed(by: text) }
+        return EvidenceCheck.all(failure: failure)
     }
 
     /// The key of a header that is not known.
@@ -230,7 +230,7 @@ struct SignedTransactionHeader: Sendable {
         guard header.flaws.isEmpty else { throw .headerUnreadable }
         guard header.members["alg"] == .string(Self.algorithm) else { throw .wrongAlgorithm }
         guard Self.refused.isDisjoint(with: header.members.names) else { throw .headerRefused }
-        guard header.members["x5c"] == .array, let chain = Self.certificates(in: json), chain.count == Self.count else {
+        guard let chain = header.members.texts(of: "x5c", most: Self.count), chain.count == Self.count else {
             throw .wrongCertificateCount
         }
         guard chain.allSatisfy({ $0.utf8.count <= Self.maxCertificateText }) else { throw .chain(.tooLarge) }
@@ -245,28 +245,4 @@ struct SignedTransactionHeader: Sendable {
 
     /// Longest text of a certificate: `x5c` has the standard alphabet, padded (RFC 7515, section 4.1.6).
     private static let maxCertificateText = (ChainVerifier.maxCertificateBytes + 2) / 3 * 4
-
-    /// The texts in the array `x5c` of an object; nil if something else is among them.
-    private static func certificates(in json: [UInt8]) -> [String]? {
-        var texts: [String] = []
-        var isOfTexts = true
-        do throws(JSONUnreadable) {
-            var walk = try JSONWalk(json)
-            try walk.members { walk, name throws(JSONUnreadable) in
-                guard walk.index(of: name, in: chainName) != nil else { return }
-                try walk.elements { walk throws(JSONUnreadable) in
-                    guard case .string(let text) = try walk.scalar(), texts.count <= count else {
-                        isOfTexts = false
-                        return
-                    }
-                    texts.append(text)
-                }
-            }
-        } catch {
-            return nil
-        }
-        return isOfTexts ? texts : nil
-    }
-
-    private static let chainName = JSONNameList(["x5c"])
 }

@@ -1,3 +1,4 @@
+internal import CLibrdkafka
 internal import Contract
 internal import Scheduling
 
@@ -105,4 +106,109 @@ struct OffsetCommits {
 
     /// The other partitions are another member's: a commit for them would overwrite its own.
     mutating func drop(except granted: Set<TopicPartition>) { waiting = waiting.filter { granted.contains($0.key) } }
+}
+
+/// The partitions that the group has granted to this member, and the subset that is read. Pure: events in, calls out.
+///
+/// The group grants a partition and is answered at once. Reading begins later, when the owner of this consumer has
+/// taken the partition over in the ledger and says where to start. Three rules of librdkafka determine the calls. The
+/// eager protocol knows `assign` only, which replaces everything. The cooperative protocol knows the incremental calls
+/// only. One partition that was not added makes the removal of all fail.
+struct PartitionAssignment {
+    enum Call: Equatable {
+        /// `rd_kafka_assign` with these and no others, each from its offset.
+        case replace([TopicPartition: Int64])
+        /// `rd_kafka_assign` without a list: the answer to a revocation under the eager protocol.
+        case unassign
+        /// `rd_kafka_incremental_assign`.
+        case add([TopicPartition: Int64])
+        /// `rd_kafka_incremental_unassign`.
+        case remove([TopicPartition])
+    }
+
+    struct Reading: Equatable {
+        let assignmentID: UInt64
+        /// The next offset to be handed over; negative until the first record if the start is the oldest one.
+        var next: Int64
+        /// librdkafka has said that the offset was out of range; the next record's offset tells which way.
+        var isReset = false
+    }
+
+    private(set) var granted: Set<TopicPartition> = []
+    private(set) var readings: [TopicPartition: Reading] = [:]
+
+    /// The group grants partitions: all there are (eager) or further ones (incremental).
+    /// - Returns: the answer that is due at once.
+    mutating func grant(_ partitions: [TopicPartition], isIncremental: Bool) -> Call {
+        guard isIncremental else {
+            granted = Set(partitions)
+            readings = [:]
+            return .replace([:])
+        }
+        granted.formUnion(partitions)
+        return .add([:])
+    }
+
+    /// The group takes partitions away: all (eager) or some (incremental).
+    /// - Returns: the answer that is due at once.
+    mutating func revoke(_ partitions: [TopicPartition], isIncremental: Bool) -> Call {
+        guard isIncremental else {
+            granted = []
+            readings = [:]
+            return .unassign
+        }
+        granted.subtract(partitions)
+        let removed = partitions.filter { readings.removeValue(forKey: $0) != nil }
+        return .remove(removed.sorted())
+    }
+
+    /// Begins to read granted partitions from an offset, those too that are read already. Others are left out: the
+    /// group has taken them away meanwhile.
+    /// - Returns: the calls to make, in this order.
+    mutating func start(_ starts: [KafkaStart], isIncremental: Bool) -> [Call] {
+        let valid = starts.filter { granted.contains($0.partition) }
+        guard !valid.isEmpty else { return [] }
+        var again: [TopicPartition] = []
+        var offsets: [TopicPartition: Int64] = [:]
+        for start in valid {
+            let first = start.offset ?? Int64(RD_KAFKA_OFFSET_BEGINNING)
+            let reading = Reading(assignmentID: start.assignmentID, next: first)
+            if readings.updateValue(reading, forKey: start.partition) != nil { again.append(start.partition) }
+            offsets[start.partition] = reading.next
+        }
+        guard isIncremental else { return [.replace(readings.mapValues(\.next))] }
+        return (again.isEmpty ? [] : [.remove(again.sorted())]) + [.add(offsets)]
+    }
+
+    /// Ends the reading of partitions, which stay granted.
+    mutating func stop(_ partitions: [TopicPartition], isIncremental: Bool) -> [Call] {
+        let stopped = partitions.filter { readings.removeValue(forKey: $0) != nil }
+        guard !stopped.isEmpty else { return [] }
+        return isIncremental ? [.remove(stopped.sorted())] : [.replace(readings.mapValues(\.next))]
+    }
+
+    /// Notes how far a partition's records were handed over.
+    mutating func advance(_ partition: TopicPartition, to next: Int64) {
+        readings[partition]?.next = next
+        readings[partition]?.isReset = false
+    }
+
+    /// librdkafka has found a partition's offset out of range and reads on from the oldest record.
+    mutating func reset(_ partition: TopicPartition) { readings[partition]?.isReset = true }
+
+    enum Arrival: Equatable {
+        case inOrder
+        /// Records before it were deleted before they were read.
+        case afterGone(Range<Int64>)
+        /// The topic's offsets begin anew: it was made again, or lost its end.
+        case wentBack(expected: Int64)
+    }
+
+    /// The meaning of an offset that comes next; offsets without records are passed over as usual.
+    static func arrival(of offset: Int64, in reading: Reading) -> Arrival {
+        guard reading.next >= 0 else { return .inOrder }
+        if offset < reading.next { return .wentBack(expected: reading.next) }
+        if reading.isReset, offset > reading.next { return .afterGone(reading.next..<offset) }
+        return .inOrder
+    }
 }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import AppStore
 
-@Suite("Endpoint signal")
-struct EndpointSignalTests {
+@Suite("A call's meaning for its endpoint")
+struct CallOutcomeTests {
     private func signal(
         _ status: Int, _ service: Endpoint.Service, retryAfter: String? = nil, verdict: Verdict? = nil
-    ) -> EndpointSignal {
-        EndpointSignal(
+    ) -> CallOutcome {
+        CallOutcome(
             .response(httpStatus: status, retryAfter: retryAfter, body: []), from: service, concluded: verdict,
             now: Fixture.now)
     }
@@ -48,21 +48,21 @@ struct EndpointSignalTests {
 
     @Test("takes 429 for a pause, as long as it says")
     func limited() {
-        func until(_ duration: Duration) -> EndpointSignal { .limited(until: Fixture.now.advanced(by: duration)) }
-        #expect(signal(429, .serverAPI) == .limited(until: nil))
-        #expect(signal(429, .verifyReceipt, retryAfter: "30") == until(.seconds(30)))
+        func waiting(_ duration: Duration) -> CallOutcome { .limited(wait: duration) }
+        #expect(signal(429, .serverAPI) == .limited(wait: nil))
+        #expect(signal(429, .verifyReceipt, retryAfter: "30") == waiting(.seconds(30)))
         let moment = String(Fixture.now.milliseconds + 7500)
-        #expect(signal(429, .serverAPI, retryAfter: moment) == until(.milliseconds(7500)))
-        #expect(signal(429, .serverAPI, retryAfter: "86400") == until(.seconds(900)), "not for hours")
+        #expect(signal(429, .serverAPI, retryAfter: moment) == waiting(.milliseconds(7500)))
+        #expect(signal(429, .serverAPI, retryAfter: "86400") == waiting(.seconds(900)), "not for hours")
     }
 
     @Test(
         "fails without a response, unless it is too large or was given up",
         arguments: zip(
             TransportFailure.allCases,
-            [EndpointSignal.failed, .overloaded, .failed, .failed, .answered, .unknown]))
-    func transport(failure: TransportFailure, signal: EndpointSignal) {
-        #expect(EndpointSignal(.failed(failure), from: .serverAPI, concluded: nil, now: Fixture.now) == signal)
+            [CallOutcome.failed, .overloaded, .failed, .failed, .answered, .unknown]))
+    func transport(failure: TransportFailure, signal: CallOutcome) {
+        #expect(CallOutcome(.failed(failure), from: .serverAPI, concluded: nil, now: Fixture.now) == signal)
     }
 }
 

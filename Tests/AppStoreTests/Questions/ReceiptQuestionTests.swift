@@ -35,7 +35,7 @@ struct ReceiptQuestionTests {
         let run = try run([gems], Fixture.submission(environment: .sandbox))
         #expect(run.calls == ["production passwordfirst"])
         #expect(run.verdict?.granted == ["1001"])
-        #expect(run.signals == [.answered])
+        #expect(run.outcomes == [.answered])
     }
 
     struct StatusRow: Sendable {
@@ -212,7 +212,7 @@ struct ReceiptQuestionTests {
     func bodies(body: String) throws {
         let run = try run([Array(body.utf8)])
         #expect(run.verdict == .retry(.noAnswer, notBefore: nil))
-        #expect(run.signals == [.failed])
+        #expect(run.outcomes == [.failed])
     }
 
     @Test("refuses another app's receipt and holds one of nobody's")
@@ -293,7 +293,7 @@ extension ReceiptQuestionTests {
         #expect(shifted.verdict?.granted == ["2001"])
         let again = try run([foreign("1001"), foreign("1001")], sent: ["2001", "2002"])
         #expect(again.verdict == .retry(.noAnswer, notBefore: nil))
-        #expect(again.signals.last == .failed)
+        #expect(again.outcomes.last == .failed)
     }
 
     @Test("tells two receipts of one player apart by their moment, to the second, where both name it")

@@ -11,7 +11,7 @@ struct QuestionScript {
     /// Nil if more was asked than there were replies.
     var verdict: Verdict?
     /// The endpoint's state by each reply.
-    var signals: [EndpointSignal] = []
+    var outcomes: [CallOutcome] = []
 
     /// Answers the calls of a question in turn, and checks the signatures that it wants checked.
     ///
@@ -35,7 +35,7 @@ struct QuestionScript {
                 guard let reply = rest.popFirst() else { return }
                 now = now.advanced(by: .seconds(seconds))
                 let received = question.received(reply, to: call, at: now)
-                signals.append(received.signal)
+                outcomes.append(received.outcome)
                 step = received.step
             }
         }

@@ -11,10 +11,9 @@ struct ClientLogTests {
         private let lines = Mutex<[String]>([])
         var taken: [String] { lines.withLock { $0 } }
 
-        func log(_ event: LogEvent) {
-            guard event.level > .debug else { return }
-            let metadata = event.metadata.sorted { $0.key < $1.key }
-            let words = ["\(event.level)", event.message] + metadata.map(\.value)
+        func log(_ level: Logger.Level, _ label: String, _ message: String, _ metadata: Logger.Metadata) {
+            guard level > .debug else { return }
+            let words = ["\(level)", message] + metadata.sorted { $0.key < $1.key }.map(\.value)
             lines.withLock { $0.append(words.joined(separator: " ")) }
         }
     }

@@ -18,7 +18,7 @@ struct ConsumerFaultTests {
         try kafka.kill()
         try group.serve { !$0.members[0].errors.isEmpty }
         try kafka.restart()
-        group.start = { [unowned group] in .at(Int64(group.members[0].records[$0]?.count ?? 0)) }
+        group.start = { [unowned group] in Int64(group.members[0].records[$0]?.count ?? 0) }
         try TestProducer.fill(kafka, topic, 500..<1000)
         try group.serve { $0.members[0].count == 1000 }
         #expect(Set(group.members[0].values).count == 1000)
@@ -56,7 +56,7 @@ struct ConsumerFaultTests {
         try TestProducer.fill(kafka, topic, 0..<100)
         try kafka.deleteRecords(of: topic, partition: 0, before: 60)
         let group = try TestGroup(kafka, topic: topic)
-        group.start = { _ in .at(10) }
+        group.start = { _ in 10 }
         try group.join()
         try group.serve { $0.members[0].count == 40 }
         #expect(group.members[0].values.first == "60")
@@ -72,11 +72,11 @@ struct ConsumerFaultTests {
         let (first, second) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
         try TestProducer.fill(kafka, topic, 0..<100)
         let group = try TestGroup(kafka, topic: topic)
-        group.start = { $0 == first ? .at(1000) : .oldest }
+        group.start = { $0 == first ? 1000 : nil }
         try group.join()
         try group.serve { if case .offsetsWentBack(first, _) = $0 { true } else { nil } }
         #expect(group.members[0].records[first] == nil)
-        group.start = { _ in .at(0) }
+        group.start = { _ in 0 }
         group.assign(0, [first])
         try group.serve { $0.members[0].count == 100 }
         // The other partition was read throughout, each record once.

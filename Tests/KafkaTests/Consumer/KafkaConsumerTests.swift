@@ -60,7 +60,7 @@ struct KafkaConsumerTests {
         try group.serve { if case .committedOffsets = $0 { true } else { nil } }
         #expect(group.members[0].count == 0)
 
-        group.members[0].consumer.assign([KafkaStart(partition, from: .at(6), assignmentID: 42)])
+        group.members[0].consumer.assign([KafkaStart(partition, from: 6, assignmentID: 42)])
         let batch = try group.serve { event -> KafkaBatch? in
             if case .records(let batches) = event { batches.first } else { nil }
         }
@@ -112,7 +112,7 @@ struct KafkaConsumerTests {
         try group.serve { $0.members[0].count == 100 }
         let partition = TopicPartition(topic: topic, partition: 1)
         let before = group.members[0].records
-        group.members[0].consumer.assign([KafkaStart(partition, from: .at(2), assignmentID: 1000)])
+        group.members[0].consumer.assign([KafkaStart(partition, from: 2, assignmentID: 1000)])
         try group.serve { $0.members[0].count == 100 + (before[partition]?.count ?? 0) - 2 }
         #expect(group.members[0].records[partition]?.dropFirst(before[partition]?.count ?? 0).first?.origin.offset == 2)
         // The other one goes on behind what was handed over.
@@ -134,7 +134,7 @@ struct KafkaConsumerTests {
         group.members[0].consumer.commit([first: 0, second: 1])
         try group.waitUntilCommitted(0, [first: 0, second: 1])
         #expect(group.members[0].records[first] == nil)
-        group.members[0].consumer.assign([KafkaStart(first, from: .oldest, assignmentID: 9)])
+        group.members[0].consumer.assign([KafkaStart(first, from: nil, assignmentID: 9)])
         try group.serve { $0.members[0].count == 100 }
     }
 

@@ -10,7 +10,7 @@ struct PartitionAssignmentTests {
     private let c = TopicPartition(topic: "t", partition: 2)
 
     private func start(_ partition: TopicPartition, _ offset: Int64, id: UInt64 = 1) -> KafkaStart {
-        KafkaStart(partition, from: .at(offset), assignmentID: id)
+        KafkaStart(partition, from: offset, assignmentID: id)
     }
 
     // MARK: Eager
@@ -88,7 +88,7 @@ struct PartitionAssignmentTests {
     func oldest() {
         var assignment = PartitionAssignment()
         _ = assignment.grant([a], isIncremental: true)
-        let calls = assignment.start([KafkaStart(a, from: .oldest, assignmentID: 1)], isIncremental: true)
+        let calls = assignment.start([KafkaStart(a, from: nil, assignmentID: 1)], isIncremental: true)
         #expect(calls == [.add([a: -2])])
     }
 

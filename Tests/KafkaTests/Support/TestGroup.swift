@@ -35,7 +35,7 @@ final class TestGroup {
     /// Whether partitions can be taken over now; while not, they wait.
     var isLedgerOpen = true
     /// The place where a partition that is taken over is read from.
-    var start: (TopicPartition) -> KafkaStart.Offset = { _ in .oldest }
+    var start: (TopicPartition) -> Int64? = { _ in nil }
     private let events: Mailbox<(Int, KafkaConsumerEvent)>
     private var lastID: UInt64 = 0
     private var backlog: [(Int, KafkaConsumerEvent)] = []

@@ -21,12 +21,12 @@ struct OwnershipTests {
         "are read from the smaller of the ledger's offset and the group's; none counts as the oldest record"
     )
     func start() {
-        #expect(WorkerCore.start(next: 5, committed: 9) == .offset(5))
-        #expect(WorkerCore.start(next: 9, committed: 5) == .offset(5))
-        #expect(WorkerCore.start(next: 9, committed: nil) == .oldest)
-        #expect(WorkerCore.start(next: nil, committed: nil) == .oldest)
+        #expect(WorkerCore.start(next: 5, committed: 9) == 5)
+        #expect(WorkerCore.start(next: 9, committed: 5) == 5)
+        #expect(WorkerCore.start(next: 9, committed: nil) == nil)
+        #expect(WorkerCore.start(next: nil, committed: nil) == nil)
         #expect(
-            WorkerCore.start(next: nil, committed: 7) == .oldest, "the ledger was set back to before its first offset")
+            WorkerCore.start(next: nil, committed: 7) == nil, "the ledger was set back to before its first offset")
     }
 
     @Test("are taken over in the ledger before they are read, and the group's offsets are known before that")
@@ -34,7 +34,7 @@ struct OwnershipTests {
         assign()
         #expect(bench.requests.isEmpty, "the committed offset is not known yet")
         let assignment = try bench.takeOver(next: 5, committed: 9)
-        #expect(assignment.start == .offset(5))
+        #expect(assignment.start == 5)
     }
 
     @Test("are read whole once their offsets went back, whatever ledger and group have noted, until a record is here")
@@ -43,12 +43,12 @@ struct OwnershipTests {
         let first = try bench.takeOver(next: 9, committed: 9)
         bench.send(.wentBack(first.id))
         let second = try bench.takeOver(next: 9, committed: 9)
-        #expect(second.start == .oldest)
+        #expect(second.start == nil)
         bench.send(.wentBack(first.id))
         #expect(bench.fetches.isEmpty, "an earlier assignment is over")
         _ = bench.read(0, in: second)
         bench.send(.wentBack(second.id))
-        #expect(try bench.takeOver(next: 9, committed: 9).start == .oldest)
+        #expect(try bench.takeOver(next: 9, committed: 9).start == nil)
     }
 
     @Test("are calm once no record has come for half a minute: their starts are forgotten")
@@ -132,12 +132,12 @@ struct OwnershipTests {
         #expect(bench.takeUnassigned() == [Fixture.partition])
         #expect(bench.fetches.isEmpty)
         bench.wait(.seconds(5))
-        #expect(try bench.takeOver(next: 5, committed: 5).start == .offset(5))
+        #expect(try bench.takeOver(next: 5, committed: 5).start == 5)
     }
 
     @Test("tell of a ledger that was set back before this worker started: the group knows more")
     func setBackBefore() throws {
-        #expect(try bench.own(next: 5, committed: 9).start == .offset(5))
+        #expect(try bench.own(next: 5, committed: 9).start == 5)
         #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 9, found: 5)])
     }
 
@@ -219,7 +219,7 @@ struct OwnershipTests {
         let assignment = try bench.takeOver(next: 0, committed: 0, highestOrigin: 0)
         bench.wait(.seconds(1))
         let demand = try #require(bench.demand)
-        #expect(assignment.start == .offset(0))
+        #expect(assignment.start == 0)
         #expect(demand.records > 1, "the next write finds out whether the ledger is back")
     }
 
@@ -232,7 +232,7 @@ struct OwnershipTests {
         bench.send(.revoked([Fixture.partition]))
         bench.send(.assigned([Fixture.partition]))
         let assignment = try bench.takeOver(next: 0, committed: 1)
-        #expect(assignment.start == .offset(0))
+        #expect(assignment.start == 0)
         #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 1, found: 0)])
     }
 

@@ -61,11 +61,7 @@ extension World {
             kafka.partitions[Int(partition)].term == life.terms[partition]
         else { return }
         life.reading.removeAll { $0.partition == partition }
-        let position: Int64 =
-            switch assignment.start {
-            case .oldest: 0
-            case .offset(let offset): offset
-            }
+        let position = assignment.start ?? 0
         let isOutOfRange = position > kafka.partitions[Int(partition)].records.count
         // A worker that has not noticed yet that the ledger is another one is no longer its owner.
         if !isOutOfRange, life.sideEpoch == epoch { witness.starts(Int(partition), at: position, self) }
