@@ -159,7 +159,7 @@ struct OwnershipTests {
     func toldAfterRevoke() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(.milliseconds(5))
+        bench.wait(WriteBatcher.pace)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.revoked([Fixture.partition]))
         bench.send(
@@ -211,7 +211,7 @@ struct OwnershipTests {
     func disconnected() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(.milliseconds(5))
+        bench.wait(WriteBatcher.pace)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.written(batch.id, .failure(.disconnected(detail: "closed"))))
         #expect(bench.takeUnassigned() == [Fixture.partition])

@@ -141,7 +141,7 @@ struct CrashMarkTests {
         _ = try mark()
         bench.conclude(try #require(bench.takeChecks().first), Fixture.verified("t1"))
         _ = bench.takeRequest { if case .mark = $0 { true } else { nil } }
-        bench.wait(.milliseconds(5))
+        bench.wait(WriteBatcher.pace)
         bench.send(.written(try #require(bench.takeWrites().first).id, .failure(.disconnected(detail: "closed"))))
         let assignment = try bench.takeOver(next: 0, committed: 0, starts: 4, marked: 0)
         let cleared = try mark()

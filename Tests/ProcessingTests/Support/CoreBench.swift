@@ -202,7 +202,7 @@ final class CoreBench {
     /// Answers the batch under way, once the pace of batches has let it go.
     @discardableResult
     func written(_ results: DecisionResult...) throws -> WriteBatch {
-        wait(.milliseconds(5))
+        wait(WriteBatcher.pace)
         let batch = try #require(takeWrites().first)
         try #require(batch.decisions.count == results.count)
         send(.written(batch.id, .success(results)))
