@@ -42,7 +42,8 @@ struct ClaimPolicy: Sendable {
         var hold: Verdict?
         var rejection: Rejection?
         var isTokenUnknown = false
-        for purchase in claimed(of: purchases).sorted(by: Self.isOlder) {
+        let claimed = claimed(of: purchases)
+        for purchase in claimed.count > 1 ? claimed.sorted(by: Self.isOlder) : claimed {
             switch check.finding(on: purchase) {
             case .passes(let passed): grantable.append(passed)
             case .waits(let cause, let detail): hold = .hold(cause, detail: detail)

@@ -186,22 +186,19 @@ struct CompactJWS: Sendable {
 
     /// The place of the first dot.
     private static func dot(in token: ArraySlice<UInt8>) -> Int? {
-        // The header alone has kilobytes, so eight bytes are looked at together. The load is checked against the
-        // bounds, and every pattern of bits is a number.
+        // The header alone has kilobytes, so sixteen bytes are looked at together. The load is checked against the
+        // bounds, and every pattern of bits is sixteen bytes; so it is two numbers below.
         let bytes = token.span.bytes
+        let dots = SIMD16<UInt8>(repeating: UInt8(ascii: "."))
         var offset = 0
-        while offset <= bytes.byteCount - 8 {
-            // A byte that is a dot becomes 0, and no other byte does; taking 1 from it borrows into its highest bit.
-            let word = bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ dots
-            guard (word &- ones) & ~word & highestBits == 0 else { break }
-            offset += 8
+        while offset <= bytes.byteCount - 16 {
+            let isDot = bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self) .== dots
+            let marks = unsafeBitCast(SIMD16<UInt8>().replacing(with: 1, where: isDot), to: SIMD2<UInt64>.self)
+            guard marks[0] | marks[1] == 0 else { break }
+            offset += 16
         }
         return token[(token.startIndex + offset)...].firstIndex(of: UInt8(ascii: "."))
     }
-
-    private static let ones: UInt64 = 0x0101_0101_0101_0101
-    private static let highestBits: UInt64 = ones << 7
-    private static let dots: UInt64 = ones * UInt64(UInt8(ascii: "."))
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }
