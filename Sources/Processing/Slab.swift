@@ -39,8 +39,9 @@ struct Slab<Element, Kind> {
 
     /// The element of a token that is in use, changed in place. Ask ``contains(_:)`` of tokens from outside.
     subscript(token: Token<Kind>) -> Element {
-        _read { yield slots[Int(token.slot)].element }
-        _modify { yield &slots[Int(token.slot)].element }
+        // Inlined, or each use allocates a frame for the accessor.
+        @inline(__always) _read { yield slots[Int(token.slot)].element }
+        @inline(__always) _modify { yield &slots[Int(token.slot)].element }
     }
 
     mutating func remove(_ token: Token<Kind>) {
