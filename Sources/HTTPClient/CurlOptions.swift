@@ -107,9 +107,10 @@ extension CurlOptions {
         try set(CURLOPT_MAXLIFETIME_CONN, configuration.maxConnectionAge.wholeSeconds)
         try set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Every request in flight holds both buffers: one TLS record of a receipt, and an answer at one go.
+        // Every request in flight holds both buffers. The first takes one TLS record of a receipt. libcurl adds a byte
+        // to the second, which a page holds then; a longer answer comes in pieces.
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
-        try set(CURLOPT_BUFFERSIZE, 16 << 10)
+        try set(CURLOPT_BUFFERSIZE, (4 << 10) - 1)
     }
 }
 

@@ -43,13 +43,16 @@ public final class HTTPBody: @unchecked Sendable {
     let start: UnsafeRawPointer
     public let count: Int
 
-    public init(_ parts: [some Collection<UInt8>]) {
+    /// - Parameter parts: Follow each other in the body.
+    public init(_ parts: [ArraySlice<UInt8>]) {
         count = parts.reduce(0) { $0 + $1.count }
         // An address is needed for no bytes, too.
         let start = UnsafeMutableRawPointer.allocate(byteCount: max(1, count), alignment: 1)
         var end = 0
         for part in parts {
-            UnsafeMutableRawBufferPointer(start: start + end, count: part.count).copyBytes(from: part)
+            part.withUnsafeBytes { bytes in
+                UnsafeMutableRawBufferPointer(start: start + end, count: bytes.count).copyMemory(from: bytes)
+            }
             end += part.count
         }
         self.start = UnsafeRawPointer(start)

@@ -54,7 +54,7 @@ final class Transfer {
         sendings = 0
         errorText.pointee = 0
         collector = ResponseCollector(maxBodyBytes: configuration.maxResponseBytes)
-        body = call.request.method == .get ? nil : call.body ?? HTTPBody([[UInt8]]())
+        body = call.request.method == .get ? nil : call.body ?? HTTPBody([])
         let options = CurlOptions(easy: easy)
         try options.apply(body)
         try options.set(CURLOPT_TIMEOUT_MS, (call.timeout ?? configuration.totalTimeout).wholeMilliseconds)

@@ -171,7 +171,7 @@ public struct AppleRoutes: Sendable {
     /// A call to verifyReceipt that asks about nothing. Apple answers it with a status.
     public func emptyReceiptCall(_ environment: Environment, token: UInt64) throws(HTTPClientError) -> HTTPCall {
         guard let request = verifyReceipt[environment] else { throw .invalidURL }
-        return HTTPCall(token: token, request: request, body: HTTPBody([Array("{}".utf8)]))
+        return HTTPCall(token: token, request: request, body: HTTPBody([Array("{}".utf8)[...]]))
     }
 
     private func request(_ call: AppleCall) throws(HTTPClientError) -> HTTPRequest {

@@ -55,7 +55,7 @@ final class Client: Sendable {
         let headers = authorization.map { [HTTPHeader(name: "Authorization", value: $0)] } ?? []
         let request = try HTTPRequest(
             method == "GET" ? .get : .post, HTTPEndpoint(baseURL: origin), path: path, headers: headers)
-        let body = method == "GET" ? nil : HTTPBody([Array(body.utf8)])
+        let body = method == "GET" ? nil : HTTPBody([Array(body.utf8)[...]])
         client.send([HTTPCall(token: 0, request: request, body: body, timeout: timeout)])
         return Answer(response: try outcomes.next().get())
     }

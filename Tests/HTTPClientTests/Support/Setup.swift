@@ -96,7 +96,7 @@ final class TestClient: Sendable {
         let token = tokens.wrappingAdd(1, ordering: .relaxed).newValue
         client.send([
             HTTPCall(
-                token: token, request: request, body: body.map { HTTPBody([$0]) }, timeout: timeout,
+                token: token, request: request, body: body.map { HTTPBody([$0[...]]) }, timeout: timeout,
                 usesFreshConnection: fresh)
         ])
         return token

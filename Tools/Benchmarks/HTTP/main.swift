@@ -108,7 +108,7 @@ func call(_ port: String, _ caFile: String, inFlight: Int, calls: Int, bytes: In
     let request = try HTTPRequest(
         .post, HTTPEndpoint(baseURL: "https://localhost:\(port)"), path: "/verifyReceipt",
         headers: [HTTPHeader(name: "Content-Type", value: "application/json")])
-    let body = HTTPBody([[UInt8](repeating: UInt8(ascii: "x"), count: bytes)])
+    let body = HTTPBody([[UInt8](repeating: UInt8(ascii: "x"), count: bytes)[...]])
     let load = try Load(HTTPCall(token: 0, request: request, body: body), inFlight: inFlight, calls: calls)
     let client = try HTTPClient(configuration: configuration, logger: Logger(label: "bench")) { load.take($0) }
     load.run(client)

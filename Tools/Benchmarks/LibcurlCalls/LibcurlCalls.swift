@@ -72,7 +72,7 @@ public final class LibcurlCalls {
         grantor_easy_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         grantor_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
         grantor_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
-        grantor_easy_set_long(easy, CURLOPT_BUFFERSIZE, 16 << 10)
+        grantor_easy_set_long(easy, CURLOPT_BUFFERSIZE, (4 << 10) - 1)
         grantor_easy_set_long(easy, CURLOPT_POST, 1)
         grantor_easy_set_list(easy, CURLOPT_HTTPHEADER, headers)
         grantor_easy_set_write_callback(easy, CURLOPT_WRITEFUNCTION) { _, size, count, _ in size * count }
