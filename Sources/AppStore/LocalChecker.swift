@@ -6,7 +6,7 @@ public struct LocalChecker: Sendable {
     public enum Outcome: Sendable {
         /// Verified, rejected, signed ahead of our clock, or held because the app lacks a key.
         case concluded(Verdict)
-        case ask(AppleQuestion)
+        case ask(any AppleQuestion)
     }
 
     private let apps: [BundleID: AppRules]
@@ -86,7 +86,7 @@ public struct LocalChecker: Sendable {
                 createdAt: receipt.createdAt,
                 transactions: receipt.firstTransactionIDs(ReceiptFingerprint.maxTransactions),
                 saysSandbox: receipt.origin == .sandbox)
-            return .ask(AppleQuestion(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint)))
+            return .ask(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint))
         }
         do throws(ReceiptSignatureError) {
             try verifiers.receipts.verify(receipt)
@@ -180,7 +180,7 @@ public struct LocalChecker: Sendable {
                     .credentialsMissing,
                     detail: "The App Store Server API must be asked, and the app has no key for it."))
         }
-        return .ask(AppleQuestion(question))
+        return .ask(question)
     }
 }
 

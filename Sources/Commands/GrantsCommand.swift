@@ -33,9 +33,15 @@ enum GrantsCommand {
         }
         query.before = try arguments[CommonOptions.before]
         let rows = try arguments.ledger(context) { [query] ledger throws(LedgerError) in try ledger.grants(query) }
-        let listing = GrantListing(
-            rows: rows, next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit))
-        try context.output(arguments.format(context).render(json: listing.json) { listing.text(width: $0) })
+        let table = TextTable(
+            header: [
+                "TRANSACTION", "APP", "USER", "PRODUCT", "GIVES", "ENVIRONMENT", "SUBMISSION", "GRANTED", "GRANT",
+            ],
+            rows: rows.map(\.grant.cells), keepsFirst: true)
+        try context.output(
+            arguments.format(context).page(
+                "grants", table, rows.map(\.grant.json),
+                next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit)))
         if rows.isEmpty {
             throw CommandFailure(
                 .failed,
@@ -44,37 +50,17 @@ enum GrantsCommand {
     }
 }
 
-/// A page of grants, for people and as JSON.
-struct GrantListing: Sendable {
-    let rows: [GrantRow]
-    let next: Int64?
-
-    /// Empty without a grant.
-    func text(width: Int?) -> String {
-        guard !rows.isEmpty else { return "" }
-        let table = TextTable(
-            header: [
-                "TRANSACTION", "APP", "USER", "PRODUCT", "GIVES", "ENVIRONMENT", "SUBMISSION", "GRANTED", "GRANT",
-            ],
-            rows: rows.map { row in
-                let grant = row.grant
-                return [
-                    grant.transactionID.rawValue, grant.bundleID.rawValue, grant.userID.rawValue,
-                    grant.productID.rawValue, Self.items(of: grant), grant.environment.rawValue,
-                    grant.submissionID.rawValue, grant.grantedAt.rfc3339, grant.key.grantID.rawValue,
-                ]
-            }, keepsFirst: true)
-        return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+extension Grant {
+    /// Its row in a list.
+    fileprivate var cells: [String] {
+        [
+            transactionID.rawValue, bundleID.rawValue, userID.rawValue, productID.rawValue, itemsText,
+            environment.rawValue, submissionID.rawValue, grantedAt.rfc3339, key.grantID.rawValue,
+        ]
     }
 
-    /// The items of a grant, such as `100 gems, 1 vip`.
-    static func items(of grant: Grant) -> String {
-        grant.items.map { "\($0.quantity) \($0.item)" }.joined(separator: ", ")
-    }
-
-    var json: JSONAnswer {
-        .object(["grants": .list(rows.map(\.grant.json)), "next": next.map { .number($0) } ?? .absent])
-    }
+    /// What it gives, such as `100 gems, 1 vip`.
+    var itemsText: String { items.map { "\($0.quantity) \($0.item)" }.joined(separator: ", ") }
 }
 
 extension Grant {

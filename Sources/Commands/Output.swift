@@ -15,6 +15,18 @@ enum AnswerFormat: Hashable, Sendable {
         case .json: json.text
         }
     }
+
+    /// A page of a list.
+    /// - Parameters:
+    ///   - name: of what is listed.
+    ///   - json: the same rows as the table's.
+    ///   - next: what the next page begins behind; nil if this is the last one.
+    func page(_ name: String, _ table: TextTable, _ json: [JSONAnswer], next: Int64?) -> String {
+        render(json: .object([name: .list(json), "next": next.map { .number($0) } ?? .absent])) { width in
+            guard !json.isEmpty else { return "No \(name).\n" }
+            return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+        }
+    }
 }
 
 /// An answer in JSON, for people and scripts.

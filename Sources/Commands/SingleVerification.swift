@@ -30,7 +30,7 @@ struct SingleVerification {
 
     /// The verdict of one attempt, with the calls that it took.
     func verdict(on submission: Submission) -> (verdict: Verdict, calls: [Call]) {
-        let first: AppleQuestion
+        let first: any AppleQuestion
         switch checker.check(submission, at: now()) {
         case .concluded(let verdict): return (verdict, [])
         case .ask(let question): first = question

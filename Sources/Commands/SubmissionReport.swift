@@ -114,7 +114,7 @@ struct SubmissionReport: Sendable {
         claim(grant.claimant, grant.origin)
             + [
                 ("product", "\(grant.productID) (\(grant.productType.rawValue))"),
-                ("quantity", String(grant.quantity)), ("gives", GrantListing.items(of: grant)),
+                ("quantity", String(grant.quantity)), ("gives", grant.itemsText),
                 ("transaction", "\(grant.transactionID), \(grant.environment.rawValue)"),
                 ("original", grant.originalTransactionID.rawValue), ("verified by", grant.verifiedBy),
                 ("granted", "\(grant.grantedAt.rfc3339), after \(attempts(grant.attempts))"),

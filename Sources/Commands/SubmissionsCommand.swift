@@ -43,9 +43,13 @@ enum SubmissionsCommand {
             userID: try arguments[CommonOptions.user].map { UserID($0) }, cause: try arguments[cause],
             before: try arguments[CommonOptions.before], limit: try arguments[CommonOptions.limit])
         let rows = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.submissions(query) }
-        let listing = SubmissionListing(
-            rows: rows, next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit))
-        try context.output(arguments.format(context).render(json: listing.json) { listing.text(width: $0) })
+        let table = TextTable(
+            header: ["SUBMISSION", "APP", "STATE", "CAUSE", "USER", "ORDER", "ATTEMPTS", "AT", "DUE"],
+            rows: rows.map(\.cells), keepsFirst: true)
+        try context.output(
+            arguments.format(context).page(
+                "submissions", table, rows.map(\.json),
+                next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit)))
         if let app = query.bundleID, rows.isEmpty, try !bundleIDs(of: nil, arguments, context).contains(app) {
             throw CommandFailure(
                 .failed, "no app \"\(PrintableText.singleLine(app.rawValue))\" is configured or has such submissions")
@@ -97,35 +101,22 @@ enum SubmissionsCommand {
     }
 }
 
-/// A page of submissions, for people and as JSON.
-struct SubmissionListing: Sendable {
-    let rows: [SubmissionRow]
-    let next: Int64?
-
-    func text(width: Int?) -> String {
-        guard !rows.isEmpty else { return "No submissions.\n" }
-        let table = TextTable(
-            header: ["SUBMISSION", "APP", "STATE", "CAUSE", "USER", "ORDER", "ATTEMPTS", "AT", "DUE"],
-            rows: rows.map { row in
-                [
-                    row.claimant.submissionID.rawValue, row.claimant.bundleID.rawValue, row.state.rawValue,
-                    row.cause ?? "-", row.claimant.userID.rawValue, row.claimant.orderID?.rawValue ?? "-",
-                    String(row.attempts), row.at.rfc3339, row.dueAt?.rfc3339 ?? "-",
-                ]
-            }, keepsFirst: true)
-        return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
+extension SubmissionRow {
+    /// Its row in a list.
+    fileprivate var cells: [String] {
+        [
+            claimant.submissionID.rawValue, claimant.bundleID.rawValue, state.rawValue, cause ?? "-",
+            claimant.userID.rawValue, claimant.orderID?.rawValue ?? "-", String(attempts), at.rfc3339,
+            dueAt?.rfc3339 ?? "-",
+        ]
     }
 
-    var json: JSONAnswer {
-        .object(["submissions": .list(rows.map(Self.json)), "next": next.map { .number($0) } ?? .absent])
-    }
-
-    private static func json(_ row: SubmissionRow) -> JSONAnswer {
+    fileprivate var json: JSONAnswer {
         .object([
-            "submissionId": .id(row.claimant.submissionID), "bundleId": .id(row.claimant.bundleID),
-            "userId": .id(row.claimant.userID), "orderId": .id(row.claimant.orderID), "state": .word(row.state),
-            "cause": .text(row.cause), "transactionId": .id(row.transactionID), "attempts": .count(row.attempts),
-            "at": .time(row.at), "dueAt": .time(row.dueAt), "origin": row.origin.json,
+            "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
+            "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),
+            "cause": .text(cause), "transactionId": .id(transactionID), "attempts": .count(attempts),
+            "at": .time(at), "dueAt": .time(dueAt), "origin": origin.json,
         ])
     }
 }

@@ -120,19 +120,13 @@ enum SecretFile {
 }
 
 /// A text that no description, dump or interpolation shows.
-public struct SecretText: Hashable, Sendable {
+public struct SecretText: Hashable, Sendable, RedactedSecret {
     private let text: String
 
     public init(_ text: String) { self.text = text }
 
     /// The secret itself, for the one place that needs it.
     public func revealed() -> String { text }
-}
-
-extension SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The path of a PEM file with certificates. The file was there, and held at least one, when the settings were read.

@@ -14,7 +14,7 @@ import Threading
 final class AppleDriver: Sendable {
     private struct Pending: Sendable {
         let token: SubmissionToken
-        let question: AppleQuestion
+        let question: any AppleQuestion
         let call: AppleCall
         let since: Instant
     }
@@ -52,7 +52,7 @@ final class AppleDriver: Sendable {
         calls.reserveCapacity(tasks.count)
         var concluded: [Answered] = []
         for task in tasks {
-            guard let question = task.question.content as? AppleQuestion else {
+            guard let question = task.question.content as? any AppleQuestion else {
                 concluded.append(Self.end(task.token, SubmissionCheck.foreign))
                 continue
             }

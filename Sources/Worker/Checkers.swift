@@ -94,7 +94,7 @@ enum SubmissionCheck {
             return result(of: submission, rules.checker.check(submission, isRetry: true, at: now), rules)
         case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, rules, at: now)
         case .answer(_, let question):
-            guard let apple = question.content as? AppleQuestion else { return .answer(Self.foreign) }
+            guard let apple = question.content as? any AppleQuestion else { return .answer(Self.foreign) }
             return .answer(AttemptResult(apple.checked(with: rules.verifiers, at: now)))
         }
     }

@@ -12,7 +12,7 @@ import Threading
 /// The drivers that the core's actions go to. Each takes one post a turn.
 struct CorePorts: Sendable {
     let mail: Mailbox<CoreMail>
-    let consumer: any ConsumerPort
+    let consumer: KafkaConsumerDriver
     let checkers: CheckerPool
     let apple: AppleDriver
     let writer: LedgerThread
@@ -22,15 +22,6 @@ struct CorePorts: Sendable {
     let alerts: AlertLog
     /// The core's last word.
     let stopped: @Sendable (StopReason) -> Void
-}
-
-/// The consumer as the core's thread sees it.
-protocol ConsumerPort: Sendable {
-    func fetchCommitted(_ partitions: [TopicPartition])
-    func assign(_ assignments: [Assignment])
-    func unassign(_ partitions: [TopicPartition])
-    func commit(_ offsets: [CommittedOffset])
-    func demand(_ demand: Demand)
 }
 
 /// The core's thread: it takes inputs, lets the core decide, and posts the actions. It has no branches beyond the needs

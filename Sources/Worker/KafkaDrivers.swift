@@ -7,7 +7,7 @@ import Scheduling
 import Threading
 
 /// The Kafka consumer in the core's words.
-struct KafkaConsumerDriver: ConsumerPort {
+struct KafkaConsumerDriver: Sendable {
     /// Remedies for errors that no retry mends.
     static let remedies = [
         "UNKNOWN_TOPIC_OR_PART": "make the topic: grantor topics create",

@@ -38,7 +38,8 @@ final class LedgerThread: Sendable {
         let calls = try Mailbox<Call>(bound: Self.maxCalls)
         self.calls = calls
         thread = try OwnerThread(name: "ledger-\(role.rawValue)") {
-            Loop(role: role, calls: calls, core: core, metrics: metrics, logger: logger, open: open).run()
+            var loop = Loop(role: role, calls: calls, core: core, metrics: metrics, logger: logger, open: open)
+            loop.run()
         }
     }
 
@@ -53,29 +54,17 @@ final class LedgerThread: Sendable {
         thread.join()
     }
 
-    private final class Loop {
-        private let role: LedgerRole
-        private let calls: Mailbox<Call>
-        private let core: Mailbox<CoreMail>
-        private let metrics: WorkerMetrics
-        private let logger: Logger
-        private let open: @Sendable () throws(LedgerError) -> any LedgerConnection
-        private var connection: (any LedgerConnection)?
-        private var losses = 0
+    private struct Loop {
+        let role: LedgerRole
+        let calls: Mailbox<Call>
+        let core: Mailbox<CoreMail>
+        let metrics: WorkerMetrics
+        let logger: Logger
+        let open: @Sendable () throws(LedgerError) -> any LedgerConnection
+        var connection: (any LedgerConnection)?
+        var losses = 0
 
-        init(
-            role: LedgerRole, calls: Mailbox<Call>, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
-            open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
-        ) {
-            self.role = role
-            self.calls = calls
-            self.core = core
-            self.metrics = metrics
-            self.logger = logger
-            self.open = open
-        }
-
-        func run() {
+        mutating func run() {
             var taken: [Call] = []
             while true {
                 calls.wake.wait()
@@ -86,7 +75,7 @@ final class LedgerThread: Sendable {
             }
         }
 
-        private func carryOut(_ call: Call) {
+        private mutating func carryOut(_ call: Call) {
             guard call.losses == losses else {
                 let lost = LedgerError.disconnected(detail: "The connection was lost before.")
                 return reply(call.work, .failure(lost), isLoss: true)
@@ -104,7 +93,7 @@ final class LedgerThread: Sendable {
             reply(call.work, result, isLoss: true)
         }
 
-        private func perform(_ work: Work) -> Result<Answer, LedgerError> {
+        private mutating func perform(_ work: Work) -> Result<Answer, LedgerError> {
             do throws(LedgerError) {
                 if connection == nil { connection = try open() }
                 guard let connection else { return .failure(.unavailable(detail: "There is no connection.")) }

@@ -100,10 +100,6 @@ struct WorkerMetrics: Sendable {
     let inFlight: Gauge
     /// By endpoint without a key. To find a series by its labels costs more than a call's other measures.
     private let callSeconds: [Endpoint: Timer]
-    private let retryRows: Gauge
-    private let retryBytes: Gauge
-    private let outboxRows: Gauge
-    private let outboxAge: Gauge
 
     init(_ registry: PrometheusRegistry, limits: CoreSettings = CoreSettings()) {
         self.registry = registry
@@ -126,10 +122,6 @@ struct WorkerMetrics: Sendable {
             uniqueKeysWithValues: endpoints.map {
                 ($0, registry.timer(Self.callSeconds, $0.service.rawValue, $0.environment.rawValue))
             })
-        retryRows = registry.gauge(Self.retryRows)
-        retryBytes = registry.gauge(Self.retryBytes)
-        outboxRows = registry.gauge(Self.outboxRows)
-        outboxAge = registry.gauge(Self.outboxAge)
     }
 
     func unavailable(_ role: LedgerRole) { registry.counter(Self.unavailable, role.rawValue).increment() }
@@ -198,10 +190,10 @@ struct WorkerMetrics: Sendable {
 
     /// The ledger's own sample of what waits in it.
     func measured(_ measure: LedgerMeasure) {
-        retryRows.set(measure.retries.reduce(0) { $0 + $1.rows })
-        retryBytes.set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
-        outboxRows.set(measure.outboxRows)
-        outboxAge.set(Double(measure.outboxAge) / 1000)
+        registry.gauge(Self.retryRows).set(measure.retries.reduce(0) { $0 + $1.rows })
+        registry.gauge(Self.retryBytes).set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
+        registry.gauge(Self.outboxRows).set(measure.outboxRows)
+        registry.gauge(Self.outboxAge).set(Double(measure.outboxAge) / 1000)
     }
 }
 

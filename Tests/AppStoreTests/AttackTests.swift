@@ -16,7 +16,7 @@ struct AttackTests {
         let question = ReceiptQuestion(
             subject: QuestionSubject(submission: submission, rules: rules), base64: Array("AAAA".utf8)[...],
             fingerprint: ReceiptFingerprint())
-        return try QuestionScript(AppleQuestion(question), bodies.map { QuestionScript.reply($0) })
+        return try QuestionScript(question, bodies.map { QuestionScript.reply($0) })
     }
 
     private let yesterday = Fixture.now.advanced(by: .seconds(-86_400))

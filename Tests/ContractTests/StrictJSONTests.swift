@@ -20,6 +20,19 @@ struct StrictJSONTests {
         #expect(object.flaws.isEmpty)
     }
 
+    @Test("reads an array of strings, up to so many, and nothing else as one")
+    func texts() throws {
+        let json = #"""
+            {"all":["a\u00e9", "b"],"empty":[],"mixed":["a",1],"nested":[["a"]],"text":"a","three":["a","b","c"]}
+            """#
+        let members = try StrictJSON(Array(json.utf8)).members
+        #expect(members.texts(of: "all", most: 2) == ["aé", "b"])
+        #expect(members.texts(of: "empty", most: 2) == [])
+        for name in ["mixed", "nested", "text", "three", "absent"] {
+            #expect(members.texts(of: name, most: 2) == nil)
+        }
+    }
+
     @Test(
         "refuses what is not one JSON object",
         arguments: [

@@ -12,58 +12,43 @@ public import Contract
 ///
 /// A step concludes with a verdict, names the next question, or asks for a check of signatures on a checker's thread
 /// (``checked(with:at:)``).
-public struct AppleQuestion: Sendable {
-    public let endpoint: Endpoint
-    private let state: any QuestionState
-
-    init(_ state: any QuestionState) {
-        self.state = state
-        endpoint = state.endpoint
-    }
+public protocol AppleQuestion: Sendable {
+    var endpoint: Endpoint { get }
 
     /// The purchase that the question is about; nil if none is named or the App Store Server API is not asked. A grant
     /// of this purchase answers the submission without a call.
-    public var lookedUpTransaction: TransactionID? { state.lookedUpTransaction }
+    var lookedUpTransaction: TransactionID? { get }
 
     /// The next call, or the verdict where none can be made.
     /// - Parameter now: wall-clock time, for the token of the App Store Server API.
-    public func call(at now: Timestamp) -> AppleCallStep { state.call(at: now) }
+    func call(at now: Timestamp) -> AppleCallStep
 
     /// Reads the end of a call. If Apple refused the call's token, the app's next one is new.
     /// - Parameters:
     ///   - call: The call that was made.
     ///   - now: Wall-clock time, for moments that Apple names relative to it.
-    /// - Returns: the next step, and what the reply means for the endpoint.
+    func step(after reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep
+
+    /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.
+    /// - Parameter now: Wall-clock time, for signatures made ahead of our clock.
+    func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep
+}
+
+extension AppleQuestion {
+    /// The step after the end of a call, and what the reply means for the endpoint.
     public func received(
         _ reply: AppStoreReply, to call: AppleCall, at now: Timestamp
     ) -> (step: QuestionStep, outcome: CallOutcome) {
-        let step = state.received(reply, to: call, at: now)
+        let step = step(after: reply, to: call, at: now)
         let verdict: Verdict? = if case .verdict(let verdict) = step { verdict } else { nil }
         return (step, CallOutcome(reply, from: endpoint.service, concluded: verdict, now: now))
     }
 
-    /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.
-    /// - Parameter now: Wall-clock time, for signatures made ahead of our clock.
-    public func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
-        state.checked(with: verifiers, at: now)
-    }
-}
-
-/// The interface of the two kinds of ``AppleQuestion``, ``ReceiptQuestion`` and ``LookupQuestion``.
-protocol QuestionState: Sendable {
-    var endpoint: Endpoint { get }
-    var lookedUpTransaction: TransactionID? { get }
-    func call(at now: Timestamp) -> AppleCallStep
-    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep
-    func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep
-}
-
-extension QuestionState {
     /// The step to another state of the question.
     func ask(_ change: (inout Self) -> Void = { _ in }) -> QuestionStep {
         var next = self
         change(&next)
-        return .ask(AppleQuestion(next))
+        return .ask(next)
     }
 }
 
@@ -78,9 +63,9 @@ public enum QuestionStep: Sendable {
     case verdict(Verdict)
     /// Another call is needed: over a fresh connection, with another secret, to the other environment, for the next
     /// page. The gate of its endpoint has to admit it.
-    case ask(AppleQuestion)
+    case ask(any AppleQuestion)
     /// The answer holds signatures, or the receipt's own counts now: ``AppleQuestion/checked(with:at:)`` goes on.
-    case check(AppleQuestion)
+    case check(any AppleQuestion)
 }
 
 public enum AppleCallStep: Sendable {

@@ -16,7 +16,7 @@ import Contract
 /// - After a 401 the call is repeated once with a fresh token. Production also answers 401 to apps that were never
 ///   released, so the sandbox is asked next. If the sandbox knows the transaction, the key is good. Otherwise
 ///   production's answer is missing, and nothing is decided against the player.
-struct LookupQuestion: QuestionState {
+struct LookupQuestion: AppleQuestion {
     enum Target: Hashable, Sendable {
         /// A transaction that somebody claims.
         case transaction(TransactionID)
@@ -132,7 +132,7 @@ struct LookupQuestion: QuestionState {
     // MARK: Answers
 
     /// Reads the end of a call. A redirect is never followed: the token goes to configured hosts alone.
-    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
+    func step(after reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
         switch reply {
         case .failed(.tooLarge): return conclude(.retry(.noAnswer, notBefore: nil))
         case .failed: return conclude(.retry(.unreachable, notBefore: nil))
@@ -146,7 +146,7 @@ struct LookupQuestion: QuestionState {
             }
             // An answer that is none: HTML, cut off, or without what it is about.
             guard next.pending != nil else { return conclude(.retry(.noAnswer, notBefore: nil)) }
-            return .check(AppleQuestion(next))
+            return .check(next)
         case .response(let status, let retryAfter, let body):
             let refusal = ServerAPIRefusal(
                 httpStatus: status, body: body, notBefore: RetryAfter.moment(retryAfter, now: now))
@@ -194,7 +194,7 @@ struct LookupQuestion: QuestionState {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
         }
         next.revision = end
-        return .ask(AppleQuestion(next))
+        return .ask(next)
     }
 
     // MARK: Refusals

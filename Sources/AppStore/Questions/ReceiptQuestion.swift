@@ -13,7 +13,7 @@ import Contract
 /// - A purchase that is not in the answer may be in the customer's history, which the App Store Server API has.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
-struct ReceiptQuestion: QuestionState {
+struct ReceiptQuestion: AppleQuestion {
     let subject: QuestionSubject
     /// The receipt's text, in the form that Apple takes.
     let base64: ArraySlice<UInt8>
@@ -51,7 +51,7 @@ struct ReceiptQuestion: QuestionState {
 
     /// Reads the end of a call. An intermediary sends any HTTP status but 200. A redirect is never followed, because
     /// the receipt and the secret go to configured hosts alone.
-    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
+    func step(after reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
         switch reply {
         case .failed(.tooLarge): return .verdict(.retry(.noAnswer, notBefore: nil))
         case .failed: return .verdict(.retry(.unreachable, notBefore: nil))
@@ -178,7 +178,7 @@ struct ReceiptQuestion: QuestionState {
     private func check(_ pending: Pending) -> QuestionStep {
         var next = self
         next.pending = pending
-        return .check(AppleQuestion(next))
+        return .check(next)
     }
 
     /// Goes on after an answer that the receipt itself is needed for. For a thread that may take its time: the receipt
@@ -190,7 +190,7 @@ struct ReceiptQuestion: QuestionState {
         case .lookUp(let verdict):
             // Apple has just authenticated the receipt, so its ids are the customer's.
             let lookup = receipt.flatMap { LookupQuestion(subject: subject, receipt: $0, in: environment) }
-            return lookup.map { .ask(AppleQuestion($0)) } ?? .verdict(verdict)
+            return lookup.map { .ask($0) } ?? .verdict(verdict)
         case nil: return ask()
         }
     }

@@ -19,7 +19,7 @@ struct ReceiptQuestionTests {
             subject: QuestionSubject(submission: submission, rules: rules), base64: base64[...],
             fingerprint: fingerprint)
         return try QuestionScript(
-            AppleQuestion(question), bodies.map { QuestionScript.reply($0) }, roots: roots)
+            question, bodies.map { QuestionScript.reply($0) }, roots: roots)
     }
 
     /// A receipt that Apple signed, in base64, and the roots that its signature leads to.
@@ -185,7 +185,7 @@ struct ReceiptQuestionTests {
         let question = ReceiptQuestion(
             subject: QuestionSubject(submission: Fixture.submission(), rules: rules), base64: [],
             fingerprint: ReceiptFingerprint())
-        let run = try QuestionScript(AppleQuestion(question), [.failed(failure)])
+        let run = try QuestionScript(question, [.failed(failure)])
         #expect(run.verdict == .retry(failure == .tooLarge ? .noAnswer : .unreachable, notBefore: nil))
     }
 
@@ -194,10 +194,9 @@ struct ReceiptQuestionTests {
         arguments: [0, 100, 201, 204, 301, 302, 307, 400, 401, 403, 404, 413, 429, 500, 502, 503, 999, -1])
     func httpStatuses(status: Int) throws {
         let rules = try QuestionScript.rules()
-        let question = AppleQuestion(
-            ReceiptQuestion(
-                subject: QuestionSubject(submission: Fixture.submission(), rules: rules), base64: [],
-                fingerprint: ReceiptFingerprint()))
+        let question = ReceiptQuestion(
+            subject: QuestionSubject(submission: Fixture.submission(), rules: rules), base64: [],
+            fingerprint: ReceiptFingerprint())
         let later = Fixture.now.advanced(by: .seconds(30))
         let cause: RetryCause = status == 429 ? .rateLimited : .noAnswer
         let plain = try QuestionScript(question, [QuestionScript.reply(status, "{\"status\":0}")])
@@ -334,10 +333,9 @@ extension ReceiptQuestionTests {
     func lookUp() throws {
         let receipt = try Self.signed()
         let rules = try QuestionScript.rules(hasKey: true)
-        let question = AppleQuestion(
-            ReceiptQuestion(
-                subject: QuestionSubject(submission: Fixture.submission(transactionID: "3001"), rules: rules),
-                base64: receipt.base64[...], fingerprint: ReceiptFingerprint(transactions: ["2001"])))
+        let question = ReceiptQuestion(
+            subject: QuestionSubject(submission: Fixture.submission(transactionID: "3001"), rules: rules),
+            base64: receipt.base64[...], fingerprint: ReceiptFingerprint(transactions: ["2001"]))
         let answer = QuestionScript.reply(Answer.authentic(inApp: [Answer.record("2001")]))
         let page = try LookupScript.page([LookupScript.transaction("2001"), LookupScript.transaction("3001")])
         let run = try QuestionScript(question, [answer, page])
@@ -365,10 +363,9 @@ extension ReceiptQuestionTests {
         let app = Fixture.app(accountToken: .required)
         let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         let claim = Fixture.submission(transactionID: "2001", token: token)
-        let question = AppleQuestion(
-            ReceiptQuestion(
-                subject: QuestionSubject(submission: claim, rules: try QuestionScript.rules(app, hasKey: true)),
-                base64: receipt.base64[...], fingerprint: ReceiptFingerprint(transactions: ["2001"])))
+        let question = ReceiptQuestion(
+            subject: QuestionSubject(submission: claim, rules: try QuestionScript.rules(app, hasKey: true)),
+            base64: receipt.base64[...], fingerprint: ReceiptFingerprint(transactions: ["2001"]))
         let id = ["transactionId": "\"2001\"", "originalTransactionId": "\"2001\""] as [String: String?]
         for (attested, reason) in [(token, nil), ("other", FailureReason.accountTokenMissing)] {
             let members = id.merging(["appAccountToken": "\"\(attested)\""]) { $1 }

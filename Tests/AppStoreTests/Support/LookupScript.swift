@@ -13,9 +13,9 @@ enum LookupScript {
     static func lookup(
         _ target: LookupQuestion.Target = .transaction(id), in environment: Environment? = nil,
         app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
-    ) throws -> AppleQuestion {
+    ) throws -> any AppleQuestion {
         let subject = QuestionSubject(submission: submission, rules: try QuestionScript.rules(app, hasKey: true))
-        return AppleQuestion(LookupQuestion(subject: subject, target: target, in: environment))
+        return LookupQuestion(subject: subject, target: target, in: environment)
     }
 
     static func reply(_ status: Int, _ body: String, retryAfter: String? = nil) -> AppStoreReply {

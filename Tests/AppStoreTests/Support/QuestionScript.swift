@@ -17,7 +17,7 @@ struct QuestionScript {
     ///
     /// - Parameter seconds: How long each call takes.
     init(
-        _ question: AppleQuestion, _ replies: [AppStoreReply], roots: TrustedRoots? = nil, taking seconds: Int64 = 0
+        _ question: any AppleQuestion, _ replies: [AppStoreReply], roots: TrustedRoots? = nil, taking seconds: Int64 = 0
     ) throws {
         var now = Fixture.now
         let verifiers = try roots.map { SignatureVerifiers(roots: $0) } ?? Self.verifiers.get()

@@ -37,7 +37,7 @@ enum AnswerFuzzing {
         let retryAfter = String(decoding: bytes.prefix(32), as: UTF8.self)
         for status in [200, 400, 401, 404, 429, 500] {
             let reply = AppStoreReply.response(httpStatus: status, retryAfter: retryAfter, body: bytes)
-            var question: AppleQuestion? = first
+            var question: (any AppleQuestion)? = first
             var calls = 0
             while let asked = question {
                 calls += 1
