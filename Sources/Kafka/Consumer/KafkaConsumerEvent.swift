@@ -1,0 +1,65 @@
+public import Contract
+internal import Scheduling
+
+/// A message of the consumer's thread to its owner. Events come in the order in which things happened.
+public enum KafkaConsumerEvent: Sendable {
+    /// The group has let this member in and granted it these partitions, perhaps none, besides those that it has. The
+    /// group has its answer already; nothing is read of them before ``KafkaConsumer/assign(_:)``.
+    case assigned([TopicPartition])
+    /// The group has taken these partitions away; it has its answer already. No record of theirs follows.
+    case revoked([TopicPartition])
+    /// As ``revoked(_:)``, but they may have been another member's for a while: the session had run out.
+    case lost([TopicPartition])
+    /// Records within the demand; those of one partition in the order of their offsets.
+    case records([KafkaBatch])
+    /// A partition goes on at an offset below the expected one: its topic was made anew, or lost its end in an unclean
+    /// election. It is not read any more until it is assigned again.
+    case offsetsWentBack(TopicPartition, assignmentID: UInt64)
+    /// The answer to ``KafkaConsumer/fetchCommitted(_:)``: the group's offset of each partition that was asked for, nil
+    /// where it has none. Without an answer nil, and the owner asks again.
+    case committedOffsets([TopicPartition: Int64?]?)
+    /// librdkafka reports an error. After a fatal one nothing comes any more until the consumer is stopped; all others
+    /// it goes on trying by itself.
+    case failed(KafkaError)
+    /// A record came damaged, and librdkafka would go on behind it. The partition is not read any more until it is
+    /// assigned again.
+    case unreadable(TopicPartition, assignmentID: UInt64)
+    /// A sign of life, every five seconds: librdkafka's main thread has sent statistics, and the consumer's own thread
+    /// has taken them. librdkafka before 2.6.1 can loop for ever in the one, or in a call of the other.
+    case alive
+    /// No broker can be reached, or one can again. It can at the start.
+    case reachable(Bool)
+    /// The last event: the group was left (or could not be in time) and the client is freed.
+    case stopped
+}
+
+public struct KafkaBatch: Sendable, Hashable {
+    public let partition: TopicPartition
+    /// The number of the ``KafkaStart`` that the partition is read under.
+    public let assignmentID: UInt64
+    public let records: [InputRecord]
+}
+
+public struct KafkaStart: Sendable, Hashable {
+    public let partition: TopicPartition
+    public let offset: Int64?
+    /// The owner's number for this assignment. It comes back with the records, so that records of an earlier assignment
+    /// can be recognised.
+    public let assignmentID: UInt64
+
+    /// Begins to read at an offset, which need not hold a record; nil begins at the oldest one.
+    public init(_ partition: TopicPartition, from offset: Int64?, assignmentID: UInt64) {
+        self.partition = partition
+        self.offset = offset
+        self.assignmentID = assignmentID
+    }
+}
+
+enum ConsumerCommand: Sendable {
+    case demand(records: Int64, bytes: Int64)
+    case assign([KafkaStart])
+    case unassign([TopicPartition])
+    case commit([TopicPartition: Int64])
+    case fetchCommitted([TopicPartition])
+    case stop(until: Instant)
+}
