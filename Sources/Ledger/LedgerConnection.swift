@@ -50,10 +50,11 @@ public protocol LedgerConnection: AnyObject {
     /// held for ending workers does not come before a person makes it due.
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
-    /// Renews leases for another minute: their rows have ended no worker. False for each that has ended, or is another's now.
+    /// Renews leases for another minute: their rows have ended no worker. False for each that has ended, or is
+    /// another's now.
     func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool]
 
-    /// Ends leases, so that another worker may take the rows at once.
+    /// Ends leases, so that another worker may take the rows at once; their rows have ended no worker.
     func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError)
 
     /// Adds what is owed, under its ownership; false for each whose generation is an old one.

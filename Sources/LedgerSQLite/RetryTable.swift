@@ -160,7 +160,7 @@ struct RetryTable {
     func giveBack(_ lease: RetryLease, now: Timestamp) throws(StoreError) {
         try database.statement(
             """
-            UPDATE retries SET leased_until = NULL, due_at = ?, takings = max(0, takings - 1)
+            UPDATE retries SET leased_until = NULL, due_at = ?, takings = 0
             WHERE digest = ? AND lease = ? AND leased_until IS NOT NULL
             """
         ).run {

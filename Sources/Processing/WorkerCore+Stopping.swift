@@ -109,7 +109,8 @@ extension WorkerCore {
         unstartedLeases = []
         for token in flights.tokens {
             guard case .retry(let lease) = flights[token].source else { continue }
-            if !flights[token].isOrphan { retries.append(lease) }
+            // A check that does not end may be one that ends workers: its lease ends by itself, and counts.
+            if !flights[token].isOrphan, flights[token].state != .checking { retries.append(lease) }
             leave(token)
         }
         var rows: [OutboxLease] = []

@@ -54,7 +54,7 @@ struct AlertLog: Sendable {
                 "events_not_taken", .error, "Kafka does not take events for a topic; they are owed in the outbox",
                 ["topic": topics[topic] ?? topic.defaultName, "cause": cause])
         case .outboxFull:
-            say("outbox_full", .error, "100,000 events are owed in the outbox; nothing is read until Kafka takes them")
+            say("outbox_full", .error, "100,000 events are owed in the outbox; more wait in memory until it is full")
         case .ledgerSetBack(let partition, let noted, let found):
             say(
                 "ledger_set_back", .error, "The ledger was set back; its records are read again",

@@ -235,6 +235,17 @@ extension LedgerConformance {
             try expect(try subject.ledger.renew([due.lease]), [false], "renewal of a lease that has ended")
             try expect(try subject.takeOne().takings, 1, "takings")
         },
+        ConformanceRule("A row that comes alone and is given back is due again, like any other") { subject in
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("s1"), delay: 0))
+            for minute in 0..<3 {
+                subject.setClock(Samples.later(Int64(minute) * 60_000))
+                let due = try subject.takeOne()
+                guard minute == 2 else { continue }
+                try subject.ledger.giveBack(retries: [due.lease], outbox: [])
+            }
+            try expect(try subject.takeOne().takings, 1, "takings")
+        },
         ConformanceRule("A row that is held for ending workers is taken again once a person says so") { subject in
             try subject.own()
             let submission = Samples.submission("s1")

@@ -222,7 +222,7 @@ extension ModelConnection: LedgerConnection {
                 model.tables.change(lease.key) {
                     $0.dueAt = now
                     $0.leasedUntil = nil
-                    $0.takings = max(0, $0.takings - 1)
+                    $0.takings = 0
                 }
             }
             for lease in outbox where isOwned(lease) && model.tables.outbox[lease.key]?.leasedUntil != nil {

@@ -88,7 +88,7 @@ struct StopTests {
         bench.isNothingDue = false
         try bench.own()
         let row = Fixture.due(0)
-        #expect(try bench.takeDue([row]).count == 1)
+        bench.ask(try #require(try bench.takeDue([row]).first))
         bench.send(.stop)
         bench.wait(.seconds(16))
         let (id, leases) = try #require(
@@ -96,6 +96,17 @@ struct StopTests {
         #expect(leases == [row.lease])
         bench.send(.ledger(id, .success(.done)))
         bench.wait(.seconds(6))
+        #expect(bench.stop == .clean)
+    }
+
+    @Test("leaves the lease of a row whose check does not end, so that it counts")
+    func hangingCheck() throws {
+        bench.isNothingDue = false
+        try bench.own()
+        #expect(try bench.takeDue([Fixture.due(0)]).count == 1)
+        bench.send(.stop)
+        bench.wait(.seconds(25))
+        #expect(bench.takeRequest { if case .giveBack(let retries, _) = $0 { retries } else { nil } } == nil)
         #expect(bench.stop == .clean)
     }
 
