@@ -116,8 +116,8 @@ struct KafkaCheck {
         }
     }
 
-    /// Partitions of the input topic of which the group has committed offsets. None where nobody tells: a worker that is
-    /// not told waits.
+    /// Partitions of the input topic of which the group has committed offsets. None where nobody tells: a worker that
+    /// is not told waits.
     func committed() -> [TopicPartition] {
         let topic = settings.topics[.submitted]
         guard case .present(let found)? = (try? description.get())?.topics[topic] else { return [] }

@@ -128,8 +128,8 @@ extension CurlOptions {
         }
     }
 
-    /// Sets the body; without one, says that there is none to be sent. libcurl reads the bytes while the transfer runs, and
-    /// again if it has to send it anew: they have to outlive it.
+    /// Sets the body; without one, says that there is none to be sent. libcurl reads the bytes while the transfer runs,
+    /// and again if it has to send it anew: they have to outlive it.
     func apply(_ body: HTTPBody?) throws(CurlFailure) {
         guard let body else { return try set(CURLOPT_HTTPGET, 1) }
         try set(CURLOPT_POST, 1)

@@ -12,7 +12,8 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case proxyFailed = "proxy_failed"
         /// No trustworthy connection. Nothing was sent; try again later, and tell a person.
         case tlsFailed = "tls_failed"
-        /// No whole response within the time limit. The server may have acted on the call; try again if that is harmless.
+        /// No whole response within the time limit. The server may have acted on the call; try again if that is
+        /// harmless.
         case timedOut = "timed_out"
         /// The response's headers or decompressed body are over the limit. To try again soon is unlikely to help.
         case responseTooLarge = "response_too_large"
@@ -24,7 +25,8 @@ public struct HTTPFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case queueFull = "queue_full"
         /// The client was stopped. The server may have acted on the call.
         case stopped
-        /// libcurl failed in a way that is none of the above: out of memory, or a fault of this module. Make a new client.
+        /// libcurl failed in a way that is none of the above: out of memory, or a fault of this module. Make a new
+        /// client.
         case libraryFault = "library_fault"
     }
 

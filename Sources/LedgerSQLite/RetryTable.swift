@@ -84,7 +84,8 @@ struct RetryTable {
         return try signed + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
     }
 
-    /// Leases the suspect row that is due for longest; nil if there is none. One that is held has no lease that could end.
+    /// Leases the suspect row that is due for longest; nil if there is none. One that is held has no lease that could
+    /// end.
     func takeSuspect(now: Timestamp) throws(StoreError) -> DueRetry? {
         let row = try rows("\(Self.isSuspect) AND leased_until <= ?", "leased_until, retries.sequence LIMIT 1") {
             $0.time(now)

@@ -296,8 +296,8 @@ struct OwnedPartition: Sendable {
     var alone = FIFO<SubmissionToken>()
     /// The record that is read alone at the moment.
     var checkedAlone: (token: SubmissionToken, offset: Int64)?
-    /// The last record whose check has ended while it was marked. The ledger may not know, and count a lost connection as the
-    /// end of a worker.
+    /// The last record whose check has ended while it was marked. The ledger may not know, and count a lost connection
+    /// as the end of a worker.
     var survived: Int64?
     /// Its last mark is being taken away.
     var isUnmarking = false

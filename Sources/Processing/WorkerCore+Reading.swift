@@ -129,7 +129,8 @@ extension WorkerCore {
         ledgerCalls.make(.mark([mark]), for: .unmark(place: place, partitions[place].assignment), into: &actions)
     }
 
-    /// One record is marked at a time: a check of another partition, or of a row, that ends the worker would count against both.
+    /// One record is marked at a time: a check of another partition, or of a row, that ends the worker would count
+    /// against both.
     func isMarked(besides place: Int? = nil) -> Bool {
         partitions.indices.contains { other in
             other != place && (partitions[other].checkedAlone != nil || partitions[other].isUnmarking)

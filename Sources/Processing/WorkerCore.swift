@@ -35,8 +35,8 @@ public struct WorkerCore: ~Copyable {
 
     /// Records that are not decided yet: they wait for Apple, or may have to.
     var undecided = 0
-    /// Rows of `retries` with a checker. None is taken meanwhile, and no record is marked, so that it is known which one
-    /// ended a worker.
+    /// Rows of `retries` with a checker. None is taken meanwhile, and no record is marked, so that it is known which
+    /// one ended a worker.
     var dueInCheck = 0
     var lookUps: [SubmissionToken] = []
     var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []

@@ -146,7 +146,8 @@ enum LedgerRole: String, Sendable {
 
 /// Signs of life of the core and the Kafka consumer, for health: written by their threads, read by anybody.
 final class CoreActivity: Sendable {
-    /// The core turns every five seconds at least, and the consumer gives a sign as often. Silent for so long, one hangs.
+    /// The core turns every five seconds at least, and the consumer gives a sign as often. Silent for so long, one
+    /// hangs.
     static let longestSilence = Duration.seconds(30)
 
     private let turnedAt = Atomic<Int64>(Instant.now.nanoseconds)

@@ -93,7 +93,8 @@ extension ConsumerLoop {
         sink(.offsetsWentBack(partition, assignmentID: reading.assignmentID))
     }
 
-    /// Whether librdkafka goes on behind a record that it could not read. Its other errors end, or are tried again by itself.
+    /// Whether librdkafka goes on behind a record that it could not read. Its other errors end, or are tried again by
+    /// itself.
     static func passesOver(_ code: rd_kafka_resp_err_t, at offset: Int64) -> Bool {
         let codes = [
             RD_KAFKA_RESP_ERR__BAD_MSG, RD_KAFKA_RESP_ERR__BAD_COMPRESSION, RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED,

@@ -33,8 +33,8 @@ public struct KafkaConsumerConfiguration: Sendable {
     static let maxPollInterval = Duration.seconds(20)
     /// Interval of librdkafka's statistics: metrics, reachability, and a sign that its main thread lives.
     static let statisticsInterval = Duration.seconds(5)
-    /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a queue
-    /// for each partition both bind for each of them; nothing in librdkafka binds over all.
+    /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a
+    /// queue for each partition both bind for each of them; nothing in librdkafka binds over all.
     static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 1024)
     /// Compressed bytes of one partition in an answer, which it may hold besides. A larger record comes alone (KIP-74).
     static let partitionAnswerBytes = 256 << 10

@@ -134,8 +134,8 @@ struct Judge {
         }
     }
 
-    /// Whether somebody is still to hear of a row. Its worker may have ended before it told, and the topic was made anew
-    /// since, where its record was quarantined.
+    /// Whether somebody is still to hear of a row. Its worker may have ended before it told, and the topic was made
+    /// anew since, where its record was quarantined.
     private func isOwed(_ claimant: Claimant) -> Bool {
         claims[claimant.submissionKey].map { $0.contains(where: witness.isOwedToAnybody) } ?? true
     }

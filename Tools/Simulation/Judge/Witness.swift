@@ -99,8 +99,8 @@ final class Witness {
         if answeredAt[key] == nil { answeredAt[key] = moment }
     }
 
-    /// A stub stands for a record that the topic does not take: both have one id, and the stub has two headers more. A record
-    /// that was quarantined unread, because its check seemed to end workers, may be read when it comes again.
+    /// A stub stands for a record that the topic does not take: both have one id, and the stub has two headers more. A
+    /// record that was quarantined unread, because its check seemed to end workers, may be read when it comes again.
     private func copied(_ event: Event, _ seen: SeenEvent) {
         if let origin = seen.origin { quarantined.insert(origin) }
         let (one, other) = (seen.bytes, event)
@@ -150,8 +150,8 @@ final class Witness {
         guard world.options.replacesRecords || ends[origin] ?? 0 >= 3 else {
             return fail(.quarantined, "record \(number) at \(origin) can be read")
         }
-        // It stands where another record did that ended workers, or three of them ended by chance: it is left to people.
-        // A stub has no value.
+        // It stands where another record did that ended workers, or three of them ended by chance: it is left to
+        // people. A stub has no value.
         if seen.bytes.value.map(SimulatedApple.number(of:)) ?? number == number { forgotten.insert(number) }
     }
 

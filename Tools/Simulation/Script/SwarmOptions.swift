@@ -44,7 +44,8 @@ public struct SwarmOptions: Sendable {
     public var endsWorkers = false
     /// The topic is made anew, with the same records in another order.
     public var topicsMadeAnew = 0
-    /// Partitions lose their end, as after an unclean election of a leader, and their producers send what is gone again.
+    /// Partitions lose their end, as after an unclean election of a leader, and their producers send what is gone
+    /// again.
     public var topicsCut = 0
     /// The ledger is emptied, and accepted by an operator once a worker has stopped for it.
     public var ledgersEmptied = 0

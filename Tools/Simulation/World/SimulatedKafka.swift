@@ -12,8 +12,8 @@ struct SimulatedKafka {
         var owner: Life?
         /// Counts its owners: the coordinator refuses what an earlier one commits.
         var term = 0
-        /// When it lost its end, until everybody has noticed. Nothing new is produced meanwhile: a consumer that comes back
-        /// to a place that is there again cannot tell.
+        /// When it lost its end, until everybody has noticed. Nothing new is produced meanwhile: a consumer that comes
+        /// back to a place that is there again cannot tell.
         var cutAt: Int64?
     }
 
