@@ -50,7 +50,10 @@ enum SubmissionsCommand {
             arguments.format(context).page(
                 "submissions", table, rows.map(\.json),
                 next: CommonOptions.next(after: rows.map(\.sequence), limit: query.limit)))
-        if let app = query.bundleID, rows.isEmpty, try !bundleIDs(of: nil, arguments, context).contains(app) {
+        // The page behind the last one is empty, too.
+        if let app = query.bundleID, query.before == nil, rows.isEmpty,
+            try !bundleIDs(of: nil, arguments, context).contains(app)
+        {
             throw CommandFailure(
                 .failed, "no app \"\(PrintableText.singleLine(app.rawValue))\" is configured or has such submissions")
         }

@@ -49,6 +49,7 @@ struct SubmissionsCommandTests {
         #expect(result.errors == "grantor: no app \"com.example.gmae\" is configured or has such submissions\n")
         #expect(result.status == .failed && result.output == "No submissions.\n")
         #expect(grantor("submissions list --state held --user nobody --app com.example.game").status == .done)
+        #expect(grantor("submissions list --state held --user nobody --app gone --before 9").status == .done)
     }
 
     @Test("Without an app every app of the file is asked, and that of malformed submissions")
