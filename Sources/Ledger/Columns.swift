@@ -80,6 +80,9 @@ extension WaitCause {
 }
 
 extension Evidence {
+    /// The words that ``init(kind:bytes:)`` knows.
+    public static let kinds = ["receipt", "signedTransaction", "transactionId"]
+
     /// The word of a column for its kind.
     public var kind: String {
         switch self {

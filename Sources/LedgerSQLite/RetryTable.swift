@@ -84,17 +84,20 @@ struct RetryTable {
         return try signed + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
     }
 
-    /// Leases the suspect row that is due for longest; nil if there is none. One that is held has no lease that could
-    /// end.
+    /// Leases the row that is suspect with its next taking and due for longest; nil if there is none. One that is held
+    /// has no lease that could end.
     func takeSuspect(now: Timestamp) throws(StoreError) -> DueRetry? {
-        let row = try rows("\(Self.isSuspect) AND leased_until <= ?", "leased_until, retries.sequence LIMIT 1") {
-            $0.time(now)
-        }.first
+        let row = try rows(
+            "\(Self.isSuspectNext) AND leased_until <= ? AND \(Self.isKnown)", "leased_until, retries.sequence LIMIT 1"
+        ) { $0.time(now) }.first
         guard let row else { return nil }
         return try lease(row, now: now)
     }
 
-    private static let isSuspect = "takings >= \(DueRetry.takingsOfSuspicion - 1)"
+    /// As the index `retries_suspect` has it.
+    private static let isSuspectNext = "takings >= \(DueRetry.takingsOfSuspicion - 1)"
+    /// A row whose evidence only a later version knows stays for that version's workers, and hides no other.
+    private static let isKnown = "evidence_kind IN (\(Evidence.kinds.map { "'\($0)'" }.joined(separator: ", ")))"
 
     private func take(
         _ request: DueRequest, isSigned: Bool, most: Int, bytes: inout Int, now: Timestamp
@@ -106,7 +109,8 @@ struct RetryTable {
         var left = bytes
         let rows = try database.statement(
             """
-            \(Self.selection) WHERE endpoint IS ?1 AND signed = ?4 AND \(condition) AND NOT \(Self.isSuspect)
+            \(Self.selection) WHERE endpoint IS ?1 AND signed = ?4 AND \(condition) AND \(Self.isKnown)
+                AND NOT \(Self.isSuspectNext)
             ORDER BY due_at, retries.sequence LIMIT ?3
             """
         ).rows {
@@ -122,7 +126,6 @@ struct RetryTable {
         }
         bytes = left
         var taken: [DueRetry] = []
-        // A row whose evidence only a later version knows stays for that version's workers.
         for row in rows.compactMap({ $0 }) { taken.append(try lease(row, now: now)) }
         return taken
     }

@@ -4,6 +4,8 @@ import Scheduling
 
 /// The calls on the ledger's second connection, and the handling of their results.
 extension WorkerCore {
+    private static let longestSilence: Duration = .seconds(30)
+
     mutating func makeLedgerCalls(into actions: inout Actions) {
         takeOver(into: &actions)
         makeLookUps(into: &actions)
@@ -21,7 +23,7 @@ extension WorkerCore {
     ) {
         switch result {
         case .success(let answer):
-            guard let purpose = ledgerCalls.answered(id) else { return }
+            guard let purpose = ledgerCalls.answered(id, at: now) else { return }
             noticeLedgerAnswers(into: &actions)
             answered(purpose, answer, into: &actions)
         case .failure(.unavailable(let detail)): callFailed(id, detail, into: &actions)
@@ -43,9 +45,23 @@ extension WorkerCore {
         actions.alerts.append(.ledgerUnavailable(detail: detail))
     }
 
+    /// When a call without an answer counts as away; nil while none is under way. A disk that hangs answers no call,
+    /// and fails none.
+    var silenceMoment: Instant? {
+        let starts = [batcher.unansweredSince, ledgerCalls.unansweredSince].compactMap { $0 }
+        return starts.min().map { $0 + Self.longestSilence }
+    }
+
+    private var isLedgerSilent: Bool { silenceMoment.map { $0 <= now } ?? false }
+
+    mutating func noticeLedgerSilence(into actions: inout Actions) {
+        guard isLedgerSilent else { return }
+        noticeLedgerAway("A call has had no answer for \(Self.longestSilence.components.seconds) s.", into: &actions)
+    }
+
     /// A full disk or a read-only file still answers questions, so an answer alone ends nothing.
     mutating func noticeLedgerAnswers(into actions: inout Actions) {
-        guard let since = ledgerAwaySince, !writesAreAway, !ledgerCalls.hasFailed else { return }
+        guard let since = ledgerAwaySince, !writesAreAway, !ledgerCalls.hasFailed, !isLedgerSilent else { return }
         ledgerAwaySince = nil
         actions.alerts.append(.ledgerAnswersAgain(after: now - since))
     }
@@ -133,6 +149,8 @@ struct LedgerCalls {
     private var failures = 0
     /// When calls without a result are made again; nil while the ledger answers.
     private(set) var retryAt: Instant?
+    /// Since when calls are sent and none is answered: from the first one, or the last answer; nil while none is sent.
+    private(set) var unansweredSince: Instant?
 
     /// Whether a call that had no result is still without one.
     var hasFailed: Bool { calls.contains { $0.hasFailed } }
@@ -141,19 +159,24 @@ struct LedgerCalls {
     func isUnderWay(_ kind: Kind) -> Bool { calls.contains { $0.kind == kind } }
 
     /// Makes a call, or keeps it until the ledger answers again.
-    mutating func make(_ call: LedgerRequest.Call, for purpose: Purpose, into actions: inout Actions) {
+    mutating func make(
+        _ call: LedgerRequest.Call, for purpose: Purpose, at now: Instant, into actions: inout Actions
+    ) {
         requests += 1
         let request = LedgerRequest(id: RequestID(rawValue: requests), call: call)
         let isSent = retryAt == nil
         calls.append(Call(request: request, purpose: purpose, kind: purpose.kind, isSent: isSent))
-        if isSent { actions.requests.append(request) }
+        guard isSent else { return }
+        actions.requests.append(request)
+        unansweredSince = unansweredSince ?? now
     }
 
     /// A call has its result.
     /// - Returns: the call's purpose; nil for a dropped call.
-    mutating func answered(_ id: RequestID) -> Purpose? {
+    mutating func answered(_ id: RequestID, at now: Instant) -> Purpose? {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
         let purpose = calls.remove(at: index).purpose
+        noteAnswer(at: now)
         if !hasFailed { failures = 0 }
         // The ledger answers again, so calls that wait for a retry are made at once.
         if retryAt != nil { retryAt = Instant(nanoseconds: .min) }
@@ -165,8 +188,13 @@ struct LedgerCalls {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return }
         calls[index].isSent = false
         calls[index].hasFailed = true
+        noteAnswer(at: now)
         failures += 1
         retryAt = now + Self.backoff.delay(afterFailures: failures, using: &generator)
+    }
+
+    private mutating func noteAnswer(at now: Instant) {
+        unansweredSince = calls.contains { $0.isSent } ? now : nil
     }
 
     /// Calls under ended ownerships are not repeated, and their answers are dropped.
@@ -177,6 +205,7 @@ struct LedgerCalls {
             default: false
             }
         }
+        if !calls.contains(where: { $0.isSent }) { unansweredSince = nil }
     }
 
     /// Take-overs without a result are not made again as they are.
@@ -198,6 +227,7 @@ struct LedgerCalls {
         for index in calls.indices where !calls[index].isSent {
             calls[index].isSent = true
             actions.requests.append(calls[index].request)
+            unansweredSince = unansweredSince ?? now
         }
     }
 }

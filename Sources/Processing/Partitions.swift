@@ -111,7 +111,7 @@ extension WorkerCore {
             taken.append((place, entry.assignment))
         }
         guard !requests.isEmpty else { return }
-        ledgerCalls.make(.takeOver(requests), for: .takeOver(taken), into: &actions)
+        ledgerCalls.make(.takeOver(requests), for: .takeOver(taken), at: now, into: &actions)
     }
 
     mutating func takenOver(
@@ -149,7 +149,8 @@ extension WorkerCore {
         if let suspect = start.suspect, suspect.offset == partitions[place].survived {
             let mark = CheckMark(ownership: partitions[place].ownership, ended: suspect.offset, begins: nil)
             partitions[place].isUnmarking = true
-            ledgerCalls.make(.mark([mark]), for: .unmark(place: place, partitions[place].assignment), into: &actions)
+            ledgerCalls.make(
+                .mark([mark]), for: .unmark(place: place, partitions[place].assignment), at: now, into: &actions)
         } else if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
             partitions[place].marked = suspect.offset
         }
@@ -228,7 +229,7 @@ extension WorkerCore {
             if watermark != nil { partitions[place].noted = watermark }
         }
         guard !notes.isEmpty else { return }
-        ledgerCalls.make(.note(notes), for: .note(noted), into: &actions)
+        ledgerCalls.make(.note(notes), for: .note(noted), at: now, into: &actions)
     }
 
     /// Kafka's offsets follow the ledger's.

@@ -31,7 +31,7 @@ extension WorkerCore {
         }
         lookUps.removeAll(keepingCapacity: true)
         guard !tokens.isEmpty else { return }
-        ledgerCalls.make(.lookUp(questions), for: .lookUp(tokens), into: &actions)
+        ledgerCalls.make(.lookUp(questions), for: .lookUp(tokens), at: now, into: &actions)
     }
 
     /// A grant that answers it spares the call; else it waits for its endpoint.

@@ -80,7 +80,7 @@ extension WorkerCore {
         owed.removeAll { !flights.contains($0.token) }
         guard !owed.isEmpty else { return }
         let part = owed.prefix(Self.mostOwed)
-        ledgerCalls.make(.owe(part.map(\.entry)), for: .owe(part.map(\.token)), into: &actions)
+        ledgerCalls.make(.owe(part.map(\.entry)), for: .owe(part.map(\.token)), at: now, into: &actions)
         owed.removeFirst(part.count)
     }
 
@@ -123,7 +123,7 @@ extension WorkerCore {
         }
         if outboxWork.isAmidRound { outboxWork.poll(at: now + OutboxWork.roomPause) }
         guard !requests.isEmpty else { return }
-        ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), into: &actions)
+        ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), at: now, into: &actions)
     }
 
     mutating func outboxTaken(_ requests: [OutboxRequest], _ items: [OutboxItem], into actions: inout Actions) {
@@ -192,7 +192,7 @@ extension WorkerCore {
     /// Reports all ended rows in one call.
     mutating func makeReports(into actions: inout Actions) {
         guard !reports.isEmpty, !ledgerCalls.isUnderWay(.report) else { return }
-        ledgerCalls.make(.report(reports), for: .report, into: &actions)
+        ledgerCalls.make(.report(reports), for: .report, at: now, into: &actions)
         reports.removeAll(keepingCapacity: true)
     }
 }

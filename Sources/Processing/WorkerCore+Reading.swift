@@ -41,7 +41,7 @@ extension WorkerCore {
             }
         }
         if !loading.isEmpty {
-            ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), into: &actions)
+            ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), at: now, into: &actions)
         }
         if reading.aloneBefore != nil { checkNextAlone(at: place, into: &actions) }
         // A first record behind the noted offset is noted: the topic may be a new one.
@@ -120,13 +120,14 @@ extension WorkerCore {
             _ = partitions[place].alone.popFirst()
             partitions[place].checkedAlone = (token, record.origin.offset)
             let mark = CheckMark(ownership: ownership, ended: ended?.offset, begins: record.origin.offset)
-            ledgerCalls.make(.mark([mark]), for: .mark(token), into: &actions)
+            ledgerCalls.make(.mark([mark]), for: .mark(token), at: now, into: &actions)
             return
         }
         guard let ended else { return readFreely(at: place, into: &actions) }
         let mark = CheckMark(ownership: ownership, ended: ended.offset, begins: nil)
         partitions[place].isUnmarking = true
-        ledgerCalls.make(.mark([mark]), for: .unmark(place: place, partitions[place].assignment), into: &actions)
+        ledgerCalls.make(
+            .mark([mark]), for: .unmark(place: place, partitions[place].assignment), at: now, into: &actions)
     }
 
     /// One record is marked at a time: a check of another partition, or of a row, that ends the worker would count
@@ -170,7 +171,7 @@ extension WorkerCore {
             }
         }
         guard !loading.isEmpty else { return }
-        ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), into: &actions)
+        ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), at: now, into: &actions)
     }
 
     /// The mark is written: the record is checked. It may be a redelivery as well.
@@ -181,7 +182,7 @@ extension WorkerCore {
         guard isOwned else { return loseToAnother(place, into: &actions) }
         if let highest = partitions[place].highestOrigin, record.origin.offset <= highest {
             move(token, to: .loading)
-            ledgerCalls.make(.knownOutcomes([record.origin]), for: .knownOutcomes([token]), into: &actions)
+            ledgerCalls.make(.knownOutcomes([record.origin]), for: .knownOutcomes([token]), at: now, into: &actions)
         } else {
             check(token, .record(record, known: nil), into: &actions)
         }

@@ -47,7 +47,7 @@ extension WorkerCore {
         if isCrowded || dueWork.isAmidRound { dueWork.poll(at: now + DueWork.roomPause) }
         guard !requests.isEmpty else { return }
         let most = Int(clamping: bytes)
-        ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests, bytes: most), into: &actions)
+        ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests, bytes: most), at: now, into: &actions)
     }
 
     /// Whether more rows are worth a call before the pause is over: a quarter of the allowance is free.
@@ -117,7 +117,7 @@ extension WorkerCore {
     mutating func acquit(_ token: SubmissionToken, into actions: inout Actions) {
         guard flights[token].isSuspect, case .retry(let lease) = flights[token].source else { return }
         flights[token].isSuspect = false
-        ledgerCalls.make(.renew([lease]), for: .renew([token]), into: &actions)
+        ledgerCalls.make(.renew([lease]), for: .renew([token]), at: now, into: &actions)
     }
 
     /// Renews all leases together, so that a history of many pages can finish.
@@ -135,7 +135,7 @@ extension WorkerCore {
             leases.append(lease)
         }
         guard !leases.isEmpty else { return }
-        ledgerCalls.make(.renew(leases), for: .renew(tokens), into: &actions)
+        ledgerCalls.make(.renew(leases), for: .renew(tokens), at: now, into: &actions)
     }
 
     /// A row with another worker's lease is dropped here.
@@ -150,7 +150,7 @@ extension WorkerCore {
         guard mayMeasure, let moment = measureAt, moment <= now else { return }
         measureAt = nil
         dueWork.beginSample()
-        ledgerCalls.make(.measure, for: .measure, into: &actions)
+        ledgerCalls.make(.measure, for: .measure, at: now, into: &actions)
     }
 
     /// Rows that this worker adds to `retries` count against the former sample, so the next sample must come soon.

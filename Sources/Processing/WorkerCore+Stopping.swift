@@ -120,7 +120,7 @@ extension WorkerCore {
             limit.releaseOutboxRow()
         }
         guard !retries.isEmpty || !rows.isEmpty else { return false }
-        ledgerCalls.make(.giveBack(retries: retries, outbox: rows), for: .giveBack, into: &actions)
+        ledgerCalls.make(.giveBack(retries: retries, outbox: rows), for: .giveBack, at: now, into: &actions)
         return true
     }
 }

@@ -56,7 +56,8 @@ public struct WorkerCore: ~Copyable {
     var refusals: [Topic: Set<String>] = [:]
     /// A batch had no result, and is still to be written.
     var writesAreAway = false
-    /// Since when the ledger is away: from the first call or batch without a result until all of them have one.
+    /// Since when the ledger is away: from the first call or batch that failed, or had no answer for long, until all of
+    /// them have a result.
     var ledgerAwaySince: Instant?
     var stopping = StopPhase.running
     /// Leases of due rows for which nothing was begun when the worker was told to stop.
@@ -112,6 +113,7 @@ public struct WorkerCore: ~Copyable {
             actions.stop = stopReason
             return
         }
+        noticeLedgerSilence(into: &actions)
         ledgerCalls.advance(to: now, into: &actions)
         advancePartitions(into: &actions)
         readAlone(into: &actions)
@@ -166,6 +168,7 @@ public struct WorkerCore: ~Copyable {
         consider(delays.nextDue)
         consider(republishing.nextDue)
         consider(ledgerCalls.retryAt)
+        if !isLedgerAway { consider(silenceMoment) }
         consider(fetchAt)
         if mayNote { consider(noteAt) }
         if mayRenew { consider(renewAt) }

@@ -39,6 +39,9 @@ struct WriteBatcher {
         rowsWaiting += max(1, rows)
     }
 
+    /// Since when the batch under way has no answer; nil if none is.
+    var unansweredSince: Instant? { id == nil ? nil : lastStart }
+
     /// When a batch may start; nil while nothing waits, or one is under way.
     var nextMoment: Instant? {
         guard id == nil, !waiting.isEmpty else { return nil }

@@ -3,6 +3,7 @@ import Configuration
 import Contract
 import Ledger
 import Processing
+import Scheduling
 import Synchronization
 import Threading
 
@@ -21,13 +22,17 @@ final class CheckerPool: Sendable {
     private let turn = Atomic<Int>(0)
     private let threads: [OwnerThread]
 
-    init(count: Int, core: Mailbox<CoreMail>) throws(ThreadingError) {
+    /// One checker for each of the activity's.
+    init(core: Mailbox<CoreMail>, activity: CoreActivity) throws(ThreadingError) {
         var mailboxes: [Mailbox<[CheckTask]>] = []
         var threads: [OwnerThread] = []
-        for number in 0..<count {
+        for number in activity.checkers {
             let mailbox = try Mailbox<[CheckTask]>(bound: Self.maxChunks)
             mailboxes.append(mailbox)
-            threads.append(try OwnerThread(name: "check-\(number)") { Self.run(mailbox, core) })
+            threads.append(
+                try OwnerThread(name: "check-\(number)") {
+                    Self.run(mailbox, core) { activity.checks(number, since: $0) }
+                })
         }
         self.mailboxes = mailboxes
         self.threads = threads
@@ -54,18 +59,23 @@ final class CheckerPool: Sendable {
         for thread in threads { thread.join() }
     }
 
-    private static func run(_ mailbox: Mailbox<[CheckTask]>, _ core: Mailbox<CoreMail>) {
+    /// - Parameter note: Gets the moment at which each chunk begins, and nil once all are done.
+    private static func run(
+        _ mailbox: Mailbox<[CheckTask]>, _ core: Mailbox<CoreMail>, note: (Instant?) -> Void
+    ) {
         var chunks: [[CheckTask]] = []
         while true {
             mailbox.wake.wait()
             mailbox.takeAll(into: &chunks)
             for chunk in chunks {
+                note(.now)
                 let now = Timestamp.now
                 core.post(
                     .input(
                         .checked(
                             chunk.map { Checked(token: $0.token, result: SubmissionCheck.perform($0, at: now)) })))
             }
+            note(nil)
             chunks.removeAll(keepingCapacity: true)
             if mailbox.isClosed { return }
         }

@@ -144,22 +144,39 @@ enum LedgerRole: String, Sendable {
     case side
 }
 
-/// Signs of life of the core and the Kafka consumer, for health: written by their threads, read by anybody.
+/// Signs of life of the core, the checkers and the Kafka consumer, for health: written by their threads, read by
+/// anybody.
 final class CoreActivity: Sendable {
-    /// The core turns every five seconds at least, and the consumer gives a sign as often. Silent for so long, one
-    /// hangs.
+    /// The core turns every five seconds at least, and the consumer gives a sign as often; a chunk of checks takes well
+    /// under a second. Silent for so long, one hangs.
     static let longestSilence = Duration.seconds(30)
 
     private let turnedAt = Atomic<Int64>(Instant.now.nanoseconds)
+    private let busySince: [Sign]
     private let heardAt = Atomic<Int64>(Instant.now.nanoseconds)
     private let isLedgerAway = Atomic<Bool>(false)
     private let isMember = Atomic<Bool>(false)
     private let isKafkaAway = Atomic<Bool>(false)
 
+    private final class Sign: Sendable {
+        static let idle = Int64.max
+        let moment = Atomic<Int64>(idle)
+    }
+
+    init(checkers: Int) { busySince = (0..<checkers).map { _ in Sign() } }
+
+    /// The checkers' numbers.
+    var checkers: Range<Int> { busySince.indices }
+
     /// Noted at the end of each turn.
     func turned(at now: Instant, isLedgerAway: Bool) {
         turnedAt.store(now.nanoseconds, ordering: .relaxed)
         self.isLedgerAway.store(isLedgerAway, ordering: .relaxed)
+    }
+
+    /// Noted as a checker begins a chunk of checks; nil once it has none.
+    func checks(_ checker: Int, since moment: Instant?) {
+        busySince[checker].moment.store(moment?.nanoseconds ?? Sign.idle, ordering: .relaxed)
     }
 
     /// Noted at each sign of the Kafka consumer's life.
@@ -175,7 +192,9 @@ final class CoreActivity: Sendable {
         func isSilent(_ sign: borrowing Atomic<Int64>) -> Bool {
             now - Instant(nanoseconds: sign.load(ordering: .relaxed)) >= Self.longestSilence
         }
-        return isSilent(turnedAt) ? "The core" : isSilent(heardAt) ? "The Kafka consumer" : nil
+        if isSilent(turnedAt) { return "The core" }
+        if busySince.contains(where: { isSilent($0.moment) }) { return "A check" }
+        return isSilent(heardAt) ? "The Kafka consumer" : nil
     }
 
     /// Why the worker is not ready; nil if it is, so that a rollout may go on to the next.

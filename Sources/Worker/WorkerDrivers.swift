@@ -39,11 +39,11 @@ final class WorkerDrivers: Sendable {
             verifiers: SignatureVerifiers(roots: configuration.apple.roots), known: knownApps)
         let first = rules.rules(configuration.apps, version: 1)
         self.rules = rules
-        activity = CoreActivity()
+        activity = CoreActivity(checkers: Self.processors)
         do throws(ThreadingError) {
             let core = try Mailbox<CoreMail>(bound: Self.maxMail)
             self.core = core
-            checkers = try CheckerPool(count: Self.processors, core: core)
+            checkers = try CheckerPool(core: core, activity: activity)
             let open: @Sendable () throws(LedgerError) -> any LedgerConnection = { () throws(LedgerError) in
                 try ledger.open()
             }

@@ -88,6 +88,19 @@ import Testing
         }
     }
 
+    @Test("Evidence survives its columns, and kinds of a later version are none")
+    func evidence() {
+        let all: [Evidence] = [
+            .receipt(base64: EvidenceText("cmVjZWlwdA==")), .signedTransaction(EvidenceText("a.b.c")),
+            .transactionID("7"),
+        ]
+        for evidence in all {
+            #expect(Evidence(kind: evidence.kind, bytes: Array(evidence.bytes)) == evidence)
+        }
+        #expect(Evidence.kinds == all.map(\.kind))
+        #expect(Evidence(kind: "later", bytes: []) == nil)
+    }
+
     @Test("A word of a later version counts as the least that it can mean")
     func causes() {
         let endpoint = Endpoint(.serverAPI, .production)

@@ -178,7 +178,7 @@ extension ModelConnection: LedgerConnection {
     private func takeDue(_ request: DueRequest, bytes: inout Int) -> [DueRetry] {
         let due = model.tables.due { row in
             (request.beforeDue ? row.leasedUntil ?? .min <= now : row.dueAt <= now)
-                && row.entry.cause.endpoint == request.endpoint && !row.isSuspect
+                && row.entry.cause.endpoint == request.endpoint && !row.isSuspectNext
         }
         var taken: [DueRetry] = []
         for key in due {

@@ -14,7 +14,7 @@ struct ModelRetries: Sendable {
         var leasedUntil: Int64?
         var takings = 0
 
-        var isSuspect: Bool { takings >= DueRetry.takingsOfSuspicion - 1 }
+        var isSuspectNext: Bool { takings >= DueRetry.takingsOfSuspicion - 1 }
     }
 
     /// In no order.

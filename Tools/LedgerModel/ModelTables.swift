@@ -74,10 +74,10 @@ public final class ModelTables {
         return found.sorted { place($0) < place($1) }.map { retries.rows[$0].key }
     }
 
-    /// The suspect row whose lease has ended first.
+    /// Of the rows that are suspect with their next taking, the one whose lease has ended first.
     func suspect(at now: Int64) -> RetryKey? {
-        guard retries.rows.contains(where: \.isSuspect) else { return nil }
-        return retries.rows.filter { $0.isSuspect && $0.leasedUntil ?? .max <= now }
+        guard retries.rows.contains(where: \.isSuspectNext) else { return nil }
+        return retries.rows.filter { $0.isSuspectNext && $0.leasedUntil ?? .max <= now }
             .min { ($0.dueAt, $0.sequence) < ($1.dueAt, $1.sequence) }?.key
     }
 

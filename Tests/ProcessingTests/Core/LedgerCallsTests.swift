@@ -12,18 +12,18 @@ final class LedgerCallsTests {
     @Test("that have no result are made again after a pause that grows, and those behind them wait")
     func again() throws {
         var actions = Actions()
-        calls.make(.measure, for: .measure, into: &actions)
+        calls.make(.measure, for: .measure, at: .zero, into: &actions)
         let id = try #require(actions.requests.first).id
         calls.failed(id, at: .zero, using: &random)
         #expect(calls.hasFailed)
         actions.removeAll()
-        calls.make(.report([]), for: .report, into: &actions)
+        calls.make(.report([]), for: .report, at: .zero, into: &actions)
         #expect(actions.requests.isEmpty)
         let moment = try #require(calls.retryAt)
         calls.advance(to: moment, into: &actions)
         #expect(actions.requests.count == 2)
         #expect(calls.hasFailed, "it is sent again, and has no answer yet")
-        #expect(result { calls.answered(id) } != nil)
+        #expect(result { calls.answered(id, at: .zero) } != nil)
         #expect(!calls.hasFailed)
         #expect(calls.isUnderWay(.report))
         #expect(!calls.isUnderWay(.measure))
@@ -32,10 +32,34 @@ final class LedgerCallsTests {
     @Test("are answered once")
     func once() throws {
         var actions = Actions()
-        calls.make(.measure, for: .measure, into: &actions)
+        calls.make(.measure, for: .measure, at: .zero, into: &actions)
         let id = try #require(actions.requests.first).id
-        #expect(result { calls.answered(id) } != nil)
-        #expect(result { calls.answered(id) } == nil)
+        #expect(result { calls.answered(id, at: .zero) } != nil)
+        #expect(result { calls.answered(id, at: .zero) } == nil)
         #expect(calls.isEmpty)
+    }
+
+    @Test("are unanswered since the first of them was sent, or the last one was answered")
+    func unanswered() throws {
+        var actions = Actions()
+        #expect(calls.unansweredSince == nil)
+        calls.make(.measure, for: .measure, at: .zero + .seconds(1), into: &actions)
+        calls.make(.report([]), for: .report, at: .zero + .seconds(2), into: &actions)
+        #expect(calls.unansweredSince == .zero + .seconds(1))
+        _ = calls.answered(try #require(actions.requests.first).id, at: .zero + .seconds(20))
+        #expect(calls.unansweredSince == .zero + .seconds(20))
+        calls.failed(try #require(actions.requests.last).id, at: .zero + .seconds(21), using: &random)
+        #expect(calls.unansweredSince == nil, "it has an answer, and is not sent again yet")
+        let moment = try #require(calls.retryAt)
+        calls.advance(to: moment, into: &actions)
+        #expect(calls.unansweredSince == moment)
+    }
+
+    @Test("that are forgotten await no answer")
+    func forgotten() {
+        var actions = Actions()
+        calls.make(.note([]), for: .note([]), at: .zero, into: &actions)
+        calls.forgetOwner()
+        #expect(calls.unansweredSince == nil)
     }
 }

@@ -34,6 +34,7 @@ struct StatusTests {
 
     @Test("says why nothing is read")
     func readingStop() throws {
+        bench.isNoted = true
         #expect(bench.core.status.readingStop == .noPartitions)
         let assignment = try bench.own()
         #expect(bench.core.status.readingStop == nil)
@@ -80,8 +81,27 @@ struct StatusTests {
         #expect(bench.core.status.readingStop == nil)
     }
 
+    /// A disk that hangs fails no call.
+    @Test("tells that the ledger is away once a batch has had no answer for 30 s, while other calls are answered")
+    func ledgerHangs() throws {
+        let assignment = try bench.own()
+        bench.conclude(try #require(bench.read(0, in: assignment).first), Fixture.verified("t1"))
+        bench.wait(WriteBatcher.pace)
+        let batch = try #require(bench.takeWrites().first)
+        bench.wait(.seconds(29))
+        #expect(bench.takeAlerts().isEmpty)
+        bench.wait(.seconds(1))
+        #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "A call has had no answer for 30 s.")])
+        #expect(bench.core.isLedgerAway == true)
+        bench.wait(.seconds(60))
+        #expect(bench.takeAlerts().isEmpty, "samples are answered, and the batch is not")
+        bench.send(.written(batch.id, .success([.written(.granted(created: 1), publish: [])])))
+        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(60) + WriteBatcher.pace)])
+    }
+
     @Test("tells of held submissions as they begin to be held, and every ten minutes while they are")
     func held() throws {
+        bench.isNoted = true
         try bench.own()
         let none = bench.measure
         let some = LedgerMeasure(
@@ -99,6 +119,7 @@ struct StatusTests {
 
     @Test("tells at the start how many submissions wait in the ledger")
     func waitingAtStart() throws {
+        bench.isNoted = true
         bench.measure = LedgerMeasure(
             retries: [.init(bundleID: Fixture.app, rows: 32, bytes: 1)], waiting: [], outboxRows: 0, outboxAge: 0)
         try bench.own()

@@ -33,6 +33,8 @@ final class CoreBench {
     var isMeasured = true
     /// Whether the ledger answers at once that nothing is due.
     var isNothingDue = true
+    /// Whether the ledger answers at once that offsets are noted.
+    var isNoted = false
     /// Whether Apple's signature on a receipt holds, which checkers say at once; nil where a test says it.
     var isSigned: Bool? = false
 
@@ -76,6 +78,8 @@ final class CoreBench {
             case .measure where isMeasured: quiet.append(.ledger(request.id, .success(.measured(measure))))
             case .takeDue where isNothingDue: quiet.append(.ledger(request.id, .success(.due([]))))
             case .takeOutbox where isNothingDue: quiet.append(.ledger(request.id, .success(.outbox([]))))
+            case .note(let notes) where isNoted:
+                quiet.append(.ledger(request.id, .success(.noted(notes.map { _ in true }))))
             default: requests.append(request)
             }
         }

@@ -13,7 +13,7 @@ import Threading
 @Suite struct KafkaConsumerDriverTests {
     private let core: Mailbox<CoreMail>
     private let events: Mailbox<ProcessEvent>
-    private let activity = CoreActivity()
+    private let activity = CoreActivity(checkers: 1)
     private let partition = TopicPartition(topic: "receipts.submitted", partition: 3)
 
     init() throws {
