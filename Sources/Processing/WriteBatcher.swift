@@ -4,11 +4,11 @@ import Scheduling
 
 /// Decides when a batch of decisions goes to the ledger, and which are in it.
 ///
-/// A batch starts when the connection is free, and 256 rows wait or 5 ms have passed since the last start. So an idle
-/// worker writes at once. A busy one writes the rows of 5 ms. With a slow database it writes all waiting rows.
+/// A batch starts when the connection is free, and 256 rows wait or 10 ms have passed since the last start. So an idle
+/// worker writes at once. A busy one writes the rows of 10 ms. With a slow database it writes all waiting rows.
 struct WriteBatcher {
     static let enoughRows = 256
-    static let pace: Duration = .milliseconds(5)
+    static let pace: Duration = .milliseconds(10)
     /// Most rows of one batch; a decision with more of them goes alone.
     static let mostRows = 1024
     private static let backoff = Backoff(base: .milliseconds(100), cap: .seconds(5), jitter: .equal)
