@@ -59,7 +59,7 @@ extension Grant {
         ]
     }
 
-    /// What it gives, such as `100 gems, 1 vip`.
+    /// Its items, such as `100 gems, 1 vip`.
     var itemsText: String { items.map { "\($0.quantity) \($0.item)" }.joined(separator: ", ") }
 }
 

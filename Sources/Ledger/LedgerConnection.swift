@@ -19,7 +19,7 @@ public enum LedgerError: Error, Hashable, Sendable {
 public protocol LedgerConnection: AnyObject {
     func identity() throws(LedgerError) -> String
 
-    /// Apps that it has granted purchases of.
+    /// Apps that it has granted purchases of, or that have submissions in `retries`.
     func apps() throws(LedgerError) -> Set<BundleID>
 
     /// Takes partitions over; one result per request, in order. Waits for a write of the old owner that is under way.

@@ -43,9 +43,8 @@ public final class SQLiteLedger: LedgerConnection {
     public func apps() throws(LedgerError) -> Set<BundleID> {
         try read { (_) throws(StoreError) in
             Set(
-                try database.statement("SELECT DISTINCT app FROM products").rows({ _ in }) { row -> BundleID in
-                    row.identifier(0)
-                })
+                try database.statement("SELECT app FROM products UNION SELECT app FROM retries")
+                    .rows({ _ in }) { row -> BundleID in row.identifier(0) })
         }
     }
 

@@ -56,8 +56,8 @@ public struct WorkerCore: ~Copyable {
     var refusals: [Topic: Set<String>] = [:]
     /// A batch had no result, and is still to be written.
     var writesAreAway = false
-    /// Since when the ledger is away: from the first call or batch that failed, or had no answer for long, until all of
-    /// them have a result.
+    /// Since when the ledger is away: since a first call or batch failed, or had no answer for long. All of them have a
+    /// result before it ends.
     var ledgerAwaySince: Instant?
     var stopping = StopPhase.running
     /// Leases of due rows for which nothing was begun when the worker was told to stop.

@@ -204,7 +204,7 @@ extension AttemptResult {
 /// Makes the core's rules of the apps file. Each reading is a snapshot with a version of its own.
 struct RulesLoading: Sendable {
     let verifiers: SignatureVerifiers
-    /// Apps that the ledger has granted for, or that were configured since the worker started. One of them that is
+    /// Apps that the ledger knows, or that were configured since the worker started. One of them that is
     /// missing from the apps file is missing by mistake.
     private(set) var known: Set<BundleID>
 

@@ -136,12 +136,14 @@ extension LedgerConformance {
     ]
 
     static let knownRules: [ConformanceRule] = [
-        ConformanceRule("The apps of its grants are known") { subject in
+        ConformanceRule("The apps of its grants and its waiting submissions are known") { subject in
             try subject.own()
             try subject.write(Samples.fail(Samples.submission("s1", app: "a.other", offset: 1)))
             try expect(try subject.ledger.apps(), [], "apps before a grant")
             try subject.write(Samples.grant(Samples.submission("s2", offset: 2), Samples.purchase("1")))
             try expect(try subject.ledger.apps(), [Samples.app], "apps")
+            try subject.write(Samples.wait(Samples.submission("s3", app: "a.third", offset: 3)))
+            try expect(try subject.ledger.apps(), [Samples.app, "a.third"], "apps, one of which waits")
         },
         ConformanceRule("A redelivery comes with its outcome") { subject in
             try subject.own()

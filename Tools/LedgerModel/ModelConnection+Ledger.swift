@@ -7,7 +7,7 @@ extension ModelConnection: LedgerConnection {
     }
 
     public func apps() throws(LedgerError) -> Set<BundleID> {
-        Set(model.tables.grantRows.map(\.grant.bundleID))
+        Set(model.tables.grantRows.map(\.grant.bundleID) + model.tables.retries.rows.map(\.submission.bundleID))
     }
 
     // MARK: Partitions

@@ -61,11 +61,14 @@ final class ServerResources: Sendable {
     let poller: Poller
     let listener: Listener
     let identity: TLSIdentity?
+    /// Held until the thread has seen it: a descriptor that is closed before tells nothing.
+    private let end: WakeDescriptor
 
     init(listener: Listener, identity: TLSIdentity?, end: WakeDescriptor) throws(ThreadingError) {
         poller = try Poller()
         self.listener = listener
         self.identity = identity
+        self.end = end
         try poller.add(listener.descriptor, token: ServerLoop.listenerToken, for: .read)
         try poller.add(end.descriptor, token: ServerLoop.endToken, for: .read)
     }

@@ -297,7 +297,7 @@ final class World {
             guard kafka.partitions[number].owner === life, kafka.partitions[number].term == term,
                 let next = offset.offset
             else { continue }
-            // What was complete before it was lost may still be committed.
+            // Records that were complete before they were lost may still be committed.
             if kafka.partitions[number].cutAt == nil || next <= kafka.partitions[number].records.count {
                 witness.committed(number, from: kafka.partitions[number].committed ?? 0, to: next, self)
             }
@@ -351,7 +351,7 @@ final class World {
         if crashesAt == inbox.count { return crash(life) }
         judgeTurn(of: life, inbox, actions)
         carryOut(&actions, life)
-        // What was done for an assignment before does not count for the new one.
+        // Terms of an earlier assignment do not count for the new one.
         for case .assigned in inbox { life.terms.merge(life.coming.removeFirst()) { $1 } }
         if crashesAt == inbox.count + 1 { return crash(life) }
         inbox.removeAll(keepingCapacity: true)
