@@ -114,7 +114,7 @@ public struct LocalChecker: Sendable {
             return lookUp(question)
         }
         // The receipt will never hold what it does not hold now.
-        if case .doubt(_, let rejection) = verdict { return .concluded(.rejected(rejection)) }
+        if case .doubt(_, let end) = verdict { return .concluded(end.verdict) }
         return .concluded(verdict)
     }
 

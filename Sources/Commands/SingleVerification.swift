@@ -122,12 +122,19 @@ struct VerdictReport {
             ["verdict": "rejected", "reason": .word(rejection.reason), "detail": .text(rejection.detail)]
         case .retry(let cause, _):
             ["verdict": "retry", "reason": .word(cause), "detail": "A worker tries again until Apple answers."]
-        case .doubt(let cause, let rejection):
+        case .doubt(let cause, let end):
             [
                 "verdict": "doubt", "reason": .word(cause),
-                "detail": .string("A worker asks again, and fails it as \(rejection.reason.rawValue) if this lasts."),
+                "detail": .string("A worker asks again, and \(Self.words(for: end)) if this lasts."),
             ]
         case .hold(let cause, let detail): ["verdict": "hold", "reason": .word(cause), "detail": .text(detail)]
+        }
+    }
+
+    private static func words(for end: FinalVerdict) -> String {
+        switch end {
+        case .verified(let purchases, _): "grants \(purchases.count) of its purchases without the others"
+        case .rejected(let rejection): "fails it as \(rejection.reason.rawValue)"
         }
     }
 

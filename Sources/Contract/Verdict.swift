@@ -128,10 +128,24 @@ public enum Verdict: Hashable, Sendable {
     case rejected(Rejection)
     /// Tried again, without limit; not before the given moment, where Apple named one.
     case retry(RetryCause, notBefore: Timestamp?)
-    /// A "no" of Apple's that may not be its last word: tried again, and rejected so once it lasted for long enough.
-    case doubt(RetryCause, becomes: Rejection)
+    /// An answer of Apple's that may not be its last word: tried again, and final once it lasted for long enough.
+    case doubt(RetryCause, becomes: FinalVerdict)
     /// Tried again, too, but our configuration or a person must change something first.
     case hold(HoldCause, detail: String)
+}
+
+/// A conclusion after which nobody is asked again.
+public enum FinalVerdict: Hashable, Sendable {
+    /// As ``Verdict/verified(_:by:)``.
+    case verified([GrantablePurchase], by: VerifiedBy)
+    case rejected(Rejection)
+
+    public var verdict: Verdict {
+        switch self {
+        case .verified(let purchases, let verifiedBy): .verified(purchases, by: verifiedBy)
+        case .rejected(let rejection): .rejected(rejection)
+        }
+    }
 }
 
 /// An attempt that decided nothing.

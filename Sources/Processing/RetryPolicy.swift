@@ -68,8 +68,13 @@ struct RetryPolicy: Sendable {
         case .rejected(let rejection):
             state.attempts += 1
             return .decide(.fail(rejection))
-        case .doubt(let cause, let rejection):
-            guard doubted(cause, &state, limit: doubtLimit, wall: wall) else { return .decide(.fail(rejection)) }
+        case .doubt(let cause, let end):
+            guard doubted(cause, &state, limit: doubtLimit, wall: wall) else {
+                switch end {
+                case .verified(let purchases, let verifiedBy): return .decide(.grant(purchases, by: verifiedBy))
+                case .rejected(let rejection): return .decide(.fail(rejection))
+                }
+            }
             return .wait(
                 entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state))
         case .hold(let cause, let detail):

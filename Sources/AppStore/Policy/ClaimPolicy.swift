@@ -63,7 +63,7 @@ struct ClaimPolicy: Sendable {
             } else if let rejection {
                 .rejected(rejection)
             } else {
-                .doubt(.notFoundYet, becomes: notFound)
+                .doubt(.notFoundYet, becomes: .rejected(notFound))
             }
         return isTokenUnknown ? .tokensUnknown(otherwise: verdict) : .verdict(verdict)
     }

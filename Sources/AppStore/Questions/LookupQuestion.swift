@@ -11,6 +11,7 @@ import Contract
 /// - An id that Apple never issued ends the submission. That answer is unsigned. It may belong to another request if a
 ///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
 ///   If Apple signed the id before, a person must decide.
+/// - A complete history that lacks a purchase which the receipt proves is a doubt, and the others wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
 /// - After a 401 the call is repeated once with a fresh token. Production also answers 401 to apps that were never
@@ -79,8 +80,12 @@ struct LookupQuestion: AppleQuestion {
         }
         let entry = entries.first { $0.productID == claim.productID } ?? entries.first
         guard let entry, let transactionID = entry.transactionID else { return nil }
-        let bought = entries.flatMap { [$0.transactionID, $0.originalTransactionID].compactMap { $0 } }
-        let customer = ProvenCustomer(transactionID, of: entry.productID, bought: Set(bought))
+        let proven = entries.compactMap { entry in
+            entry.transactionID.map {
+                ProvenPurchase($0, original: entry.originalTransactionID, of: entry.productID)
+            }
+        }
+        let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)
         self.init(subject: subject, target: .history(of: customer), in: environment)
     }
 
@@ -188,13 +193,22 @@ struct LookupQuestion: AppleQuestion {
                 return conclude(
                     .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))
             }
-            return conclude(next.history.verdict(ClaimPolicy(app: app, submission: submission)))
+            let verdict = next.history.verdict(ClaimPolicy(app: app, submission: submission))
+            return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }
         guard next.pages < Self.maxPages, !next.history.isTooLong, let end = page.revision, end != revision else {
             return conclude(.hold(.unknownAnswer, detail: "Apple's history does not come to an end."))
         }
         next.revision = end
         return .ask(next)
+    }
+
+    /// Whether the history lacks a purchase that the receipt proves and the claim is about. Apple's records may be
+    /// behind the receipt, and an answer without that purchase would be final.
+    private var lacksProven: Bool {
+        guard case .history(let customer) = target, submission.claim.transactionID == nil else { return false }
+        let claimed = submission.claim.productID
+        return history.lacksAny(of: customer.purchases.filter { claimed == nil || $0.productID == claimed })
     }
 
     // MARK: Refusals
@@ -222,7 +236,8 @@ struct LookupQuestion: AppleQuestion {
             return conclude(
                 .doubt(
                     .notFoundYet,
-                    becomes: rejection(.accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")))
+                    becomes: .rejected(
+                        rejection(.accountGone, "Apple does not find the purchaser's account (\(refusal.said))."))))
         case .noAnswer: return conclude(.retry(.noAnswer, notBefore: refusal.notBefore))
         case .temporarilyUnable, .restartPaging:
             return conclude(.retry(.temporarilyUnable, notBefore: refusal.notBefore))
@@ -285,7 +300,7 @@ struct LookupQuestion: AppleQuestion {
     /// A transaction that Apple does not have may be one that was made a moment ago.
     /// - Parameter reason: A sentence without its full stop.
     private func notFoundYet(_ refusal: ServerAPIRefusal, _ reason: String) -> Verdict {
-        .doubt(.notFoundYet, becomes: rejection(.transactionNotFound, "\(reason) (\(refusal.said))."))
+        .doubt(.notFoundYet, becomes: .rejected(rejection(.transactionNotFound, "\(reason) (\(refusal.said)).")))
     }
 
     private func keyRefused(_ refusal: ServerAPIRefusal) -> Verdict {

@@ -9,18 +9,35 @@ struct ProvenCustomer: Hashable, Sendable {
     let transactionID: TransactionID
     /// Its product, as far as the receipt says.
     let productID: ProductID?
+    let purchases: [ProvenPurchase]
     /// The transactions and original transactions that the receipt names.
     private let bought: Set<TransactionID>
 
     /// A customer of whom a transaction is known, and perhaps others.
-    init(_ transactionID: TransactionID, of productID: ProductID? = nil, bought: Set<TransactionID> = []) {
+    init(_ transactionID: TransactionID, of productID: ProductID? = nil, purchases: [ProvenPurchase] = []) {
         self.transactionID = transactionID
         self.productID = productID
-        self.bought = bought.union([transactionID])
+        self.purchases = purchases
+        bought = Set(purchases.flatMap { [$0.transactionID, $0.originalTransactionID] } + [transactionID])
     }
 
     /// Whether the receipt names a transaction, as one of its own or as the one that it goes back to.
     func knows(_ transactionID: TransactionID) -> Bool { bought.contains(transactionID) }
+}
+
+/// A purchase that a receipt names, as far as it says.
+struct ProvenPurchase: Hashable, Sendable {
+    let transactionID: TransactionID
+    let originalTransactionID: TransactionID
+    let productID: ProductID?
+
+    /// - Parameter originalTransactionID: Nil for the same as the transaction.
+    init(_ transactionID: TransactionID, original originalTransactionID: TransactionID? = nil, of productID: ProductID?)
+    {
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID ?? transactionID
+        self.productID = productID
+    }
 }
 
 /// The pages of a history, put together.
@@ -48,6 +65,16 @@ struct PurchaseHistory: Sendable {
     func holdsAny(of customer: ProvenCustomer) -> Bool {
         ids.contains(where: customer.knows)
             || entries.contains { ($0.purchase?.originalTransactionID).map(customer.knows) ?? false }
+    }
+
+    /// Whether one of these is in none of the pages. Receipts name a restored non-consumable by an id that histories do
+    /// not have, so its original counts as well.
+    func lacksAny(of purchases: [ProvenPurchase]) -> Bool {
+        let missing = purchases.filter { places[$0.transactionID] == nil }
+        guard !missing.isEmpty else { return false }
+        let restorable = Set(
+            entries.compactMap { $0.purchase?.type == .nonConsumable ? $0.purchase?.originalTransactionID : nil })
+        return missing.contains { !restorable.contains($0.originalTransactionID) }
     }
 
     /// Takes a transaction whose signature held. One without a bundle id may be anybody's, so it can be claimed and not
@@ -78,6 +105,18 @@ struct PurchaseHistory: Sendable {
             unreadable.append(transactionID: id, productID: nil)
         }
         return policy.verdict(on: entries.compactMap(\.purchase), beside: unreadable, by: .serverAPI)
+    }
+}
+
+extension Verdict {
+    /// The same, once it is no longer to be expected that Apple knows of more.
+    var unlessMoreComes: Verdict {
+        switch self {
+        case .verified(let purchases, let verifiedBy):
+            .doubt(.notFoundYet, becomes: .verified(purchases, by: verifiedBy))
+        case .rejected(let rejection): .doubt(.notFoundYet, becomes: .rejected(rejection))
+        case .doubt, .retry, .hold: self
+        }
     }
 }
 

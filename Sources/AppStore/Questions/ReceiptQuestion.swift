@@ -201,10 +201,10 @@ struct ReceiptQuestion: AppleQuestion {
     private func verdict(on refusal: AppleCodes.StatusMeaning, status: Int, isSigned: Bool) -> Verdict {
         if refusal == .perhapsMalformed {
             let rejection = Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
-            return isSigned ? .doubt(.perhapsMalformed, becomes: rejection) : .rejected(rejection)
+            return isSigned ? .doubt(.perhapsMalformed, becomes: .rejected(rejection)) : .rejected(rejection)
         }
         let rejection = Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status)).")
-        return isSigned ? .doubt(.perhapsNotAuthentic, becomes: rejection) : .rejected(rejection)
+        return isSigned ? .doubt(.perhapsNotAuthentic, becomes: .rejected(rejection)) : .rejected(rejection)
     }
 }
 

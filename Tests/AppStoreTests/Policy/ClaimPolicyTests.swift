@@ -84,7 +84,7 @@ struct ClaimPolicyTests {
             (Fixture.submission(transactionID: "7"), "Apple attests no such transaction."),
         ])
     func notThere(submission: Submission, detail: String) {
-        guard case .doubt(.notFoundYet, let rejection) = verdict([], submission) else {
+        guard case .doubt(.notFoundYet, .rejected(let rejection)) = verdict([], submission) else {
             Issue.record("no doubt")
             return
         }

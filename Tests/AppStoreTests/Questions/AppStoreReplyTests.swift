@@ -23,8 +23,9 @@ struct CallOutcomeTests {
     func answers(status: Int) {
         let rejection = Rejection(.transactionNotFound, "")
         for verdict in [
-            nil, .rejected(rejection), .hold(.unknownAnswer, detail: ""), .doubt(.notFoundYet, becomes: rejection),
-            .doubt(.perhapsMalformed, becomes: rejection),
+            nil, .rejected(rejection), .hold(.unknownAnswer, detail: ""),
+            .doubt(.notFoundYet, becomes: .rejected(rejection)),
+            .doubt(.perhapsMalformed, becomes: .rejected(rejection)),
         ] as [Verdict?] {
             #expect(signal(status, .serverAPI, verdict: verdict) == .answered)
         }

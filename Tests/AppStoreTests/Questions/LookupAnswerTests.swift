@@ -137,7 +137,7 @@ struct LookupHistoryTests {
     }
 
     /// Whose receipt names a transaction that is in most of the histories.
-    private let customer = ProvenCustomer("9", of: "gems", bought: ["1"])
+    private let customer = ProvenCustomer("9", of: "gems", purchases: [ProvenPurchase("1", of: "gems")])
 
     private let start = "production /inApps/v2/history/9?sort=ASCENDING"
 
@@ -172,6 +172,32 @@ struct LookupHistoryTests {
         #expect(standstill.verdict?.hold == .unknownAnswer)
         let lost = Script.reply(200, #"{"signedTransactions":[],"hasMore":true}"#)
         #expect(try run([lost]).verdict?.hold == .unknownAnswer)
+    }
+
+    @Test("a purchase that the receipt proves and the history lacks is a doubt; the others are granted at its end")
+    func incomplete() throws {
+        let customer = ProvenCustomer(
+            "1", purchases: [ProvenPurchase("1", of: "gems"), ProvenPurchase("2", of: "gold")])
+        func verdict(_ ids: [String], _ submission: Submission = Fixture.submission()) throws -> Verdict? {
+            try QuestionScript(
+                try Script.lookup(.history(of: customer), submission),
+                [try Script.page(ids.map { Script.transaction($0) })]
+            ).verdict
+        }
+        #expect(try verdict(["1"])?.cause == .notFoundYet)
+        #expect(try verdict(["1"])?.grantedInTheEnd == ["1"])
+        #expect(try verdict(["1", "2"])?.granted == ["1", "2"])
+        let product = try #require(try verdict(["1"])?.purchasesInTheEnd.first?.purchase.productID)
+        #expect(
+            try verdict(["1"], Fixture.submission(productID: product))?.granted == ["1"], "gold is not claimed")
+    }
+
+    @Test("a refusal waits as long for a purchase that the history lacks")
+    func incompleteRefusal() throws {
+        let customer = ProvenCustomer("1", purchases: [ProvenPurchase("1", of: nil), ProvenPurchase("2", of: nil)])
+        let refund = Script.transaction("1", ["revocationDate": SignedToken.moment(-1)])
+        let run = try QuestionScript(try Script.lookup(.history(of: customer)), [try Script.page([refund])])
+        #expect(run.verdict?.doubt?.becomes == .transactionRevoked)
     }
 
     @Test("a transaction that is sent again is what it was last: a refund in between counts")
@@ -219,9 +245,9 @@ struct LookupHistoryTests {
         #expect(try run([foreign]).verdict?.hold == .unknownAnswer)
         // A renewal, or a restore, goes back to what the receipt names.
         let renewal = try Script.page([Script.transaction("2", ["originalTransactionId": "\"1\""])])
-        #expect(try run([renewal]).verdict?.granted == ["2"])
+        #expect(try run([renewal]).verdict?.grantedInTheEnd == ["2"])
         let own = [try Script.page([Script.transaction("2")], next: "a"), try Script.page([Script.transaction("9")])]
-        #expect(try run(own).verdict?.granted == ["2", "9"])
+        #expect(try run(own).verdict?.grantedInTheEnd == ["2", "9"])
         // Of which nobody can say whose it is.
         let empty = try run([try Script.page([])]).verdict
         #expect(empty != nil && empty?.hold == nil)

@@ -53,6 +53,16 @@ struct PurchaseHistoryTests {
         #expect(try verdict([nameless], Fixture.submission(transactionID: "9")).hold == .incompleteAnswer)
     }
 
+    @Test("lacks a purchase that none of its pages has, unless that is a restored non-consumable's other id")
+    func lacking() throws {
+        let other = ProvenPurchase("9", original: "1", of: nil)
+        #expect(try !history([gems]).lacksAny(of: [ProvenPurchase("1", of: nil)]))
+        #expect(try history([gems]).lacksAny(of: [ProvenPurchase("1", of: nil), ProvenPurchase("2", of: nil)]))
+        #expect(try history([gems]).lacksAny(of: [other]), "a renewal has the original of its first period, too")
+        let restored = LookupScript.transaction("1", ["type": "\"Non-Consumable\""])
+        #expect(try !history([restored]).lacksAny(of: [other]))
+    }
+
     @Test("a transaction without a bundle id is not granted")
     func nobodys() throws {
         #expect(try verdict([LookupScript.transaction("1", ["bundleId": nil])]).hold == .incompleteAnswer)

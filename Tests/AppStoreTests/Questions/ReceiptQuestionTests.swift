@@ -55,8 +55,8 @@ struct ReceiptQuestionTests {
             case .rejected(let rejection): self = .reason(rejection.reason)
             case .hold(let cause, _): self = .hold(cause)
             case .retry(let cause, _): self = .retry(cause)
-            case .doubt(let cause, let rejection): self = .doubt(cause, rejection.reason)
-            case .verified, nil: return nil
+            case .doubt(let cause, .rejected(let rejection)): self = .doubt(cause, rejection.reason)
+            case .doubt, .verified, nil: return nil
             }
         }
     }

@@ -78,7 +78,15 @@ extension Verdict {
 
     /// Cause of a doubt and the failure that it becomes.
     var doubt: (cause: RetryCause, becomes: FailureReason)? {
-        guard case .doubt(let cause, let rejection) = self else { return nil }
+        guard case .doubt(let cause, .rejected(let rejection)) = self else { return nil }
         return (cause, rejection.reason)
     }
+
+    /// The purchases that are granted once a doubt is over.
+    var purchasesInTheEnd: [GrantablePurchase] {
+        guard case .doubt(.notFoundYet, .verified(let purchases, _)) = self else { return [] }
+        return purchases
+    }
+
+    var grantedInTheEnd: [TransactionID] { purchasesInTheEnd.map(\.purchase.transactionID) }
 }

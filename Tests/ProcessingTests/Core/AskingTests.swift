@@ -159,7 +159,7 @@ struct AskingTests {
     func doubt() throws {
         let attempt = try ask(in: try bench.own())
         let rejection = Rejection(.transactionNotFound, "Apple does not know it.")
-        bench.answered(attempt, .concluded(.doubt(.notFoundYet, becomes: rejection)))
+        bench.answered(attempt, .concluded(.doubt(.notFoundYet, becomes: .rejected(rejection))))
         let entry = try entry(bench.written(.written(.retrying(.notFoundYet), publish: [])))
         #expect(entry.doubt?.answers == 1)
         #expect(entry.doubt?.elapsed == 0)

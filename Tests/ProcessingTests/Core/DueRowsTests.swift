@@ -117,7 +117,7 @@ struct DueRowsTests {
         bench.ask(check)
         let rejection = Rejection(.transactionNotFound, "Apple does not know it.")
         bench.answered(
-            try #require(bench.takeAttempts().first), .concluded(.doubt(.notFoundYet, becomes: rejection)))
+            try #require(bench.takeAttempts().first), .concluded(.doubt(.notFoundYet, becomes: .rejected(rejection))))
         let batch = try bench.written(.written(.failed(reason: "transaction_not_found"), publish: []))
         #expect(batch.decisions.map(\.content) == [.fail(rejection)])
     }

@@ -24,7 +24,7 @@ final class RetryPolicyTests {
     }
 
     private static let rejection = Rejection(.transactionNotFound, "Apple does not know it.")
-    private static let doubt = Verdict.doubt(.notFoundYet, becomes: rejection)
+    private static let doubt = Verdict.doubt(.notFoundYet, becomes: .rejected(rejection))
 
     private func isFailure(_ step: RetryStep) -> Bool {
         if case .decide(.fail(Self.rejection)) = step { true } else { false }
@@ -91,6 +91,20 @@ final class RetryPolicyTests {
         #expect(state.doubt?.elapsed == 21_600_000)
         #expect(entry(step(Self.doubt)) != nil, "nine hours, and the fourth answer")
         #expect(isFailure(step(Self.doubt)))
+    }
+
+    @Test("grants at its end the purchases that a doubt held up")
+    func doubtGrants() {
+        guard case .verified(let purchases, let verifiedBy) = Fixture.verified("t1") else { return }
+        let doubt = Verdict.doubt(.notFoundYet, becomes: .verified(purchases, by: verifiedBy))
+        for _ in 0..<4 {
+            #expect(entry(step(doubt)) != nil)
+            wait(.seconds(2 * 3600))
+        }
+        guard case .decide(.grant(purchases, by: verifiedBy)) = step(doubt) else {
+            Issue.record("it is not granted")
+            return
+        }
     }
 
     @Test("does not end a doubt before its six hours, however many answers came")

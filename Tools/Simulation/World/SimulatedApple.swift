@@ -81,14 +81,14 @@ struct SimulatedApple {
         case .forged(let rejection): return .rejected(rejection)
         case .changing(let rejection):
             return own.verifies ?? Bool.random(using: &random) ? genuine : .rejected(rejection)
-        case .late(let moment): return now < moment ? .doubt(.notFoundYet, becomes: unknown) : genuine
-        case .never(let rejection): return .doubt(.notFoundYet, becomes: rejection)
+        case .late(let moment): return now < moment ? .doubt(.notFoundYet, becomes: .rejected(unknown)) : genuine
+        case .never(let rejection): return .doubt(.notFoundYet, becomes: .rejected(rejection))
         case .held(let moment): return now < moment ? .hold(.sharedSecretRefused, detail: "A wrong secret.") : genuine
         case .growing(let moment):
             guard now < moment else { return genuine }
             return claim.claim.transactionID == nil
                 ? .verified(Array(claim.purchases.dropLast()), by: claim.verifiedBy)
-                : .doubt(.notFoundYet, becomes: unknown)
+                : .doubt(.notFoundYet, becomes: .rejected(unknown))
         }
     }
 
