@@ -115,7 +115,7 @@ private struct Author {
         let kind = Int.random(in: 0..<10, using: &random)
         let count = kind >= 6 && Bool.random(using: &random) ? Int.random(in: 1...5, using: &random) : 1
         let environment: Environment = Int.random(in: 0..<6, using: &random) == 0 ? .sandbox : .production
-        let bought = (0..<count).compactMap { _ in purchase(environment, &random) }
+        let bought = (0..<count).compactMap { _ in purchase(environment, isOwn: original != nil, &random) }
         guard let newest = bought.last else { return }
         let order: OrderID? = Bool.random(using: &random) ? OrderID("order-\(number)") : nil
         let claimant = claimant(app: app, user: user, number: number, id: original?.claimant.submissionID, order: order)
@@ -174,10 +174,16 @@ private struct Author {
         }
     }
 
-    private mutating func purchase(_ environment: Environment, _ random: inout SplitMix64) -> GrantablePurchase? {
+    /// - Parameter isOwn: Whether its number is no other purchase's. The content of two claims under one id would be the
+    ///   same otherwise, and the truth about them another one.
+    private mutating func purchase(
+        _ environment: Environment, isOwn: Bool, _ random: inout SplitMix64
+    ) -> GrantablePurchase? {
         nextTransaction += 1
         // The same number in both environments is two purchases.
-        if environment == .sandbox, Bool.random(using: &random), let other = purchases.randomElement(using: &random) {
+        if environment == .sandbox, Bool.random(using: &random), !isOwn,
+            let other = purchases.randomElement(using: &random)
+        {
             return GrantablePurchase(
                 Purchase(
                     transactionID: other.purchase.transactionID,
