@@ -172,15 +172,17 @@ struct EndpointGate: Sendable {
         return begin(lane, at: now)
     }
 
-    /// Calls that could begin now.
+    /// Calls that could begin now. Delayed submissions do not count: with `retries` full they wait until due rows have
+    /// left it, and these would wait for them.
     mutating func room(at now: Instant) -> Int {
         breaker.advance(to: now)
+        let busy = waiting + inFlight
         switch breaker.phase {
         case .open: return 0
-        case .halfOpen: return max(0, probes - held)
+        case .halfOpen: return max(0, probes - busy)
         case .closed, .ramping:
-            guard breaker.admits(inFlight: held, limit: limiter.value) else { return 0 }
-            return max(0, limiter.value - held)
+            guard breaker.admits(inFlight: busy, limit: limiter.value) else { return 0 }
+            return max(0, limiter.value - busy)
         }
     }
 

@@ -18,6 +18,11 @@ struct SeedsTests {
             // It was wrong about a row that nobody had told of when its topic was made anew, and its record
             // quarantined.
             1_051_687,
+            // Submissions that waited for room in `retries` took the probes of an endpoint that was away. No due row was
+            // asked about any more, so `retries` stayed full.
+            3_988_443, 4_170_074, 4_195_897,
+            // The script had two claims of one content and two truths.
+            4_390_211,
         ] as [UInt64])
     func once(seed: UInt64) {
         #expect(Simulation.run(seed: seed) == [])

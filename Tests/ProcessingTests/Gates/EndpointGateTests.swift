@@ -110,6 +110,18 @@ final class EndpointGateTests {
         #expect(next() != nil)
     }
 
+    @Test("leaves its calls to due rows while submissions wait for room in retries")
+    func delayed() {
+        gate.delayed = 100
+        #expect(result { gate.dueRoom(at: now) } == 20)
+        gate.delayed = 0
+        open()
+        gate.delayed = 100
+        now += .seconds(3600)
+        #expect(result { gate.dueRoom(at: now) } == gate.probes)
+        #expect(gate.breaker.phase == .halfOpen)
+    }
+
     @Test("takes due rows as many as it may call, a quarter of them while others wait, of an open one none")
     func dueRoom() {
         #expect(result { gate.dueRoom(at: now) } == 20, "whatever the budget of retries is")
