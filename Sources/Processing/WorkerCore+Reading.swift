@@ -25,9 +25,6 @@ extension WorkerCore {
             }
             let token = admit(record, number, reading, at: place)
             switch way(of: record, reading) {
-            case .quarantine(let reason):
-                actions.alerts.append(.recordEndsWorkers(record.origin))
-                check(token, .quarantine(record, reason: reason), into: &actions)
             case .alone:
                 move(token, to: .marking)
                 flights[token].record = record
@@ -52,13 +49,13 @@ extension WorkerCore {
     }
 
     private enum Way {
-        case quarantine(reason: String)
         case alone, load, check
     }
 
     private func way(of record: InputRecord, _ reading: OwnedPartition.Reading) -> Way {
         let offset = record.origin.offset
-        if offset == reading.marked { return .quarantine(reason: "its check has ended workers") }
+        // It may have its outcome, which nobody was told of.
+        if offset == reading.marked { return .load }
         if reading.aloneBefore != nil { return .alone }
         if let highest = reading.highestOrigin, offset <= highest { return .load }
         return .check
@@ -82,7 +79,8 @@ extension WorkerCore {
 
     // MARK: Redeliveries
 
-    /// The outcomes of a batch are known: each record is checked against the one at its place.
+    /// The outcomes of a batch are known: each record is checked against the one at its place. The record whose check
+    /// ends workers is quarantined unread.
     mutating func outcomesLoaded(
         _ tokens: [SubmissionToken], _ outcomes: [KnownOutcome], into actions: inout Actions
     ) {
@@ -92,8 +90,20 @@ extension WorkerCore {
             guard let record = flights[token].record else { continue }
             let known = byOrigin[record.origin]
             flights[token].known = known
-            check(token, .record(record, known: known), into: &actions)
+            if endsWorkers(token, record) {
+                actions.alerts.append(.recordEndsWorkers(record.origin))
+                check(token, .quarantine(record, reason: "its check has ended workers"), into: &actions)
+            } else {
+                check(token, .record(record, known: known), into: &actions)
+            }
         }
+    }
+
+    private func endsWorkers(_ token: SubmissionToken, _ record: InputRecord) -> Bool {
+        guard case .record(let place, let assignment, _, _) = flights[token].source,
+            partitions.isCurrent(assignment, at: place)
+        else { return false }
+        return partitions[place].marked == record.origin.offset
     }
 
     // MARK: Reading one by one
@@ -221,15 +231,24 @@ extension WorkerCore {
         }
     }
 
-    /// No submission can be read from a record: it goes to the quarantine topic.
+    /// No submission can be read from a record: it goes to the quarantine topic. A worker may have ended before it told
+    /// of an outcome that stands at the record's place, so the outcome is told as well. A repeat is not, because its
+    /// app's wish is not known.
     private mutating func quarantine(
         _ token: SubmissionToken, _ event: Event, _ stub: QuarantineStub, into actions: inout Actions
     ) {
         guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token) }
         let entry = OutboxEntry(ownership: ownership, key: .quarantined(stub.origin), delay: 0, stub: stub)
+        let known = flights[token].known
+        flights[token].known = nil
+        let outcome = known?.kind == .repeated ? [] : known?.publish ?? []
         move(token, to: .publishing)
-        flights[token].untold = 1
+        flights[token].untold = 1 + outcome.count
         publish(event, .submission(token), entry, into: &actions)
+        for stored in outcome {
+            let entry = OutboxEntry(ownership: ownership, key: stored.key, delay: 0)
+            publish(stored.event, .submission(token), entry, into: &actions)
+        }
     }
 
     /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it

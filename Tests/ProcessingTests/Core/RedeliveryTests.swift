@@ -102,6 +102,12 @@ struct CrashMarkTests {
         return try #require(marks.first)
     }
 
+    private func load(_ outcomes: KnownOutcome...) throws -> [CheckTask] {
+        let (id, _) = try #require(bench.takeRequest { if case .knownOutcomes(let list) = $0 { list } else { nil } })
+        bench.send(.ledger(id, .success(.knownOutcomes(outcomes))))
+        return bench.takeChecks()
+    }
+
     @Test("are checked one by one from the third start on, each behind a mark")
     func alone() throws {
         let assignment = try bench.own(next: 0, starts: 3)
@@ -158,7 +164,8 @@ struct CrashMarkTests {
 
     @Test("are quarantined unread where a mark was found")
     func quarantined() throws {
-        let checks = bench.read(0, 1, in: try bench.own(next: 0, starts: 4, marked: 0))
+        #expect(bench.read(0, 1, in: try bench.own(next: 0, starts: 4, marked: 0)).isEmpty)
+        let checks = try load()
         guard case .quarantine(let record, _) = try #require(checks.first).work else {
             Issue.record("the marked record is not read")
             return
@@ -166,5 +173,27 @@ struct CrashMarkTests {
         #expect(record.origin == Fixture.origin(0))
         #expect(bench.takeAlerts() == [.recordEndsWorkers(Fixture.origin(0))])
         #expect(try mark().begins == 1)
+    }
+
+    /// The worker that wrote it may have ended before it told.
+    @Test("are told with the outcome that stands at their place")
+    func quarantinedWithOutcome() throws {
+        bench.read(0, in: try bench.own(next: 0, starts: 4, marked: 0))
+        let stored = Fixture.stored("t1")
+        let check = try #require(
+            try load(
+                KnownOutcome(
+                    origin: Fixture.origin(0), bundleID: Fixture.app, submissionID: "s0", userID: "u1", kind: .granted,
+                    publish: [stored])
+            ).first)
+        let stub = QuarantineStub(of: Fixture.record(0), reason: "x")
+        let event = QuarantinedEvent.event(of: Fixture.record(0), reason: "x")
+        bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub))]))
+        let publishes = bench.takePublishes()
+        #expect(publishes.map(\.event) == [event, stored.event])
+        bench.published(publishes[0])
+        #expect(bench.core.inFlight > 0, "the outcome is not told yet")
+        bench.published(publishes[1])
+        #expect(try bench.noted().map(\.next) == [1])
     }
 }
