@@ -189,7 +189,8 @@ struct Judge {
 
     /// Whichever endpoint of Apple's is away, signed evidence is answered at once, where nothing else goes wrong.
     private func isolated(_ found: inout [Violation]) {
-        guard options.isCalm, !witness.hasLostOwnership else { return }
+        // A worker may have another wish of the app's about repeats, and tell nobody.
+        guard options.isCalm, !options.configurationsDiffer, !witness.hasLostOwnership else { return }
         var first: [SubmissionKey: Int64] = [:]
         for (number, moment) in witness.producedAt {
             guard case .claim(let claim) = witness.script.records[number].content, claim.endpoints.isEmpty,
