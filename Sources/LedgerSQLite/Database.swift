@@ -22,9 +22,9 @@ final class Database {
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             // A handle comes with most errors, too.
-            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            let error = opened.map { StoreError(code, of: $0) } ?? .sqlite(code: code, message: "out of memory")
             sqlite3_close(opened)
-            throw .sqlite(code: code, message: message)
+            throw error
         }
         handle = opened
         sqlite3_busy_timeout(handle, CInt(clamping: busyTimeout))
@@ -115,7 +115,7 @@ final class Database {
     private func step(_ sql: String) throws(StoreError) { try statement(sql).run { _ in } }
 
     private func failure(_ code: CInt) -> StoreError {
-        .sqlite(code: code, message: String(cString: sqlite3_errmsg(handle)))
+        StoreError(code, of: handle)
     }
 }
 

@@ -1,5 +1,6 @@
 import CSQLite
 import Contract
+import Glibc
 import Ledger
 
 /// A prepared statement of a ``Database``'s cache. After a run it holds nothing of its values, so the cache holds no
@@ -82,7 +83,7 @@ final class Statement {
     }
 
     private func failure(_ code: CInt) -> StoreError {
-        .sqlite(code: code, message: String(cString: sqlite3_errmsg(connection)))
+        StoreError(code, of: connection)
     }
 }
 
@@ -276,6 +277,18 @@ enum StoreError: Error {
     var isBusy: Bool {
         guard case .sqlite(let code, _) = self else { return false }
         return code & 0xff == SQLITE_BUSY
+    }
+
+    /// The error of a connection's latest call. A file that cannot be opened because the process or the system has too
+    /// many open is no file that a person must mend: it counts as want of memory.
+    init(_ code: Int32, of connection: OpaquePointer) {
+        let message = String(cString: sqlite3_errmsg(connection))
+        let cause = sqlite3_system_errno(connection)
+        guard code & 0xff == SQLITE_CANTOPEN, [EMFILE, ENFILE, ENOMEM].contains(cause) else {
+            self = .sqlite(code: code, message: message)
+            return
+        }
+        self = .sqlite(code: SQLITE_NOMEM, message: "\(message): \(String(cString: strerror(cause)))")
     }
 
     /// The error for the caller. Everything that may pass is `.unavailable`, by itself or because a person mends disk

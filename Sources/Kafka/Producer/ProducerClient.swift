@@ -178,6 +178,8 @@ extension ClientProperties {
             // one that has waited for so long.
             "linger.ms": "25",
             "compression.codec": "lz4",
+            // A quarantined record is as large as it came; the topic says what it takes.
+            "message.max.bytes": String(4 << 20),
             // Beyond it the answer to a record is `full`.
             "queue.buffering.max.kbytes": String(32 << 10),
             // A topic that is missing is named as such before its records' time is over.

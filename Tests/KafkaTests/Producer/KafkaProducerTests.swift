@@ -37,13 +37,25 @@ struct KafkaProducerTests {
         #expect(producer.reports(11).count == 11)
     }
 
+    @Test("A record as large as the input may have it passes where the topic takes it")
+    func large() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic(configuration: ["max.message.bytes": "3145728"])
+        let producer = try TestProducer(kafka)
+        var random = SplitMix64(seed: 1)
+        let large = KafkaProducerRecord(
+            topic: topic, key: nil, value: (0..<2_000_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+        #expect(producer.send(large) == .accepted)
+        #expect(producer.reports(1).last?.isAcknowledged == true)
+    }
+
     @Test("A record that is too large for the client, or for the topic, is refused as such; its neighbours are not")
     func tooLarge() throws {
         let kafka = try TestKafka.shared
         let topic = try kafka.makeTopic(configuration: ["max.message.bytes": "5000"])
         let producer = try TestProducer(kafka)
-        // More than librdkafka's own limit of a megabyte: refused at once.
-        let huge = KafkaProducerRecord(topic: topic, key: nil, value: Array(repeating: 0, count: 2_000_000))
+        // More than the client's own limit of 4 MiB: refused at once.
+        let huge = KafkaProducerRecord(topic: topic, key: nil, value: Array(repeating: 0, count: 5_000_000))
         #expect(producer.send(huge) == .refused(.tooLarge))
         #expect(producer.metrics.render().contains(#"kafka_producer_failed_records_total{reason="too_large"} 1"#))
         #expect(producer.send(record(topic, 1)) == .accepted)
