@@ -204,8 +204,8 @@ extension AttemptResult {
 /// Makes the core's rules of the apps file. Each reading is a snapshot with a version of its own.
 struct RulesLoading: Sendable {
     let verifiers: SignatureVerifiers
-    /// Apps that the ledger knows, or that were configured since the worker started. One of them that is
-    /// missing from the apps file is missing by mistake.
+    /// Apps that the ledger knows, or that were configured since the worker started. One of them that is missing from
+    /// the apps file is missing by mistake.
     private(set) var known: Set<BundleID>
 
     /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth

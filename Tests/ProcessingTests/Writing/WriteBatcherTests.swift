@@ -61,8 +61,8 @@ final class WriteBatcherTests {
         end()
         add("c", "3")
         #expect(start() == nil)
-        #expect(batcher.nextMoment == now + WriteBatcher.pace)
-        now += WriteBatcher.pace
+        #expect(batcher.nextMoment == now + .milliseconds(10))
+        now += .milliseconds(10)
         #expect(start()?.count == 1)
     }
 
@@ -85,7 +85,7 @@ final class WriteBatcherTests {
         let other = add("c", "3")
         #expect(start() == [first, other])
         end()
-        now += WriteBatcher.pace
+        now += .milliseconds(10)
         #expect(start() == [sameSubmission, samePurchase])
     }
 
@@ -103,7 +103,7 @@ final class WriteBatcherTests {
         #expect(start()?.count == 1)
         end()
         for number in 0..<2000 { add("c\(number)", "t\(number)") }
-        now += WriteBatcher.pace
+        now += .milliseconds(10)
         #expect(start()?.count == 1024)
     }
 
