@@ -268,13 +268,11 @@ struct EndpointGate: Sendable {
     }
 }
 
-/// The gates of all endpoints. Together they hold at most half of the in-flight limit, and each that has work has a
-/// fair share of that.
+/// The gates of all endpoints. Together they hold at most half of the in-flight limit. Each that has work has a fair
+/// share of that, and never more than the others leave free.
 ///
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {
-    /// A share is never smaller: it has room for the probes of an endpoint that is away.
-    private static let leastShare = CircuitBreaker.Policy.answersToRamp
     /// Calls to one endpoint that does not answer hold no more than such a part of the records that wait for all of
     /// them.
     private static let callShare = 3
@@ -293,8 +291,9 @@ struct GateTable {
         self.mostCalls = max(1, min(mostCalls, most / Self.callShare))
     }
 
-    /// How many submissions each gate that has work may keep.
-    var share: Int { max(Self.leastShare, most / max(1, active.count)) }
+    /// How many submissions each gate that has work may keep. Calls under way cannot be taken back when another gate
+    /// becomes active. So the last of many endpoints that are silent takes no more than is free, and reading goes on.
+    var share: Int { max(1, min(most / (active.count + 1), most - held)) }
 
     var count: Int { gates.count }
 
@@ -351,7 +350,7 @@ struct GateTable {
     mutating func shed(at place: Int, in flights: Flights) -> [SubmissionToken] {
         let before = gates[place].held
         defer { held += gates[place].held - before }
-        return gates[place].shed(keeping: gates[place].probes, in: flights)
+        return gates[place].shed(keeping: min(gates[place].probes, share) - gates[place].inFlight, in: flights)
     }
 
     /// Removes gates without work from the active ones, at the end of a turn.

@@ -14,7 +14,7 @@ extension WorkerCore {
     /// Most doublings of the number of records that are read one by one. The bound of a tracker's span is as far.
     private static let mostDoublings = 5
     /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
-    static let endsOfSuspect = 3
+    static let endsOfSuspect = 5
 
     // MARK: The group
 
@@ -175,9 +175,8 @@ extension WorkerCore {
     mutating func lose(_ place: Int, _ state: PartitionState, into actions: inout Actions) {
         let entry = partitions[place]
         if entry.state == .owned { actions.unassign.append(entry.partition) }
-        if let alone = entry.checkedAlone, !flights.contains(alone.token) || !flights[alone.token].state.isBeingRead {
-            partitions[place].survived = alone.offset
-        }
+        // This worker lives. If the check is what ends workers, it does so under a mark that is written anew.
+        if let alone = entry.checkedAlone { partitions[place].survived = alone.offset }
         orphanAll(of: entry.assignment)
         partitions.restart(at: place, state)
         if state == .fetching { actions.fetchCommitted.append(entry.partition) }

@@ -204,7 +204,7 @@ struct SuspectRowsTests {
     @Test("are checked while no other row is, and acquitted before the next is taken")
     func alone() throws {
         try bench.own()
-        let row = Fixture.due(0, takings: 5)
+        let row = Fixture.due(0, takings: 7)
         let check = try #require(try bench.takeDue([row]).first)
         #expect(!isAsked)
         bench.ask(check)
@@ -213,10 +213,10 @@ struct SuspectRowsTests {
         #expect(isAsked)
     }
 
-    @Test("are held for a person after three checks alone")
+    @Test("are held for a person after five checks alone")
     func held() throws {
         try bench.own()
-        #expect(try bench.takeDue([Fixture.due(0, takings: 6)]).isEmpty)
+        #expect(try bench.takeDue([Fixture.due(0, takings: 8)]).isEmpty)
         let batch = try bench.written(.written(.held(.endsWorkers), publish: []))
         guard case .retry(let entry) = try #require(batch.decisions.first).content else {
             Issue.record("it goes on waiting")

@@ -47,6 +47,8 @@ struct OwnershipTests {
         bench.send(.wentBack(first.id))
         #expect(bench.fetches.isEmpty, "an earlier assignment is over")
         _ = bench.read(0, in: second)
+        let (_, notes) = try #require(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } })
+        #expect(notes.map(\.next) == [0], "noted at once: an owner that comes before would skip records")
         bench.send(.wentBack(second.id))
         #expect(try bench.takeOver(next: 9, committed: 9).start == nil)
     }

@@ -157,6 +157,20 @@ struct CrashMarkTests {
         #expect(bench.takeChecks().count == 1)
     }
 
+    @Test("are no suspects for a worker that lives, even if the ledger was lost while they were checked")
+    func alive() throws {
+        bench.read(0, 1, in: try bench.own(next: 0, starts: 3))
+        _ = try mark()
+        bench.conclude(try #require(bench.takeChecks().first), Fixture.verified("t1"))
+        #expect(try mark().begins == 1)
+        #expect(bench.takeChecks().count == 1)
+        bench.wait(WriteBatcher.pace)
+        bench.send(.written(try #require(bench.takeWrites().first).id, .failure(.disconnected(detail: "closed"))))
+        try bench.takeOver(next: 0, committed: 0, starts: 4, marked: 1)
+        let cleared = try mark()
+        #expect(cleared.ended == 1 && cleared.begins == nil)
+    }
+
     @Test("are read as ever at the second start")
     func second() throws {
         #expect(bench.read(0, 1, in: try bench.own(next: 0, starts: 2)).count == 2)

@@ -184,16 +184,45 @@ final class GateTableTests {
         table.update(place) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
     }
 
-    @Test("gives each gate with work a fair share of half of the in-flight limit")
+    @Test("gives each gate with work a fair share of half of the in-flight limit, and keeps one free")
     func shares() {
         let places = (0..<4).map { table.place(of: .service(BundleID("app\($0)"))) }
         #expect(table.share == 100)
         enter(places[0])
-        #expect(table.share == 100)
+        #expect(table.share == 50)
         enter(places[1])
         enter(places[3])
-        #expect(table.share == 33)
+        #expect(table.share == 25)
         #expect(table.active == [0, 1, 3])
+        #expect(table.held == 3)
+    }
+
+    @Test("gives a gate no more than the others leave free, and always one")
+    func free() {
+        for _ in 0..<60 { enter(table.place(of: .service("first"))) }
+        #expect(table.share == 40)
+        for _ in 0..<30 { enter(table.place(of: .service("second"))) }
+        #expect(table.share == 10)
+        for _ in 0..<20 { enter(table.place(of: .service("third"))) }
+        #expect(table.share == 1)
+    }
+
+    @Test("keeps nobody waiting for a gate that is away beside the calls that find out whether it is back")
+    func shed() throws {
+        var flights = Flights(vacant: .vacant, capacity: 16)
+        let place = table.place(of: .service("silent"))
+        for _ in 0..<8 {
+            var flight = Flight(.nobody)
+            flight.state = .waiting
+            let token = flights.insert(flight)
+            let now = now
+            table.update(place) { $0.enter(token, .first, at: now) }
+        }
+        for _ in 0..<2 { #expect(table.next(at: place, now, in: flights) != nil) }
+        #expect(table.shed(at: place, in: flights).count == 5)
+        #expect(table.held == 3)
+        #expect(table.next(at: place, now, in: flights) != nil)
+        #expect(table.shed(at: place, in: flights).isEmpty)
         #expect(table.held == 3)
     }
 

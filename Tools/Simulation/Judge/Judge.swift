@@ -127,7 +127,9 @@ struct Judge {
             found.append(Violation(.told, "\(grant.reference) is granted, and nobody was told"))
         }
         for answer in tables.allAnswers {
-            guard case .failed(let failure) = answer, isOwed(failure.claimant) else { continue }
+            guard case .failed(let failure) = answer, isOwed(failure.claimant),
+                !witness.isAmbiguous(failure.claimant.submissionKey, options)
+            else { continue }
             if !witness.toldFailures.contains(failure.claimant.submissionKey) {
                 found.append(Violation(.told, "\(failure.claimant.submissionKey) failed, and nobody was told"))
             }
@@ -179,10 +181,10 @@ struct Judge {
             // Other content under the id was not abandoned.
             guard claims[key]?.count == 1 else { continue }
             // Workers' clocks are off by up to 200 ms.
-            let late = tables.rows(of: key).filter {
-                $0.grantedAt.milliseconds > World.wallStart + moment + 200
-            }
-            if let grant = late.first {
+            let rows = tables.rows(of: key)
+            let late = rows.filter { $0.grantedAt.milliseconds > World.wallStart + moment + 200 }
+            // A submission that had its grants was only asked about again. It keeps no trace of having been abandoned.
+            if let grant = late.first, late.count == rows.count {
                 found.append(Violation(.abandoned, "\(key) was abandoned, and \(grant.reference) is granted"))
             }
         }

@@ -147,10 +147,10 @@ final class Witness {
         quarantined.insert(origin)
         if case .unreadable = script.records[number].content { return }
         guard !script.records[number].endsWorkers else { return }
-        guard world.options.replacesRecords || ends[origin] ?? 0 >= 3 else {
+        guard world.options.replacesRecords || ends[origin] ?? 0 >= 5 else {
             return fail(.quarantined, "record \(number) at \(origin) can be read")
         }
-        // It stands where another record did that ended workers, or three of them ended by chance: it is left to
+        // It stands where another record did that ended workers, or five of them ended by chance: it is left to
         // people. A stub has no value.
         if seen.bytes.value.map(SimulatedApple.number(of:)) ?? number == number { forgotten.insert(number) }
     }
@@ -226,9 +226,13 @@ final class Witness {
         }
     }
 
-    func committed(_ partition: Int, from: Int64, to next: Int64, _ world: World) {
-        guard !world.options.forgets else { return }
-        demandComplete(partition, from..<max(from, next), world, "committed \(next)")
+    /// A worker that has not noticed yet that a partition lost its end may commit what it noted before.
+    func commits(_ partition: Int, from: Int64, to next: Int64, _ world: World) {
+        let isOfThisTopic = ofThisTopic.contains {
+            $0.partition.partition == partition && world.ledger.tables.owns($0)
+        }
+        guard !world.options.forgets, isOfThisTopic else { return }
+        demandComplete(partition, from..<max(from, next), world, "commits \(next)")
     }
 
     /// A worker begins to read a partition.
@@ -306,7 +310,8 @@ final class Witness {
         (claim?.purchases ?? []).contains { granted in
             let purchase = granted.purchase
             let reference = GrantReference(environment: purchase.environment, transactionID: purchase.transactionID)
-            return world.ledger.tables.row(of: reference).map { lack(of: $0, world) == nil } ?? false
+            let row = world.ledger.tables.row(of: reference) ?? world.ledger.tables.row(of: granted.grantKey)
+            return row.map { lack(of: $0, world) == nil } ?? false
         }
     }
 

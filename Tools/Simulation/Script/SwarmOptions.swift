@@ -70,8 +70,11 @@ public struct SwarmOptions: Sendable {
             && !endsWorkers && retryBytes > 1 << 20
     }
 
-    /// An answer of Apple's may be lost with the worker that has it.
-    var losesAnswers: Bool { kills + stops + freezes + crashes + ledgerOutages + lostReplies > 0 || endsWorkers }
+    /// An answer of Apple's may be lost with the worker, or with the ownership, that it was meant for.
+    var losesAnswers: Bool {
+        kills + stops + freezes + crashes + rebalances + ledgerOutages + lostReplies > 0 || endsWorkers
+            || replacesRecords
+    }
 
     /// Another record may stand at a place of the input topic.
     var replacesRecords: Bool { topicsMadeAnew + topicsCut > 0 }
@@ -110,7 +113,7 @@ public struct SwarmOptions: Sendable {
         if maybe(1, in: 25, &random) { ledgersEmptied = 1 }
         // A ledger that was set back to before the topic was made anew knows neither what it forgot nor that it did.
         if forgets { (topicsMadeAnew, topicsCut) = (0, 0) }
-        // One that was set back counts ends of workers again: three of them then quarantine a record that ended nobody.
+        // One that was set back counts ends of workers again: some of them then quarantine a record that ended nobody.
         if setBacks > 0 { crashes = 0 }
         configurationsDiffer = maybe(1, in: 6, &random)
         if maybe(1, in: 12, &random) { retryBytes = Int64.random(in: 500...4000, using: &random) }

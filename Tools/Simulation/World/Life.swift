@@ -64,6 +64,8 @@ final class Life {
     /// How often the ledger was lost, as the core knows by now, for each connection.
     var writerEpoch: Int
     var sideEpoch: Int
+    /// It learns of that in this turn. It may still begin what the ledger before said.
+    var isLearning = false
 
     init(
         place: Int, core: consuming WorkerCore, clockError: Int64, epoch: Int, number: Int, configuration: Configuration

@@ -25,6 +25,11 @@ extension World {
             life.commitAt = after(latency(500...5000), since: life.commitAt)
             let terms = actions.commit.map { life.terms[$0.partition.partition] ?? 0 }
             events.insert(.commit(life, actions.commit, terms), due: life.commitAt)
+            for commit in actions.commit {
+                let partition = Int(commit.partition.partition)
+                guard let next = commit.offset else { continue }
+                witness.commits(partition, from: kafka.partitions[partition].committed ?? 0, to: next, self)
+            }
         }
         check(actions.checks, life)
         for task in actions.attempts {
@@ -64,7 +69,9 @@ extension World {
         let position = assignment.start ?? 0
         let isOutOfRange = position > kafka.partitions[Int(partition)].records.count
         // A worker that has not noticed yet that the ledger is another one is no longer its owner.
-        if !isOutOfRange, life.sideEpoch == epoch { witness.starts(Int(partition), at: position, self) }
+        if !isOutOfRange, life.sideEpoch == epoch, !life.isLearning {
+            witness.starts(Int(partition), at: position, self)
+        }
         life.reading.append(
             Life.Reading(id: assignment.id, partition: partition, position: position, isOutOfRange: isOutOfRange))
     }

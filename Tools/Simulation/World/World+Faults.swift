@@ -105,7 +105,10 @@ extension World {
             guard let copy = snapshots.last else { return }
             // A copy without a partition that the group has read stops workers until an operator has looked.
             let isForgotten = kafka.partitions.indices.contains { number in
-                kafka.partitions[number].committed != nil && !copy.knows(SimulatedKafka.name(Int32(number)))
+                let partition = SimulatedKafka.name(Int32(number))
+                // An offset that is noted may be on its way to the group.
+                let isRead = kafka.partitions[number].committed != nil || ledger.tables.next(of: partition) != nil
+                return isRead && !copy.knows(partition)
             }
             guard !isForgotten, !isEmptied else { return }
             replaceLedger(by: copy)

@@ -86,7 +86,7 @@ final class World {
         lives = Array(repeating: nil, count: options.workers)
         turns = Array(repeating: Self.never, count: options.workers)
         witness = Witness(script: script)
-        settings.inFlight = (options.isCalm ? [32, 64, 8192] : [16, 64, 8192]).randomElement(using: &random) ?? 64
+        settings.inFlight = (options.isCalm ? [48, 64, 8192] : [16, 64, 8192]).randomElement(using: &random) ?? 64
         settings.doubtLimit = .milliseconds(options.doubtLimit)
         settings.retryBytes = options.retryBytes
         crashesLeft = options.crashes
@@ -297,10 +297,6 @@ final class World {
             guard kafka.partitions[number].owner === life, kafka.partitions[number].term == term,
                 let next = offset.offset
             else { continue }
-            // Records that were complete before they were lost may still be committed.
-            if kafka.partitions[number].cutAt == nil || next <= kafka.partitions[number].records.count {
-                witness.committed(number, from: kafka.partitions[number].committed ?? 0, to: next, self)
-            }
             kafka.partitions[number].committed = next
         }
     }
@@ -310,7 +306,10 @@ final class World {
     private func receive(_ input: Input, _ life: Life) {
         guard life.isAlive else { return }
         if case .written(_, .failure(.disconnected)) = input { life.writerEpoch = epoch }
-        if case .ledger(_, .failure(.disconnected)) = input { life.sideEpoch = epoch }
+        if case .ledger(_, .failure(.disconnected)) = input {
+            if life.sideEpoch != epoch { life.isLearning = true }
+            life.sideEpoch = epoch
+        }
         life.inbox.append(input)
         schedule(life, after(random(0...pace)))
     }
@@ -351,6 +350,7 @@ final class World {
         if crashesAt == inbox.count { return crash(life) }
         judgeTurn(of: life, inbox, actions)
         carryOut(&actions, life)
+        life.isLearning = false
         // Terms of an earlier assignment do not count for the new one.
         for case .assigned in inbox { life.terms.merge(life.coming.removeFirst()) { $1 } }
         if crashesAt == inbox.count + 1 { return crash(life) }
