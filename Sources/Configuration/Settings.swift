@@ -45,7 +45,7 @@ enum Settings {
         "maxCalls", .integer(1...10_000), default: 1000, "most calls to Apple at once, 1 to 10000")
     static let maxInFlightBytes = Setting(
         "maxInFlightBytes", .bytes((1 << 20)...(4 << 30)),
-        documented: "`18KiB` for each of `maxCalls`, at least `8MiB`",
+        documented: "`12KiB` for each of `maxCalls`, at least `8MiB`",
         default: { values throws(ConfigurationError) in inFlightBytes(maxCalls: try values.value(maxCalls)) },
         "most bytes of records that are read and not complete, `1MiB` to `4GiB`")
     static let maxRetryBytes = Setting(
@@ -104,9 +104,10 @@ enum Settings {
         "apple.timeout", .duration(.seconds(1) ... .seconds(120)), default: .seconds(20),
         "a whole request, `1s` to `2m`, and not below `apple.connectTimeout`")
 
-    /// Each call has 18 KiB: the usual receipt has 5 to 15 KB, and some are read ahead. The least value of 8 MiB holds
-    /// a single submission of any size.
-    private static func inFlightBytes(maxCalls: Int) -> Int { max(8 << 20, maxCalls * (18 << 10)) }
+    /// Each call has 12 KiB: enough for receipts of 8 KB with as many calls under way as may be, and some read ahead.
+    /// Larger ones take fewer calls at once, and no more memory. The least value of 8 MiB holds a single submission of
+    /// any size.
+    private static func inFlightBytes(maxCalls: Int) -> Int { max(8 << 20, maxCalls * (12 << 10)) }
 }
 
 extension Settings {

@@ -46,7 +46,7 @@ struct WorkerConfigurationTests {
     @Test(
         "The bytes in flight follow from the calls, unless they are set",
         arguments: [
-            (["GRANTOR_MAX_CALLS": "100"], 8 << 20), (["GRANTOR_MAX_CALLS": "4000"], 4000 * 18_432),
+            (["GRANTOR_MAX_CALLS": "100"], 8 << 20), (["GRANTOR_MAX_CALLS": "4000"], 4000 * 12_288),
             (["GRANTOR_MAX_CALLS": "4000", "GRANTOR_MAX_IN_FLIGHT_BYTES": "1MiB"], 1 << 20),
         ])
     func inFlightBytes(environment: [String: String], bytes: Int) throws {

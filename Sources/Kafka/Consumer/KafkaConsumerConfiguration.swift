@@ -35,7 +35,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     static let statisticsInterval = Duration.seconds(5)
     /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a
     /// queue for each partition both bind for each of them; nothing in librdkafka binds over all.
-    static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 1024)
+    static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 512)
     /// Compressed bytes of one partition in an answer, which it may hold besides. A larger record comes alone (KIP-74).
     static let partitionAnswerBytes = 256 << 10
 
