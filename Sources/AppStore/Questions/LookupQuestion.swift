@@ -82,7 +82,9 @@ struct LookupQuestion: AppleQuestion {
         guard let entry, let transactionID = entry.transactionID else { return nil }
         let proven = entries.compactMap { entry in
             entry.transactionID.map {
-                ProvenPurchase($0, original: entry.originalTransactionID, of: entry.productID)
+                ProvenPurchase(
+                    $0, original: entry.originalTransactionID, webOrderLineItemID: entry.webOrderLineItemID,
+                    of: entry.productID)
             }
         }
         let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)

@@ -29,13 +29,17 @@ struct ProvenCustomer: Hashable, Sendable {
 struct ProvenPurchase: Hashable, Sendable {
     let transactionID: TransactionID
     let originalTransactionID: TransactionID
+    let webOrderLineItemID: String?
     let productID: ProductID?
 
     /// - Parameter originalTransactionID: Nil for the same as the transaction.
-    init(_ transactionID: TransactionID, original originalTransactionID: TransactionID? = nil, of productID: ProductID?)
-    {
+    init(
+        _ transactionID: TransactionID, original originalTransactionID: TransactionID? = nil,
+        webOrderLineItemID: String? = nil, of productID: ProductID?
+    ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID ?? transactionID
+        self.webOrderLineItemID = webOrderLineItemID
         self.productID = productID
     }
 }
@@ -67,14 +71,18 @@ struct PurchaseHistory: Sendable {
             || entries.contains { ($0.purchase?.originalTransactionID).map(customer.knows) ?? false }
     }
 
-    /// Whether one of these is in none of the pages. Receipts name a restored non-consumable by an id that histories do
-    /// not have, so its original counts as well.
+    /// Whether one of these is in none of the pages. Receipts name a restored purchase by an id that histories do not
+    /// have. So the original of a non-consumable counts as well, and the line item of a subscription's period.
     func lacksAny(of purchases: [ProvenPurchase]) -> Bool {
         let missing = purchases.filter { places[$0.transactionID] == nil }
         guard !missing.isEmpty else { return false }
         let restorable = Set(
             entries.compactMap { $0.purchase?.type == .nonConsumable ? $0.purchase?.originalTransactionID : nil })
-        return missing.contains { !restorable.contains($0.originalTransactionID) }
+        let lineItems = Set(entries.compactMap { $0.purchase?.webOrderLineItemID })
+        return missing.contains { purchase in
+            !restorable.contains(purchase.originalTransactionID)
+                && !(purchase.webOrderLineItemID.map(lineItems.contains) ?? false)
+        }
     }
 
     /// Takes a transaction whose signature held. One without a bundle id may be anybody's, so it can be claimed and not

@@ -53,7 +53,7 @@ struct PurchaseHistoryTests {
         #expect(try verdict([nameless], Fixture.submission(transactionID: "9")).hold == .incompleteAnswer)
     }
 
-    @Test("lacks a purchase that none of its pages has, unless that is a restored non-consumable's other id")
+    @Test("lacks a purchase that none of its pages has, unless that is a restored purchase's other id")
     func lacking() throws {
         let other = ProvenPurchase("9", original: "1", of: nil)
         #expect(try !history([gems]).lacksAny(of: [ProvenPurchase("1", of: nil)]))
@@ -61,6 +61,13 @@ struct PurchaseHistoryTests {
         #expect(try history([gems]).lacksAny(of: [other]), "a renewal has the original of its first period, too")
         let restored = LookupScript.transaction("1", ["type": "\"Non-Consumable\""])
         #expect(try !history([restored]).lacksAny(of: [other]))
+        let period = LookupScript.transaction(
+            "1", ["type": "\"Auto-Renewable Subscription\"", "webOrderLineItemId": "\"70\""])
+        #expect(
+            try !history([period]).lacksAny(of: [ProvenPurchase("9", original: "1", webOrderLineItemID: "70", of: nil)])
+        )
+        #expect(
+            try history([period]).lacksAny(of: [ProvenPurchase("9", original: "1", webOrderLineItemID: "71", of: nil)]))
     }
 
     @Test("a transaction without a bundle id is not granted")
