@@ -81,9 +81,9 @@ public struct ProxyURL: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
     init?(_ text: String) {
-        guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(),
-            scheme == "http", let host = url.host, !host.isEmpty, let port = url.port, ["", "/"].contains(url.path),
-            url.query == nil, url.fragment == nil
+        guard let url = URLComponents(strict: text), let scheme = url.scheme?.lowercased(), scheme == "http",
+            let host = url.host, let port = url.port, ["", "/"].contains(url.path), url.query == nil,
+            url.fragment == nil
         else { return nil }
         self.text = SecretText(text)
         let user = url.user == nil && url.password == nil ? "" : "<redacted>@"
@@ -99,10 +99,19 @@ private struct URLParts {
     let scheme: String
 
     init?(_ text: String) {
-        guard let url = URLComponents(string: text), let scheme = url.scheme?.lowercased(), let host = url.host,
-            !host.isEmpty, url.user == nil, url.password == nil, url.query == nil, url.fragment == nil
+        guard let url = URLComponents(strict: text), let scheme = url.scheme?.lowercased(), url.user == nil,
+            url.password == nil, url.query == nil, url.fragment == nil
         else { return nil }
         self.scheme = scheme
+    }
+}
+
+extension URLComponents {
+    /// Nil where a character would have to be escaped, and where host or port cannot be one: libcurl would refuse it
+    /// later, without the setting's name.
+    fileprivate init?(strict text: String) {
+        self.init(string: text, encodingInvalidCharacters: false)
+        guard let host, HostAndPort("\(host):\(port ?? 443)", ports: 1...65535) != nil else { return nil }
     }
 }
 
@@ -120,11 +129,11 @@ public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
 extension ValueForm<LedgerSettings> {
     static var ledger: Self {
         ValueForm("sqlite: and the path of a file, such as sqlite:/var/lib/grantor/grantor.db") { url in
-            // Of the URL forms only the bare path: `//` would begin a host's name.
+            // Of the URL forms only the bare path: `//` would begin a host's name, and `?` SQLite's parameters.
             let scheme = "sqlite:"
             let path = url.dropFirst(scheme.count)
             guard url.hasPrefix(scheme), let first = path.first, let last = path.last, !first.isWhitespace,
-                !last.isWhitespace, !path.hasPrefix("//"), first != ":", last != "/"
+                !last.isWhitespace, !path.hasPrefix("//"), !path.contains("?"), first != ":", last != "/"
             else { return nil }
             return .sqlite(path: String(path))
         }

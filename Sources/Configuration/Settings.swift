@@ -54,8 +54,8 @@ enum Settings {
             + "reading stops")
     static let doubtLimit = Setting(
         "doubtLimit", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(6 * 3600),
-        "how long a refusal of Apple's that may not be its last word is asked about again before the submission "
-            + "fails, up to `30d`")
+        "how long an answer of Apple's that may not be its last word is asked about again before it counts, up to "
+            + "`30d`")
     static let shutdownTimeout = Setting(
         "shutdownTimeout", .duration(.seconds(1) ... .seconds(600)), default: .seconds(20),
         "how long a stop in order may take, `1s` to `10m`; shorter than the platform waits before it kills")

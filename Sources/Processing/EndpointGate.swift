@@ -33,7 +33,7 @@ struct EndpointGate: Sendable {
     private static let firstTurn = 4
     /// Longest time that a submission may have to wait for the rate limit in memory.
     private static let longestWait: Duration = .seconds(30)
-    /// A share that is full while nothing was answered for so long counts as away.
+    /// While gates are crowded, one that has answered nothing for so long counts as away.
     static let silence: Duration = .seconds(1)
 
     let key: GateKey
@@ -50,7 +50,7 @@ struct EndpointGate: Sendable {
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
     private var turn = 0
-    /// The moment of the latest answer, or of the end of the latest time without work.
+    /// The moment of the latest answer, or of the end of the latest time without calls and waiting submissions.
     private var lastSign = Instant(nanoseconds: 0)
     /// Since this moment its rows of `retries` are taken before they are due, because it answers again. Nil if only due
     /// rows are taken.
@@ -88,7 +88,7 @@ struct EndpointGate: Sendable {
     // MARK: Waiting
 
     mutating func enter(_ token: SubmissionToken, _ lane: Lane, at now: Instant) {
-        if held == 0 { lastSign = now }
+        if waiting + inFlight == 0 { lastSign = now }
         switch lane {
         case .continuation: continuations.append(token)
         case .retry: retries.append(token)
@@ -124,15 +124,11 @@ struct EndpointGate: Sendable {
     // MARK: Being away
 
     /// Whether submissions should not wait for it in memory.
-    /// - Parameter share: how many it may keep.
-    func isAway(share: Int, at now: Instant) -> Bool {
-        breaker.isAway || isSilent(share: share, at: now) || isTooSlow
+    func isAway(areCrowded: Bool, at now: Instant) -> Bool {
+        breaker.isAway || areCrowded && isSilent(at: now) || isTooSlow
     }
 
-    /// Its share is full, and nothing was answered for a second.
-    private func isSilent(share: Int, at now: Instant) -> Bool {
-        held >= share && now - lastSign >= Self.silence
-    }
+    private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= Self.silence }
 
     /// The rate limit means more than half a minute for the last one that waits.
     private var isTooSlow: Bool { rate.map { $0.wait(for: waiting) > Self.longestWait } ?? false }
@@ -142,7 +138,7 @@ struct EndpointGate: Sendable {
         isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.answersToRamp
     }
 
-    /// How long it has been away; zero where only its share is full.
+    /// How long it has been away; zero where it is only silent.
     func awayFor(at now: Instant) -> Duration { breaker.troubledSince.map { now - $0 } ?? .zero }
 
     /// Whether a failed call says nothing about the submission that it was made for.
@@ -250,7 +246,7 @@ struct EndpointGate: Sendable {
     }
 
     /// When the passing of time alone changes something; nil while it does not.
-    func nextMoment(share: Int, after now: Instant) -> Instant? {
+    func nextMoment(areCrowded: Bool, after now: Instant) -> Instant? {
         if let moment = breaker.nextMoment { return moment }
         guard waiting > 0 else { return nil }
         var earliest: Instant?
@@ -263,13 +259,13 @@ struct EndpointGate: Sendable {
             let moment = rate?.nextMoment ?? now
             consider(areRetries ? max(moment, budget.nextMoment) : moment)
         }
-        if held >= share { consider(lastSign + Self.silence) }
+        if areCrowded { consider(lastSign + Self.silence) }
         return earliest
     }
 }
 
-/// The gates of all endpoints. Together they hold at most half of the in-flight limit. Each that has work has a fair
-/// share of that, and never more than the others leave free.
+/// The gates of all endpoints. Together they hold at most half of the in-flight limit. Once half of that is used, one
+/// that is silent holds nobody but its calls, so that reading goes on.
 ///
 /// There may be thousands, one for each app's key; only those with work are looked at in a turn.
 struct GateTable {
@@ -278,22 +274,16 @@ struct GateTable {
     private static let callShare = 3
 
     let mostCalls: Int
-    /// Most records in all gates together, so that those of one that is silent can fill its share.
-    private let most: Int
     private var gates: [EndpointGate] = []
     private var places: [GateKey: Int] = [:]
     /// Places of gates that have work, in the order in which they got it.
     private(set) var active: [Int] = []
     private(set) var held = 0
 
+    /// - Parameter most: most records in all gates together.
     init(most: Int, mostCalls: Int) {
-        self.most = most
         self.mostCalls = max(1, min(mostCalls, most / Self.callShare))
     }
-
-    /// How many submissions each gate that has work may keep. Calls under way cannot be taken back when another gate
-    /// becomes active. So the last of many endpoints that are silent takes no more than is free, and reading goes on.
-    var share: Int { max(1, min(most / (active.count + 1), most - held)) }
 
     var count: Int { gates.count }
 
@@ -346,11 +336,12 @@ struct GateTable {
         return gates[place].next(at: now, in: flights)
     }
 
-    /// Removes submissions that should not wait for a gate.
+    /// Removes submissions that should not wait for a gate. While it is not known to be away, its calls are its probes.
     mutating func shed(at place: Int, in flights: Flights) -> [SubmissionToken] {
         let before = gates[place].held
         defer { held += gates[place].held - before }
-        return gates[place].shed(keeping: min(gates[place].probes, share) - gates[place].inFlight, in: flights)
+        let calls = gates[place].breaker.isAway ? 0 : gates[place].inFlight
+        return gates[place].shed(keeping: gates[place].probes - calls, in: flights)
     }
 
     /// Removes gates without work from the active ones, at the end of a turn.
@@ -364,11 +355,10 @@ struct GateTable {
     }
 
     /// When time alone changes something for a gate; nil while it does not.
-    func nextMoment(after now: Instant) -> Instant? {
+    func nextMoment(areCrowded: Bool, after now: Instant) -> Instant? {
         var earliest: Instant?
-        let share = share
         for place in active {
-            guard let moment = gates[place].nextMoment(share: share, after: now) else { continue }
+            guard let moment = gates[place].nextMoment(areCrowded: areCrowded, after: now) else { continue }
             earliest = min(earliest ?? moment, moment)
         }
         return earliest

@@ -269,6 +269,14 @@ extension FlightState {
         }
     }
 
+    /// Whether a submission in this state waits for a call, or for the end or the repetition of one.
+    var isAtGate: Bool {
+        switch self {
+        case .waiting, .asking, .delayed: true
+        default: false
+        }
+    }
+
     /// Whether its record has not come through its check yet.
     var isBeingRead: Bool {
         switch self {
@@ -284,8 +292,11 @@ extension WorkerCore {
         let old = flights[token].state
         flights[token].state = state
         if !flights[token].isRecord { dueInCheck += (state == .checking ? 1 : 0) - (old == .checking ? 1 : 0) }
-        guard flights[token].isRecord, old.isUndecided != state.isUndecided else { return }
-        undecided += state.isUndecided ? 1 : -1
+        guard flights[token].isRecord else { return }
+        if old.isUndecided != state.isUndecided { undecided += state.isUndecided ? 1 : -1 }
+        guard old.isAtGate != state.isAtGate else { return }
+        recordsAtGates += state.isAtGate ? 1 : -1
+        bytesAtGates += state.isAtGate ? flights[token].bytes : -flights[token].bytes
     }
 
     /// A submission has its outcome, and its events are published or owed. Its offset may be passed.

@@ -44,6 +44,11 @@ struct InFlightLimit: Sendable {
     /// The records among them.
     var gateRecordCount: Int { gateCount - dueCount }
 
+    /// Whether records at gates have half of what they may have, in number or in bytes.
+    func isCrowded(recordsAtGates: Int, bytesAtGates: Int64) -> Bool {
+        recordsAtGates * 2 >= gateRecordCount || bytesAtGates * 2 >= recordBytes
+    }
+
     /// Submissions and rows in flight.
     var inFlight: Int { records.count + due.count + outboxRows }
     var bytesInFlight: Int64 { records.bytes + due.bytes }

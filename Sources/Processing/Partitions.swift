@@ -39,7 +39,7 @@ extension WorkerCore {
     }
 
     /// The offsets of the ledger and the group belong to records that are gone. A start there would skip the records at
-    /// lower offsets. So the whole topic is read, and the note of its first record corrects both offsets.
+    /// lower offsets. So the whole topic is read, and both offsets are set to its beginning before that.
     mutating func wentBack(_ place: Int, into actions: inout Actions) {
         lose(place, .fetching, into: &actions)
         partitions[place].readsOldest = true
@@ -158,6 +158,7 @@ extension WorkerCore {
         let doublings = start.starts - Self.startsOfSuspicion
         partitions[place].readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
         partitions[place].calmAt = now + Self.calmPause
+        if partitions[place].readsOldest { noteAt = now }
         dueWork.poll(at: now)
         outboxWork.poll(at: now)
     }
@@ -219,7 +220,7 @@ extension WorkerCore {
         var noted: [(place: Int, AssignmentID)] = []
         for place in partitions.indices where partitions[place].state == .owned {
             let entry = partitions[place]
-            let watermark = entry.tracker.watermark
+            let watermark = entry.tracker.watermark ?? (entry.readsOldest ? 0 : nil)
             guard watermark != nil ? watermark != entry.noted : entry.isCalm else { continue }
             notes.append(OffsetNote(ownership: entry.ownership, next: watermark))
             noted.append((place, entry.assignment))
@@ -244,6 +245,7 @@ extension WorkerCore {
             }
             guard entry.noted != nil else { continue }
             lastNoted[entry.partition] = entry.noted
+            partitions[place].readsOldest = false
             actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.noted))
         }
     }
@@ -276,7 +278,7 @@ struct OwnedPartition: Sendable {
     var generation = Generation(rawValue: 0)
     var committed: Int64?
     var tracker = OffsetTracker()
-    /// Its offsets went back, and no record was read since: it is read from the oldest one.
+    /// Its offsets went back, and the ledger has not noted that yet: it is read from the oldest record.
     var readsOldest = false
     /// Up to here records may be redeliveries.
     var highestOrigin: Int64?
@@ -296,8 +298,8 @@ struct OwnedPartition: Sendable {
     var alone = FIFO<SubmissionToken>()
     /// The record that is read alone at the moment.
     var checkedAlone: (token: SubmissionToken, offset: Int64)?
-    /// The last record whose check has ended while it was marked. The ledger may not know, and count a lost connection
-    /// as the end of a worker.
+    /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
+    /// connection as the end of one.
     var survived: Int64?
     /// Its last mark is being taken away.
     var isUnmarking = false

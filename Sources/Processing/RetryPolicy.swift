@@ -35,8 +35,8 @@ enum RetryStep: Sendable {
 /// How submissions without an answer are tried again.
 ///
 /// - An attempt that failed is repeated at most three times within five seconds, in memory; then it waits in `retries`.
-/// - A doubt, which is a "no" of Apple's that may not be its last word, ends as a failure once at least five doubting
-///   answers came and its clock has run for six hours. The clock runs only between doubting answers.
+/// - A doubt is an answer of Apple's that may not be its last word. It becomes final once at least five doubting answers
+///   came and its clock has run for six hours. The clock runs only between doubting answers.
 /// - A held submission is due every one to five minutes, for ever.
 /// - A moment that Apple named is obeyed.
 /// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.

@@ -54,6 +54,8 @@ extension WorkerCore {
 
     // MARK: Gates
 
+    var areGatesCrowded: Bool { limit.isCrowded(recordsAtGates: recordsAtGates, bytesAtGates: bytesAtGates) }
+
     /// Lets calls go, and sends those to `retries` whose endpoint is away.
     mutating func advanceGates(into actions: inout Actions) {
         let now = now
@@ -65,7 +67,7 @@ extension WorkerCore {
             gates.update(place) { $0.advance(to: now) }
             noticeTrouble(at: place, into: &actions)
             guard gates[place].waiting > 0 else { continue }
-            if gates[place].isAway(share: gates.share, at: now) { shed(at: place, into: &actions) }
+            if gates[place].isAway(areCrowded: areGatesCrowded, at: now) { shed(at: place, into: &actions) }
             while stopping == .running || stopping.isCalling,
                 let (token, pass) = gates.next(at: place, now, in: flights)
             {

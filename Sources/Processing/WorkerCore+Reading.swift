@@ -41,12 +41,8 @@ extension WorkerCore {
             ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), at: now, into: &actions)
         }
         if reading.aloneBefore != nil { checkNextAlone(at: place, into: &actions) }
-        // A first record behind the noted offset is noted: the topic may be a new one. Where offsets went back, an owner
-        // that comes before that note would skip records.
-        if isFirst {
-            if partitions[place].readsOldest { noteAt = now } else { scheduleNote() }
-            partitions[place].readsOldest = false
-        }
+        // A first record behind the noted offset is noted: the topic may be a new one.
+        if isFirst { scheduleNote() }
     }
 
     private enum Way {

@@ -35,6 +35,9 @@ public struct WorkerCore: ~Copyable {
 
     /// Records that are not decided yet: they wait for Apple, or may have to.
     var undecided = 0
+    /// Records at gates, and their bytes.
+    var recordsAtGates = 0
+    var bytesAtGates: Int64 = 0
     /// Rows of `retries` with a checker. None is taken meanwhile, and no record is marked, so that it is known which
     /// one ended a worker.
     var dueInCheck = 0
@@ -159,7 +162,7 @@ public struct WorkerCore: ~Copyable {
     }
 
     private var nextMoment: Instant? {
-        var earliest = gates.nextMoment(after: now)
+        var earliest = gates.nextMoment(areCrowded: areGatesCrowded, after: now)
         func consider(_ moment: Instant?) {
             guard let moment else { return }
             earliest = min(earliest ?? moment, moment)
@@ -193,7 +196,7 @@ public struct CoreSettings: Hashable, Sendable {
     public var callsPerEndpoint = 1000
     /// Most bytes that may wait in `retries`, over all workers.
     public var retryBytes: Int64 = 4 << 30
-    /// How long a refusal of Apple's that may not be its last word is asked about again.
+    /// How long an answer of Apple's that may not be its last word is asked about again.
     public var doubtLimit: Duration = .seconds(6 * 3600)
     /// How long a stop may take.
     public var stopLimit: Duration = .seconds(25)

@@ -40,10 +40,10 @@ struct URLFormsTests {
         let form = ValueForm<String>.httpsURL
         #expect(form.read("https://buy.itunes.apple.com/verifyReceipt") != nil)
         #expect(form.read("https://127.0.0.1:14431/verifyReceipt") != nil)
+        #expect(form.read("https://[::1]:14431/verifyReceipt") != nil)
         for text in [
             "", "https://", "http://a/", "ftp://a", "https://me@a/", "https://me:secret@a/", "https://a/?q",
-            "https://a/#f",
-            "a", "//a/b",
+            "https://a/#f", "a", "//a/b", "https://a b/", "https://a/b c", "https://a:0/", "https://a:99999/",
         ] {
             #expect(form.read(text) == nil)
         }
@@ -67,8 +67,7 @@ struct URLFormsTests {
         #expect(ProxyURL("http://proxy:3128")?.description == "http://proxy:3128")
         for text in [
             "proxy:3128", "socks5://proxy:1080", "https://proxy:3128", "http://proxy", "http://proxy:3128/path",
-            "http://",
-            "http://proxy:3128/?q",
+            "http://", "http://proxy:3128/?q", "http://pro xy:3128", "http://proxy:0", "http://u:p@pr%oxy:3128",
         ] {
             #expect(ProxyURL(text) == nil)
         }

@@ -20,7 +20,7 @@ struct WorkerConfigurationTests {
         for topic in Topic.allCases { #expect(configuration.kafka.topics[topic] == topic.defaultName) }
         #expect(configuration.ledger == .sqlite(path: "/data/grantor.db"))
         #expect(configuration.processing.maxCalls == 1000)
-        #expect(configuration.processing.maxInFlightBytes == 18_432_000)
+        #expect(configuration.processing.maxInFlightBytes == 12_288_000)
         #expect(configuration.processing.maxRetryBytes == 1 << 30)
         #expect(configuration.processing.doubtLimit == .seconds(21_600))
         #expect(configuration.processing.shutdownTimeout == .seconds(20))

@@ -210,7 +210,8 @@ struct LookupQuestion: AppleQuestion {
     private var lacksProven: Bool {
         guard case .history(let customer) = target, submission.claim.transactionID == nil else { return false }
         let claimed = submission.claim.productID
-        return history.lacksAny(of: customer.purchases.filter { claimed == nil || $0.productID == claimed })
+        return history.lacksAny(
+            of: customer.purchases.filter { claimed == nil || $0.productID == nil || $0.productID == claimed })
     }
 
     // MARK: Refusals

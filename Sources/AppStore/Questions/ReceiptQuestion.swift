@@ -216,8 +216,8 @@ extension Verdict {
 /// The values by which an answer of verifyReceipt is matched with the receipt that was sent.
 ///
 /// If a server or intermediary once answers twice, every later request on that connection gets the previous answer. An
-/// answer repeats all purchases of the receipt, so some of the ids are enough. A later receipt of the same player may
-/// hold the same ids, but its creation time differs.
+/// answer repeats all purchases of the receipt. One that lacks some of the first is asked for again over a fresh
+/// connection. A later receipt of the same player may hold the same ids, but its creation time differs.
 struct ReceiptFingerprint: Hashable, Sendable {
     /// Most purchases whose ids are kept. Thousands of receipts wait at a time.
     static let maxTransactions = 8
@@ -236,13 +236,14 @@ struct ReceiptFingerprint: Hashable, Sendable {
         self.saysSandbox = saysSandbox
     }
 
-    /// Whether an answer is about the receipt. It must name one of the receipt's purchases and its creation second, if
-    /// both have them.
+    /// Whether an answer is about the receipt. It must name the receipt's purchases and its creation second, if both
+    /// have them.
     /// - Parameter isFresh: Whether the answer came over a connection without other requests. It then cannot belong to
-    ///   another request, even if Apple formats the creation time differently.
+    ///   another request, even if Apple formats the creation time differently or leaves purchases out.
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {
-        guard isFresh || isOfMoment(response) else { return false }
-        return transactions.isEmpty || response.records.contains { $0.isAny(of: transactions) }
+        func names(_ transaction: TransactionID) -> Bool { response.records.contains { $0.isAny(of: [transaction]) } }
+        if isFresh { return transactions.isEmpty || transactions.contains(where: names) }
+        return isOfMoment(response) && transactions.allSatisfy(names)
     }
 
     private func isOfMoment(_ response: VerifyReceiptResponse) -> Bool {

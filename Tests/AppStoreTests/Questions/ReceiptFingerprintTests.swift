@@ -13,22 +13,23 @@ struct ReceiptFingerprintTests {
             VerifyReceiptResponse(json: Answer.authentic(inApp: ids.map { Answer.record($0) }, createdAt: createdAt)))
     }
 
-    @Test("matches an answer with one of the purchases, made in the same second")
+    @Test("matches an answer with all of the purchases, made in the same second")
     func matches() throws {
         let fingerprint = ReceiptFingerprint(createdAt: moment, transactions: ["2001", "2002"])
         for (ids, createdAt, isMatch) in [
-            (["2002"], moment, true), (["9", "2001"], nil, true),
-            (["2001"], moment.advanced(by: .milliseconds(999)), true),
-            (["2001"], moment.advanced(by: .seconds(1)), false),
-            (["2001"], moment.advanced(by: .milliseconds(-1)), false), (["9"], moment, false), ([], moment, false),
+            (["2002", "2001"], moment, true), (["9", "2001", "2002"], nil, true),
+            (["2001", "2002"], moment.advanced(by: .milliseconds(999)), true),
+            (["2001", "2002"], moment.advanced(by: .seconds(1)), false),
+            (["2001", "2002"], moment.advanced(by: .milliseconds(-1)), false), (["2001"], moment, false),
+            (["2002"], nil, false), (["9"], moment, false), ([], moment, false),
         ] as [([String], Timestamp?, Bool)] {
             #expect(fingerprint.matches(try response(ids, createdAt: createdAt), isFresh: false) == isMatch)
         }
     }
 
-    @Test("does not insist on the moment over a fresh connection, but on a purchase")
+    @Test("insists neither on the moment nor on all over a fresh connection, but on a purchase")
     func fresh() throws {
-        let fingerprint = ReceiptFingerprint(createdAt: moment, transactions: ["2001"])
+        let fingerprint = ReceiptFingerprint(createdAt: moment, transactions: ["2001", "2002"])
         let other = moment.advanced(by: .seconds(9))
         #expect(fingerprint.matches(try response(["2001"], createdAt: other), isFresh: true))
         #expect(!fingerprint.matches(try response(["9"], createdAt: moment), isFresh: true))

@@ -14,7 +14,7 @@ struct KafkaConsumerConfigurationTests {
         let values = try configuration().properties().values
         let expected = [
             "enable.auto.offset.store": "false", "enable.auto.commit": "false", "auto.offset.reset": "earliest",
-            "queued.max.messages.kbytes": "1024", "queued.min.messages": "20000", "socket.nagle.disable": "true",
+            "queued.max.messages.kbytes": "512", "queued.min.messages": "20000", "socket.nagle.disable": "true",
             "socket.keepalive.enable": "true", "check.crcs": "true", "statistics.interval.ms": "5000",
             "partition.assignment.strategy": "range", "session.timeout.ms": "15000", "max.poll.interval.ms": "20000",
             "socket.timeout.ms": "10000",
@@ -36,7 +36,7 @@ struct KafkaConsumerConfigurationTests {
     func held() {
         let defaults = configuration()
         #expect(defaults.heldRecords == 20_000)
-        #expect(defaults.heldBytes == 1 << 20)
+        #expect(defaults.heldBytes == 512 << 10)
         let set = configuration(["queued.min.messages": "10", "queued.max.messages.kbytes": "64"])
         #expect(set.heldRecords == 10)
         #expect(set.heldBytes == 64 << 10)

@@ -205,7 +205,24 @@ struct OutageTests {
         #expect(whole >= .seconds(700))
     }
 
-    @Test("a gate whose share is full while nothing is answered for a second counts as away")
+    @Test("a gate that has answered nothing for a second counts as away while gates are crowded by bytes")
+    func silentByBytes() throws {
+        var settings = CoreSettings()
+        settings.inFlightBytes = Int64(Fixture.record(0).byteCount) * 60
+        settings.callsPerEndpoint = 16
+        func written(after count: Int64) throws -> Int {
+            let bench = CoreBench(settings: settings)
+            let assignment = try bench.own()
+            for offset in 0..<count { bench.ask(try #require(bench.read(offset, in: assignment).first)) }
+            #expect(bench.takeWrites().isEmpty)
+            bench.wait(.seconds(1))
+            return bench.takeWrites().first?.decisions.count ?? 0
+        }
+        #expect(try written(after: 20) == 0, "a third of what there is")
+        #expect(try written(after: 40) == 24, "all but the calls")
+    }
+
+    @Test("a gate that has answered nothing for a second counts as away while gates are crowded")
     func silent() throws {
         var settings = CoreSettings()
         settings.inFlight = 256

@@ -55,12 +55,12 @@ final class EndpointGateTests {
         for _ in 0..<30 { enter(.retry) }
         while next() != nil {}
         #expect(gate.inFlight > 0 && gate.waiting > 0)
-        let moment = gate.nextMoment(share: 100, after: now)
+        let moment = gate.nextMoment(areCrowded: false, after: now)
         now += .seconds(60)
         while next() != nil {}
         #expect(gate.inFlight == 20 && gate.waiting == 10)
         #expect(moment != nil, "the budget of retries fills with time")
-        #expect(gate.nextMoment(share: 100, after: now) == nil)
+        #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
     }
 
     @Test("lets continuations go first, and one first attempt in four while retries wait")
@@ -82,7 +82,7 @@ final class EndpointGateTests {
             end(pass, .answered)
         }
         #expect(retries == 10)
-        #expect(gate.nextMoment(share: 100, after: now) != nil)
+        #expect(gate.nextMoment(areCrowded: false, after: now) != nil)
     }
 
     @Test("skips those that have left")
@@ -101,7 +101,7 @@ final class EndpointGateTests {
         open()
         for _ in 0..<10 { enter() }
         #expect(next() == nil)
-        #expect(gate.isAway(share: 100, at: now))
+        #expect(gate.isAway(areCrowded: false, at: now))
         let gone = gate.shed(keeping: gate.probes, in: flights)
         #expect(gone.count == 7)
         #expect(gate.waiting == 3)
@@ -138,15 +138,24 @@ final class EndpointGateTests {
         #expect(result { gate.dueRoom(at: now) } == 3)
     }
 
-    @Test("counts as away when its share is full and nothing was answered for a second")
+    @Test("counts as away when gates are crowded and it has answered nothing for a second")
     func silent() throws {
         for _ in 0..<30 { enter() }
         while next() != nil {}
-        #expect(!gate.isAway(share: 30, at: now))
-        #expect(gate.nextMoment(share: 30, after: now) == now + .seconds(1))
+        #expect(!gate.isAway(areCrowded: true, at: now))
+        #expect(gate.nextMoment(areCrowded: true, after: now) == now + .seconds(1))
+        #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
         now += .seconds(1)
-        #expect(gate.isAway(share: 30, at: now))
-        #expect(!gate.isAway(share: 31, at: now))
+        #expect(gate.isAway(areCrowded: true, at: now))
+        #expect(!gate.isAway(areCrowded: false, at: now))
+    }
+
+    @Test("is not silent when the first submission comes after a pause, even if others wait to be repeated")
+    func pause() throws {
+        gate.delayed = 5
+        now += .seconds(60)
+        enter()
+        #expect(!gate.isAway(areCrowded: true, at: now))
     }
 
     @Test("sends away what would wait for its rate limit for more than half a minute")
@@ -156,7 +165,7 @@ final class EndpointGateTests {
         var calls = 0
         while next() != nil { calls += 1 }
         #expect(calls == 2)
-        #expect(gate.isAway(share: 1000, at: now))
+        #expect(gate.isAway(areCrowded: false, at: now))
         let gone = gate.shed(keeping: gate.probes, in: flights)
         #expect(gone.count == 38)
         now += .milliseconds(600)
@@ -184,30 +193,17 @@ final class GateTableTests {
         table.update(place) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
     }
 
-    @Test("gives each gate with work a fair share of half of the in-flight limit, and keeps one free")
-    func shares() {
+    @Test("counts its gates and what they hold")
+    func held() {
         let places = (0..<4).map { table.place(of: .service(BundleID("app\($0)"))) }
-        #expect(table.share == 100)
         enter(places[0])
-        #expect(table.share == 50)
         enter(places[1])
         enter(places[3])
-        #expect(table.share == 25)
         #expect(table.active == [0, 1, 3])
         #expect(table.held == 3)
     }
 
-    @Test("gives a gate no more than the others leave free, and always one")
-    func free() {
-        for _ in 0..<60 { enter(table.place(of: .service("first"))) }
-        #expect(table.share == 40)
-        for _ in 0..<30 { enter(table.place(of: .service("second"))) }
-        #expect(table.share == 10)
-        for _ in 0..<20 { enter(table.place(of: .service("third"))) }
-        #expect(table.share == 1)
-    }
-
-    @Test("keeps nobody waiting for a gate that is away beside the calls that find out whether it is back")
+    @Test("keeps nobody waiting for a silent gate beside the calls that find out whether it is back")
     func shed() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
         let place = table.place(of: .service("silent"))
@@ -224,6 +220,32 @@ final class GateTableTests {
         #expect(table.next(at: place, now, in: flights) != nil)
         #expect(table.shed(at: place, in: flights).isEmpty)
         #expect(table.held == 3)
+    }
+
+    @Test("keeps probes for a gate whose breaker is open, whatever earlier calls hang")
+    func probesBesideCalls() throws {
+        var flights = Flights(vacant: .vacant, capacity: 128)
+        let place = table.place(of: .service("away"))
+        func enter() {
+            var flight = Flight(.nobody)
+            flight.state = .waiting
+            let token = flights.insert(flight)
+            let now = now
+            table.update(place) { $0.enter(token, .first, at: now) }
+        }
+        for _ in 0..<9 { enter() }
+        for _ in 0..<4 { #expect(table.next(at: place, now, in: flights) != nil) }
+        while table[place].breaker.phase == .closed {
+            enter()
+            guard let (_, pass) = table.next(at: place, now, in: flights) else { break }
+            let now = now
+            table.update(place) { $0.ended(pass, .failed, isRetry: false, took: .zero, at: now, unit: 0.5) }
+        }
+        #expect(table[place].breaker.phase == .open)
+        #expect(table[place].inFlight == 4)
+        #expect(table[place].waiting == 5)
+        #expect(table.shed(at: place, in: flights).count == 2)
+        #expect(table[place].waiting == 3)
     }
 
     @Test("knows each key once, also one that no configuration names")

@@ -197,9 +197,10 @@ final class Witness {
     }
 
     /// A partition lost its end.
-    func cut(_ partition: Int, at end: Int64) {
+    /// - Parameter isOwnerBelow: whether its owner has read none of what is gone, and goes on.
+    func cut(_ partition: Int, at end: Int64, isOwnerBelow: Bool) {
         completeBefore[partition] = min(completeBefore[partition] ?? 0, end)
-        ofThisTopic = ofThisTopic.filter { $0.partition.partition != partition }
+        if !isOwnerBelow { ofThisTopic = ofThisTopic.filter { $0.partition.partition != partition } }
         quarantined = quarantined.filter { $0.partition != partition || $0.offset < end }
     }
 

@@ -147,7 +147,10 @@ extension World {
 
     private func cutTopic() {
         for (partition, kept, gone) in kafka.cut(at: milliseconds, &random) {
-            witness.cut(partition, at: Int64(kept))
+            let isOwnerBelow = lives.contains { life in
+                life?.reading.contains { $0.partition == partition && $0.position <= kept } ?? false
+            }
+            witness.cut(partition, at: Int64(kept), isOwnerBelow: isOwnerBelow)
             for case let life? in lives {
                 for index in life.reading.indices
                 where life.reading[index].partition == partition && life.reading[index].position > kept {
