@@ -173,13 +173,14 @@ struct SQLiteOpening {
 
     private func checkVersion(_ database: Database) throws(StoreError) {
         let found = try version(of: database)
-        guard found == Self.version else {
-            throw .contradiction(
-                found < Self.version
-                    ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
-                    : "schema \(found) is newer than \(Self.version), the newest that this grantor knows; run a newer one"
-            )
+        guard found != Self.version else { return }
+        if found == 0 {
+            throw .contradiction("it is empty; if it was a ledger, restore its backup; else grantor migrate makes one")
         }
+        throw .contradiction(
+            found < Self.version
+                ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
+                : "schema \(found) is newer than \(Self.version), the newest that this grantor knows; run a newer one")
     }
 
     private func version(of database: Database) throws(StoreError) -> Int64 {

@@ -96,9 +96,12 @@ public struct WorkerProcess {
             let apps = try ConfiguredApps(file: configuration.appsFile)
             let next = rules.rules(apps, version: version)
             let missing = rules.known.subtracting(apps.all.map(\.app.bundleID)).map(\.rawValue).sorted()
-            logger.notice(
-                "The apps file is read again; submissions of missing apps are held",
-                metadata: ["apps": "\(apps.all.count)", "missing": "\(missing.joined(separator: ", "))"])
+            logger.notice("The apps file is read again", metadata: ["apps": "\(apps.all.count)"])
+            if !missing.isEmpty {
+                logger.warning(
+                    "Apps are missing in the apps file now; their submissions are held",
+                    metadata: ["missing": "\(missing.joined(separator: ", "))"])
+            }
             return next
         } catch {
             logger.error(

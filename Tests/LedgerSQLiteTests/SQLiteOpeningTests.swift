@@ -70,8 +70,8 @@ import Testing
         #expect(newer?.contains("newer") == true)
         #expect(unusable { () throws(LedgerError) in try SQLiteLedger.migrate(file.configuration) } != nil)
         try database.run("PRAGMA user_version = 0")
-        let older = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
-        #expect(older?.contains("older") == true)
+        let unmade = unusable { () throws(LedgerError) in _ = try SQLiteLedger(file.configuration) }
+        #expect(unmade?.contains("restore its backup") == true)
     }
 
     @Test("Every commit is synced, in write-ahead mode")

@@ -22,8 +22,8 @@ final class Progress {
         let filled = total == 0 ? Self.width : done * Self.width / total
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
         let line =
-            "  [\(bar)] \(done)/\(total) answered   granted \(answers.granted)  failed \(answers.failures.count)  "
-            + "quarantined \(answers.quarantined)"
+            "  [\(bar)] \(done)/\(total) answered   events: \(answers.granted) granted, \(answers.failures.count) "
+            + "failed, \(answers.quarantined) quarantined"
         let now = ContinuousClock.now
         guard isTerminal || done == total || now - (lastShown?.at ?? started) >= Self.pause else { return }
         guard line != lastShown?.line else { return }

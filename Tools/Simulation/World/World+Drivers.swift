@@ -25,9 +25,12 @@ extension World {
             life.commitAt = after(latency(500...5000), since: life.commitAt)
             let terms = actions.commit.map { life.terms[$0.partition.partition] ?? 0 }
             events.insert(.commit(life, actions.commit, terms), due: life.commitAt)
-            for commit in actions.commit {
+            for (commit, term) in zip(actions.commit, terms) {
                 let partition = Int(commit.partition.partition)
-                guard let next = commit.offset else { continue }
+                // The coordinator refuses the others.
+                guard kafka.partitions[partition].owner === life, kafka.partitions[partition].term == term,
+                    let next = commit.offset
+                else { continue }
                 witness.commits(partition, from: kafka.partitions[partition].committed ?? 0, to: next, self)
             }
         }
