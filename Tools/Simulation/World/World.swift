@@ -86,7 +86,7 @@ final class World {
         lives = Array(repeating: nil, count: options.workers)
         turns = Array(repeating: Self.never, count: options.workers)
         witness = Witness(script: script)
-        settings.inFlight = (options.isCalm ? [48, 64, 8192] : [16, 64, 8192]).randomElement(using: &random) ?? 64
+        settings.inFlight = (options.isCalm ? [32, 64, 8192] : [16, 64, 8192]).randomElement(using: &random) ?? 64
         settings.doubtLimit = .milliseconds(options.doubtLimit)
         settings.retryBytes = options.retryBytes
         crashesLeft = options.crashes
