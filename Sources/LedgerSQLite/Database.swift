@@ -147,10 +147,11 @@ struct FileIdentity: Hashable {
 struct FileGuard {
     private let files: [(path: String, identity: FileIdentity)]
 
-    /// Remembers the database and its write-ahead log as they are now.
+    /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the database
+    /// after the index is gone makes another, and neither sees the other's locks and writes.
     init(database path: String) throws(StoreError) {
         var files: [(path: String, identity: FileIdentity)] = []
-        for path in [path, path + "-wal"] { files.append((path, try FileIdentity(path: path))) }
+        for path in [path, path + "-wal", path + "-shm"] { files.append((path, try FileIdentity(path: path))) }
         self.files = files
     }
 

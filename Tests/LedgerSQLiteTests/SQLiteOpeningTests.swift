@@ -124,6 +124,23 @@ import Testing
         }
     }
 
+    @Test("A write-ahead log or its index that was deleted is a lost connection", arguments: ["-wal", "-shm"])
+    func deleted(suffix: String) throws {
+        let file = TemporaryLedger()
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let ledger = try SQLiteLedger(file.configuration)
+        _ = try ledger.measure()
+        try FileManager.default.removeItem(at: URL(filePath: file.path + suffix))
+        do throws(LedgerError) {
+            _ = try ledger.takeOver([])
+            Issue.record("nothing was noticed")
+        } catch {
+            if case .disconnected = error { return }
+            Issue.record("it is \(error)")
+        }
+    }
+
     @Test("Another process's write lock makes a call unavailable once the busy timeout is over")
     func locked() throws {
         let file = TemporaryLedger()
