@@ -147,8 +147,8 @@ struct FileIdentity: Hashable {
 struct FileGuard {
     private let files: [(path: String, identity: FileIdentity)]
 
-    /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the database
-    /// after the index is gone makes another, and neither sees the other's locks and writes.
+    /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the
+    /// database after the index is gone makes another, and neither sees the other's locks and writes.
     init(database path: String) throws(StoreError) {
         var files: [(path: String, identity: FileIdentity)] = []
         for path in [path, path + "-wal", path + "-shm"] { files.append((path, try FileIdentity(path: path))) }

@@ -241,9 +241,9 @@ struct ReceiptFingerprint: Hashable, Sendable {
     /// - Parameter isFresh: Whether the answer came over a connection without other requests. It then cannot belong to
     ///   another request, even if Apple formats the creation time differently or leaves purchases out.
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {
-        func names(_ transaction: TransactionID) -> Bool { response.records.contains { $0.isAny(of: [transaction]) } }
-        if isFresh { return transactions.isEmpty || transactions.contains(where: names) }
-        return isOfMoment(response) && transactions.allSatisfy(names)
+        func isNamed(_ transaction: TransactionID) -> Bool { response.records.contains { $0.names(transaction) } }
+        if isFresh { return transactions.isEmpty || transactions.contains(where: isNamed) }
+        return isOfMoment(response) && transactions.allSatisfy(isNamed)
     }
 
     private func isOfMoment(_ response: VerifyReceiptResponse) -> Bool {

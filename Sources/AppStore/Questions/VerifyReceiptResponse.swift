@@ -209,12 +209,10 @@ struct AttestedRecord: Sendable {
     var transactionID: TransactionID? { texts[.transactionID].map { TransactionID($0) } }
     var productID: ProductID? { texts[.productID].map { ProductID($0) } }
 
-    /// Whether it is one of some transactions, or goes back to one.
-    func isAny(of transactions: [TransactionID]) -> Bool {
+    /// Whether it is a transaction, or goes back to it.
+    func names(_ transaction: TransactionID) -> Bool {
         // As ids, which are compared byte by byte.
-        [texts[.transactionID], texts[.originalTransactionID]].contains {
-            $0.map { transactions.contains(TransactionID($0)) } ?? false
-        }
+        transactionID == transaction || texts[.originalTransactionID].map { TransactionID($0) } == transaction
     }
 
     /// This record, with what it lacks from an older one of the same transaction.

@@ -84,6 +84,11 @@ struct SimulatedKafka {
         }
     }
 
+    /// The coordinator takes offsets from the owner alone.
+    func takesOffsets(of partition: Int, from life: Life, term: Int) -> Bool {
+        partitions[partition].owner === life && partitions[partition].term == term
+    }
+
     func committed(_ wanted: [TopicPartition]) -> [CommittedOffset] {
         wanted.map { CommittedOffset(partition: $0, offset: partitions[Int($0.partition)].committed) }
     }

@@ -27,9 +27,7 @@ extension World {
             events.insert(.commit(life, actions.commit, terms), due: life.commitAt)
             for (commit, term) in zip(actions.commit, terms) {
                 let partition = Int(commit.partition.partition)
-                // The coordinator refuses the others.
-                guard kafka.partitions[partition].owner === life, kafka.partitions[partition].term == term,
-                    let next = commit.offset
+                guard kafka.takesOffsets(of: partition, from: life, term: term), let next = commit.offset
                 else { continue }
                 witness.commits(partition, from: kafka.partitions[partition].committed ?? 0, to: next, self)
             }

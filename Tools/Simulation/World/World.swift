@@ -293,10 +293,7 @@ final class World {
     private func commit(_ offsets: [CommittedOffset], _ terms: [Int], _ life: Life) {
         for (offset, term) in zip(offsets, terms) {
             let number = Int(offset.partition.partition)
-            // The coordinator takes offsets from the owner alone.
-            guard kafka.partitions[number].owner === life, kafka.partitions[number].term == term,
-                let next = offset.offset
-            else { continue }
+            guard kafka.takesOffsets(of: number, from: life, term: term), let next = offset.offset else { continue }
             kafka.partitions[number].committed = next
         }
     }
