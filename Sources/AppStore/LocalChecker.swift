@@ -161,6 +161,7 @@ public struct LocalChecker: Sendable {
         }
         let policy = ClaimPolicy(app: subject.rules.app, submission: submission)
         let verdict = policy.verdict(on: transaction, by: .signedTransaction)
+        if transaction.bundleID == nil, let question = Self.whose(transaction, subject) { return lookUp(question) }
         guard let age = subject.rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
             case .success(let purchase) = transaction.purchase,
             // Against the present, because a submission may have waited for days, and the player asked for a refund.
@@ -171,6 +172,16 @@ public struct LocalChecker: Sendable {
             LookupQuestion(
                 subject: subject, target: .confirmation(purchase.transactionID, since: transaction.signedAt),
                 in: purchase.environment))
+    }
+
+    /// The question for a transaction that Apple signed without naming an app. Apple answers an app's own key for that
+    /// app alone. Nil where the app has no key, or the transaction no names to ask by.
+    private static func whose(_ transaction: SignedTransaction, _ subject: QuestionSubject) -> LookupQuestion? {
+        guard subject.rules.hasServerAPIKey, let id = transaction.transactionID, id.isWellFormed,
+            let environment = transaction.environment.flatMap({ AppleCodes.environments[$0] })
+        else { return nil }
+        return LookupQuestion(
+            subject: subject, target: .confirmation(id, since: transaction.signedAt), in: environment)
     }
 
     private func lookUp(_ question: LookupQuestion) -> Outcome {

@@ -68,8 +68,10 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case temporarilyUnable = "temporarily_unable"
     /// 21002 for a receipt that parses, or an id that Apple calls malformed: perhaps a fault of Apple's.
     case perhapsMalformed = "perhaps_malformed"
-    /// 21003, or another final refusal, for a receipt that Apple signed.
+    /// 21003, or another final refusal, for a receipt that is not proven to be forged.
     case perhapsNotAuthentic = "perhaps_not_authentic"
+    /// One answer has the purchase as refunded and as standing.
+    case perhapsRevoked = "perhaps_revoked"
     /// The claimed transaction is not in Apple's answer yet.
     case notFoundYet = "not_found_yet"
     /// Everything in the answer was granted before, and the claim seems to be about something new.
@@ -98,6 +100,10 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case appNotConfigured = "app_not_configured"
     /// Apple's answer lacks what a grant needs, such as a bundle id or a transaction id.
     case incompleteAnswer = "incomplete_answer"
+    /// Bought by the Advanced Commerce API: the bought SKUs are in no catalogue of ours.
+    case advancedCommerce = "advanced_commerce"
+    /// Apple gave a part of the money back, and what the rest is worth cannot be told.
+    case partialRefund = "partial_refund"
     /// The ledger refuses the decision for its data.
     case decisionRefused = "decision_refused"
     /// Its check has ended worker after worker: a person must let it be tried again.
@@ -114,6 +120,10 @@ extension HoldCause {
             "Apple refuses the app's key: correct serverAPI in the apps file until grantor check accepts it"
         case .requestRefused, .unknownAnswer, .incompleteAnswer:
             "this version cannot use Apple's answer: grantor submissions show says which; report it"
+        case .advancedCommerce:
+            "no catalogue has the SKUs of the Advanced Commerce API: give the player what was bought by other means"
+        case .partialRefund:
+            "Apple refunded a part of the purchase: decide what the player gets, and give it by other means"
         case .appNotConfigured: "the app is missing from the apps file: put it back"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .endsWorkers: "its check ends workers: report it, and use grantor submissions retry with a mended version"

@@ -45,8 +45,8 @@ struct AttackTests {
         let foreign = Answer.authentic(bundleID: "com.example.clone", inApp: [Answer.record()])
         let sandboxed = Answer.authentic(
             environment: "Sandbox", bundleID: "com.example.clone", inApp: [Answer.record()])
-        #expect(try run([foreign]).verdict?.reason == .bundleMismatch)
-        #expect(try run([Answer.status(21007), sandboxed]).verdict?.reason == .bundleMismatch)
+        #expect(try run([foreign, foreign]).verdict?.reason == .bundleMismatch)
+        #expect(try run([Answer.status(21007), sandboxed, sandboxed]).verdict?.reason == .bundleMismatch)
     }
 
     @Test("a cheap product's receipt for an expensive one")
@@ -72,9 +72,9 @@ struct AttackTests {
         let app = Fixture.app(sandbox: .reject)
         let lying = try AppReceipt(der: ReceiptBuilder.receipt(origin: "Production").der)
         #expect(lying.contradiction(with: app) == nil)
-        let refused = try run(
-            [Answer.status(21007), Answer.status(21007)], app: app,
-            submission: Fixture.submission(environment: .production))
+        let refused = try ReceiptScript.run(
+            try ReceiptScript.forged(), [Answer.status(21007), Answer.status(21007)], app: app,
+            Fixture.submission(environment: .production))
         #expect(refused.verdict?.reason == .environmentNotAllowed)
     }
 

@@ -167,6 +167,36 @@ struct LocalCheckerTests {
         #expect(revoked.verdict?.reason == .transactionRevoked)
     }
 
+    @Test("asks the App Store Server API whose a transaction is that names no app, where the app has a key")
+    func nobodysTransaction() throws {
+        let nobodys = try transaction(["bundleId": nil])
+        let asked = "production /inApps/v1/transactions/2000000000000001"
+        #expect(try check(nobodys, hasKey: true).call == asked)
+        let unreadable = try transaction(["bundleId": nil, "type": "\"Rental\""])
+        #expect(try check(unreadable, hasKey: true).call == asked)
+        for changes in [[:], ["transactionId": nil], ["environment": "\"Moon\""]] as [[String: String?]] {
+            let evidence = try transaction(changes.merging(["bundleId": nil]) { $1 })
+            #expect(try check(evidence, hasKey: !changes.isEmpty).verdict?.hold == .incompleteAnswer)
+        }
+    }
+
+    @Test("holds what was refunded in part, and what has SKUs, whatever is claimed; the sandbox's is refused as ever")
+    func heldTransactions() throws {
+        let part: [String: String?] = ["revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"]
+        let skus: [String: String?] = ["advancedCommerceInfo": "{}"]
+        for (changes, cause) in [(part, HoldCause.partialRefund), (skus, .advancedCommerce)] {
+            #expect(try check(transaction(changes)).verdict?.hold == cause)
+            #expect(try check(transaction(changes), productID: "skin-41").verdict?.hold == cause)
+            #expect(try check(transaction(changes), app: Fixture.app(products: .any)).verdict?.hold == cause)
+            let sandbox = try transaction(changes.merging(["environment": "\"Sandbox\""]) { $1 })
+            #expect(try check(sandbox).verdict?.hold == cause)
+            let rejecting = Fixture.app(sandbox: .reject)
+            #expect(try check(sandbox, app: rejecting).verdict?.reason == .environmentNotAllowed)
+        }
+        let whole = try transaction(skus.merging(["revocationDate": SignedToken.moment(-1)]) { $1 })
+        #expect(try check(whole).verdict?.reason == .transactionRevoked)
+    }
+
     // MARK: Bare ids
 
     @Test("asks the App Store Server API about a bare id, and holds it where the app has no key")
@@ -286,6 +316,12 @@ struct LocalCheckerTests {
             #expect(try check(evidence, receipts: .local).verdict?.reason == .transactionRevoked)
         }
         #expect(try check(receipt(entry(), entry()), receipts: .local).verdict?.granted == ["1001"])
+        let undated = entry(changing: [1712: ReceiptBuilder.ia5("soon")])
+        for evidence in [try receipt(entry(), undated), try receipt(undated, entry())] {
+            #expect(try check(evidence, receipts: .local).verdict?.hold == .incompleteAnswer)
+            let claimed = try check(evidence, receipts: .local, transactionID: "1001")
+            #expect(claimed.verdict?.hold == .incompleteAnswer)
+        }
     }
 
     private static let unreadable: [[Int: [UInt8]?]] = [

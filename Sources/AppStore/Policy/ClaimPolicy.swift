@@ -53,8 +53,10 @@ struct ClaimPolicy: Sendable {
                 isTokenUnknown = true
             }
         }
-        if unreadable.mayBeClaimed(by: submission, beside: purchases) {
-            hold = hold ?? .hold(.incompleteAnswer, detail: "A purchase that Apple attests lacks what a grant needs.")
+        if hold == nil, let reason = unreadable.claimed(by: submission, beside: purchases),
+            grantable.isEmpty || !reason.isUnderstood
+        {
+            hold = .hold(reason.cause, detail: reason.detail)
         }
         if let hold { return .verdict(hold) }
         let verdict: Verdict =
@@ -73,7 +75,8 @@ struct ClaimPolicy: Sendable {
     /// A part that it lacks holds the submission, because Apple signed it and a person must look. Unlike a receipt it
     /// is about one purchase: if that is not the claimed one, no waiting makes it so.
     func verdict(on transaction: SignedTransaction, by verifiedBy: VerifiedBy) -> Verdict {
-        guard let bundleID = transaction.bundleID else {
+        // Apple answers an app's own key for that app alone.
+        guard let bundleID = transaction.bundleID ?? (verifiedBy == .serverAPI ? app.bundleID : nil) else {
             return .hold(.incompleteAnswer, detail: "Apple signed the transaction without a bundle id.")
         }
         guard bundleID == app.bundleID else {
@@ -90,7 +93,17 @@ struct ClaimPolicy: Sendable {
                     transactionID: claimed, productID: claim.productID))
         }
         switch transaction.purchase {
-        case .failure(let unreadable): return .hold(.incompleteAnswer, detail: unreadable.detail)
+        case .failure(let unreadable):
+            // Never granted, in whatever form.
+            if transaction.environment.flatMap({ AppleCodes.environments[$0] }) == .sandbox,
+                !app.sandbox.allows(submission.userID)
+            {
+                return .rejected(
+                    Rejection(
+                        .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed,
+                        transactionID: transaction.transactionID, productID: transaction.productID))
+            }
+            return .hold(unreadable.cause, detail: unreadable.detail)
         case .success(let purchase):
             if let claimed = claim.productID, claimed != purchase.productID {
                 return .rejected(
@@ -136,24 +149,27 @@ struct ClaimPolicy: Sendable {
 /// The claimed purchase may be one of them. That is never the player's fault, so a person must decide. Unclaimed ones
 /// are ignored.
 struct UnreadablePurchases: Sendable {
-    private var names: [(transactionID: TransactionID?, productID: ProductID?)] = []
+    private var names: [(transactionID: TransactionID?, productID: ProductID?, reason: UnreadablePurchase)] = []
 
     /// Adds one, with what can be read of its names.
-    mutating func append(transactionID: TransactionID?, productID: ProductID?) {
-        names.append((transactionID, productID))
+    mutating func append(
+        transactionID: TransactionID?, productID: ProductID?, as reason: UnreadablePurchase = .incomplete
+    ) {
+        names.append((transactionID, productID, reason))
     }
 
-    /// Whether one of them may be what a submission claims, beside the purchases that could be read. A name that could
-    /// not be read may be any.
-    func mayBeClaimed(by submission: Submission, beside purchases: [Purchase]) -> Bool {
-        if let claimed = submission.claim.transactionID {
-            return !purchases.contains { $0.transactionID == claimed }
-                && names.contains { $0.transactionID == nil || $0.transactionID == claimed }
-        }
-        if let claimed = submission.claim.productID {
-            return names.contains { $0.productID == nil || $0.productID == claimed }
-        }
-        return !names.isEmpty
+    /// Why one of them may be what a submission claims, and is not judged, beside the purchases that could be read. Nil
+    /// if none may. A name that could not be read may be any. The least understood one counts.
+    func claimed(by submission: Submission, beside purchases: [Purchase]) -> UnreadablePurchase? {
+        guard !names.isEmpty else { return nil }
+        let claim = submission.claim
+        let isRead = claim.transactionID.map { id in purchases.contains { $0.transactionID == id } } ?? false
+        let reasons = names.filter { name in
+            // Of one that stands there twice, once readable and once not, the unreadable one may be its refund.
+            if let claimed = claim.transactionID { return name.transactionID.map { $0 == claimed } ?? !isRead }
+            return claim.productID == nil || name.productID == nil || name.productID == claim.productID
+        }.map(\.reason)
+        return reasons.first { !$0.isUnderstood } ?? reasons.first
     }
 }
 
@@ -172,6 +188,8 @@ struct PurchaseCheck: Sendable {
     /// ([quantity](https://developer.apple.com/documentation/storekit/skmutablepayment/quantity)).
     static let quantities = 1...10
 
+    static let sandboxNotAllowed = "This app does not grant this user's sandbox purchases."
+
     let app: App
     let submission: Submission
     /// Whether the evidence names a purchase's account token where there is one, so that none means none.
@@ -181,7 +199,7 @@ struct PurchaseCheck: Sendable {
     /// Revocation comes before the end, because a refund is the better answer if both apply.
     func finding(on purchase: Purchase) -> Finding {
         guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
-            return fails(.environmentNotAllowed, "This app does not grant this user's sandbox purchases.", purchase)
+            return fails(.environmentNotAllowed, Self.sandboxNotAllowed, purchase)
         }
         if let claimed = submission.claim.productID, claimed != purchase.productID {
             return fails(.productMismatch, "Apple attests another product than the one claimed.", purchase)

@@ -142,12 +142,17 @@ public struct SignatureVerifiers: Sendable {
         receipts = ReceiptVerifier(roots: roots)
     }
 
-    func isSigned(_ receipt: AppReceipt) -> Bool {
+    func isSigned(_ receipt: AppReceipt) -> Bool { failure(of: receipt) == nil }
+
+    /// Whether it is proven that Apple did not sign a receipt, which is more than that its signature is not verified.
+    func isForged(_ receipt: AppReceipt) -> Bool { failure(of: receipt)?.provesForgery ?? false }
+
+    private func failure(of receipt: AppReceipt) -> ReceiptSignatureError? {
         do throws(ReceiptSignatureError) {
             try receipts.verify(receipt)
-            return true
+            return nil
         } catch {
-            return false
+            return error
         }
     }
 }

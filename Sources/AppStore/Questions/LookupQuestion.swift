@@ -10,7 +10,8 @@ import Contract
 ///   knows could be granted. Production may receive the purchase later, so its absence is a doubt.
 /// - An id that Apple never issued ends the submission. That answer is unsigned. It may belong to another request if a
 ///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
-///   If Apple signed the id before, a person must decide.
+///   If Apple signed the id before, a person must decide. Where production said "not here", which may mean "not yet",
+///   the sandbox's refusal is no more than that.
 /// - A complete history that lacks a purchase which the receipt proves is a doubt, and the others wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
@@ -49,7 +50,7 @@ struct LookupQuestion: AppleQuestion {
     private var pages = 0
     private var restarts = 0
     private var hasRenewedToken = false
-    /// An id was refused once.
+    /// The id was refused once, in this environment.
     private var isRefusalRepeated = false
     /// Production took the token at least once.
     private var productionKnowsKey = false
@@ -219,7 +220,7 @@ struct LookupQuestion: AppleQuestion {
     private func step(after refusal: ServerAPIRefusal, to call: AppleCall) -> QuestionStep {
         switch refusal.meaning {
         case .tokenRefused: return tokenRefused(refusal, call)
-        case .notFound where revision != nil:
+        case .notFound where revision != nil, .idRefused where revision != nil:
             // It had a page of it a moment ago.
             return conclude(.retry(.temporarilyUnable, notBefore: nil))
         case .notFound where maySwitch: return askSandbox()
@@ -257,12 +258,17 @@ struct LookupQuestion: AppleQuestion {
 
     private func idRefused(_ refusal: ServerAPIRefusal) -> QuestionStep {
         guard isRefusalRepeated else { return ask { $0.isRefusalRepeated = true } }
-        guard case .transaction = target else {
+        // The sandbox's word alone.
+        if productionIsSilent { return .verdict(Self.productionRefusesKey) }
+        // Whatever else is asked about stands in a receipt or a transaction that Apple signed.
+        guard case .transactionID = submission.evidence else {
             return conclude(
                 .hold(.unknownAnswer, detail: "The App Store Server API does not take an id that Apple has signed."))
         }
-        // The sandbox's word alone.
-        if productionIsSilent { return .verdict(Self.productionRefusesKey) }
+        if isEnvironmentOpen, environment == .sandbox {
+            return conclude(
+                notFoundYet(refusal, "Production knows no such transaction, and the sandbox takes it for none"))
+        }
         return conclude(
             .rejected(rejection(.transactionNotFound, "Apple refuses the transaction id (\(refusal.said)).")))
     }
@@ -286,6 +292,7 @@ struct LookupQuestion: AppleQuestion {
         ask {
             $0.history = PurchaseHistory()
             $0.environment = .sandbox
+            $0.isRefusalRepeated = false
         }
     }
 

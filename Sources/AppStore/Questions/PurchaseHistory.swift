@@ -47,14 +47,35 @@ struct ProvenPurchase: Hashable, Sendable {
 /// The pages of a history, put together.
 ///
 /// A transaction that changes while the pages are read is sent again, as one that was refunded in between. The latest
-/// word on it counts: with both, the older one would be granted.
+/// word on it counts: with both, the older one would be granted. Of two words of one moment the cancelled one counts.
 struct PurchaseHistory: Sendable {
     /// Most transactions that are kept: one customer's, in one app.
     static let maxTransactions = 10_000
 
     private struct Entry {
-        var signedAt: Timestamp
-        var purchase: Purchase?
+        let signedAt: Timestamp
+        let purchase: Result<Purchase, UnreadablePurchase>
+        let productID: ProductID?
+
+        init(_ transaction: SignedTransaction) {
+            signedAt = transaction.signedAt
+            purchase = transaction.purchase
+            productID = transaction.productID
+        }
+
+        var readable: Purchase? { try? purchase.get() }
+
+        /// Which of two words of one moment counts: the one that grants less.
+        private var caution: Int {
+            switch purchase {
+            case .success(let purchase): purchase.revokedAt == nil ? 0 : 2
+            case .failure: 1
+            }
+        }
+
+        func isOutdone(by other: Entry) -> Bool {
+            (signedAt, caution) <= (other.signedAt, other.caution)
+        }
     }
 
     private var entries: [Entry] = []
@@ -68,7 +89,7 @@ struct PurchaseHistory: Sendable {
     /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.
     func holdsAny(of customer: ProvenCustomer) -> Bool {
         ids.contains(where: customer.knows)
-            || entries.contains { ($0.purchase?.originalTransactionID).map(customer.knows) ?? false }
+            || entries.contains { ($0.readable?.originalTransactionID).map(customer.knows) ?? false }
     }
 
     /// Whether one of these is in none of the pages. Receipts name a restored purchase by an id that histories do not
@@ -77,26 +98,24 @@ struct PurchaseHistory: Sendable {
         let missing = purchases.filter { places[$0.transactionID] == nil }
         guard !missing.isEmpty else { return false }
         let restorable = Set(
-            entries.compactMap { $0.purchase?.type == .nonConsumable ? $0.purchase?.originalTransactionID : nil })
-        let lineItems = Set(entries.compactMap { $0.purchase?.webOrderLineItemID })
+            entries.compactMap(\.readable).filter { $0.type == .nonConsumable }.map(\.originalTransactionID))
+        let lineItems = Set(entries.compactMap { $0.readable?.webOrderLineItemID })
         return missing.contains { purchase in
             !restorable.contains(purchase.originalTransactionID)
                 && !(purchase.webOrderLineItemID.map(lineItems.contains) ?? false)
         }
     }
 
-    /// Takes a transaction whose signature held. One without a bundle id may be anybody's, so it can be claimed and not
-    /// granted.
+    /// Takes a transaction whose signature held. One without a bundle id is the asked app's: Apple answers a key for its
+    /// app alone.
     mutating func add(_ transaction: SignedTransaction) {
-        let purchase = transaction.bundleID == nil ? nil : try? transaction.purchase.get()
-        let entry = Entry(signedAt: transaction.signedAt, purchase: purchase)
+        let entry = Entry(transaction)
         guard let id = transaction.transactionID else {
             hasNameless = true
             return
         }
         if let place = places[id] {
-            // Of two that were signed at the same moment the one that came later.
-            if entry.signedAt >= entries[place].signedAt { entries[place] = entry }
+            if entries[place].isOutdone(by: entry) { entries[place] = entry }
         } else {
             places[id] = entries.count
             entries.append(entry)
@@ -109,10 +128,13 @@ struct PurchaseHistory: Sendable {
     func verdict(_ policy: ClaimPolicy) -> Verdict {
         var unreadable = UnreadablePurchases()
         if hasNameless { unreadable.append(transactionID: nil, productID: nil) }
-        for (id, entry) in zip(ids, entries) where entry.purchase == nil {
-            unreadable.append(transactionID: id, productID: nil)
+        for (id, entry) in zip(ids, entries) {
+            guard case .failure(let reason) = entry.purchase else { continue }
+            // One of the Advanced Commerce API may be claimed by the name of an SKU.
+            unreadable.append(
+                transactionID: id, productID: reason == .advancedCommerce ? nil : entry.productID, as: reason)
         }
-        return policy.verdict(on: entries.compactMap(\.purchase), beside: unreadable, by: .serverAPI)
+        return policy.verdict(on: entries.compactMap(\.readable), beside: unreadable, by: .serverAPI)
     }
 }
 

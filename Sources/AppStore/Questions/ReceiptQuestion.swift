@@ -6,11 +6,12 @@ import Contract
 /// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt say of the
 ///   environment: both are unauthenticated. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
-/// - An answer that does not name the receipt's own purchases is no answer, see ``ReceiptFingerprint``. A refusal names
-///   nothing. Both are asked for once more, over a connection that nothing else was asked on.
-/// - A refusal counts at once for a receipt that Apple did not sign. One that Apple signed and refuses is a doubt, but
-///   for an account that is gone.
-/// - A purchase that is not in the answer may be in the customer's history, which the App Store Server API has.
+/// - An answer that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
+///   refusal names nothing. Both are asked for once more, over a connection that nothing else was asked on.
+/// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
+///   this version may not know the form of a genuine one.
+/// - An answer that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
+/// - What the answer lacks or leaves open may be in the customer's history, which the App Store Server API has.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -27,9 +28,11 @@ struct ReceiptQuestion: AppleQuestion {
     private var pending: Pending?
 
     private enum Pending: Sendable {
-        case refusal(AppleCodes.StatusMeaning, status: Int)
-        /// The verdict by the answer, unless the customer's history says better.
-        case lookUp(otherwise: Verdict)
+        /// A doubt, unless the receipt is forged.
+        case refusal(RetryCause, Rejection)
+        /// The verdict by the answer, unless the customer's history says better. The receipt's ids are the customer's
+        /// if Apple has authenticated it, or signed it.
+        case lookUp(otherwise: Verdict, isAuthentic: Bool)
     }
 
     init(subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint) {
@@ -71,19 +74,30 @@ struct ReceiptQuestion: AppleQuestion {
         let meaning = AppleCodes.meaning(ofStatus: status)
         switch meaning {
         case .authentic:
-            guard fingerprint.matches(response, isFresh: isFresh) else {
-                return askAgain() ?? .verdict(.retry(.noAnswer, notBefore: nil))
-            }
+            guard fingerprint.matches(response, isFresh: isFresh) else { return askAgain() ?? neverNamed() }
             return conclude(response)
         case .belongs(let other): return hop(to: other, status: status)
         case .sharedSecretRefused: return askWithNextSecret()
         case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable:
             return .verdict(.retry(.temporarilyUnable, notBefore: nil))
-        case .perhapsMalformed, .notAuthentic, .byRetryableFlag: return check(.refusal(meaning, status: status))
+        case .perhapsMalformed:
+            return refuse(
+                .perhapsMalformed, Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
+            )
+        case .notAuthentic, .byRetryableFlag:
+            return refuse(
+                .perhapsNotAuthentic,
+                Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status))."))
+        // The period may have been paid when it was claimed, which its record says.
+        case .subscriptionExpired where response.isWhole && fingerprint.matches(response, isFresh: isFresh):
+            return conclude(response)
         case .subscriptionExpired:
-            return believe(Rejection(.subscriptionExpired, "The subscription is over (status \(status))."))
+            let rejection = Rejection(.subscriptionExpired, "The subscription is over (status \(status)).")
+            return askAgain() ?? .verdict(.rejected(rejection))
         case .accountGone:
-            return believe(Rejection(.accountGone, "The purchaser's account is gone (status \(status))."))
+            return refuse(
+                .perhapsNotAuthentic,
+                Rejection(.accountGone, "The purchaser's account is gone (status \(status))."))
         case .requestRefused:
             return .verdict(.hold(.requestRefused, detail: "verifyReceipt refused our request (status \(status))."))
         case .unknown: return .verdict(.hold(.unknownAnswer, detail: "verifyReceipt answered with status \(status)."))
@@ -93,10 +107,11 @@ struct ReceiptQuestion: AppleQuestion {
     /// Whose receipt it is, from which environment, and which of its purchases were claimed.
     private func conclude(_ response: VerifyReceiptResponse) -> QuestionStep {
         guard let bundleID = response.bundleID else {
-            return .verdict(.hold(.incompleteAnswer, detail: "Apple's answer names no bundle id."))
+            return lookUp(otherwise: .hold(.incompleteAnswer, detail: "Apple's answer names no bundle id."))
         }
         guard bundleID == app.bundleID else {
-            return .verdict(.rejected(Rejection(.bundleMismatch, "Apple attests the receipt to another app.")))
+            let rejection = Rejection(.bundleMismatch, "Apple attests the receipt to another app.")
+            return askAgain() ?? .verdict(.rejected(rejection))
         }
         guard agrees(response.environment), agrees(response.receiptType) else {
             return .verdict(
@@ -115,13 +130,33 @@ struct ReceiptQuestion: AppleQuestion {
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
         switch conclusion {
         case .tokensUnknown(let verdict): return lookUp(otherwise: verdict)
-        case .verdict(let verdict) where verdict.isNotFoundYet: return lookUp(otherwise: verdict)
-        case .verdict(let verdict): return .verdict(verdict)
+        case .verdict(.rejected(let rejection)) where response.records.contains(where: isClaimedInDoubt):
+            return lookUp(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
+        case .verdict(let verdict): return verdict.isOpen ? lookUp(otherwise: verdict) : .verdict(verdict)
         }
     }
 
-    private func lookUp(otherwise verdict: Verdict) -> QuestionStep {
-        subject.rules.hasServerAPIKey ? check(.lookUp(otherwise: verdict)) : .verdict(verdict)
+    /// Whether a record is meant by the claim, and the answer contradicts itself about its cancellation.
+    private func isClaimedInDoubt(_ record: AttestedRecord) -> Bool {
+        guard record.isCancellationInDoubt else { return false }
+        let claim = subject.submission.claim
+        if let claimed = claim.transactionID { return record.names(claimed) }
+        return claim.productID.map { record.productID == $0 } ?? true
+    }
+
+    /// Apple's answer to this receipt alone, which is about none of its purchases. Somebody in between may be at fault,
+    /// so Apple's word alone does not authenticate the receipt.
+    private func neverNamed() -> QuestionStep {
+        let claim = subject.submission.claim
+        let rejection = Rejection(
+            .transactionNotFound, "Apple's answer never named a purchase of the receipt.",
+            transactionID: claim.transactionID, productID: claim.productID)
+        return lookUp(otherwise: .doubt(.notFoundYet, becomes: .rejected(rejection)), isAuthentic: false)
+    }
+
+    private func lookUp(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
+        guard subject.rules.hasServerAPIKey else { return .verdict(verdict) }
+        return check(.lookUp(otherwise: verdict, isAuthentic: isAuthentic))
     }
 
     /// Whether a name of an environment is that of the endpoint, or absent. The endpoint is the environment: nothing
@@ -150,8 +185,9 @@ struct ReceiptQuestion: AppleQuestion {
                 .environmentNotAllowed,
                 "A sandbox receipt (status \(status)); this app does not grant this user's sandbox purchases.",
                 transactionID: claim.transactionID, productID: claim.productID)
-            // The most frequent refusal. It counts at once where the receipt says the same of itself.
-            return fingerprint.saysSandbox ? .verdict(.rejected(rejection)) : believe(rejection)
+            // The most frequent refusal. It counts at once where the receipt says the same of itself. One that says
+            // something else may have met a host of Apple's that took it for another's.
+            return fingerprint.saysSandbox ? .verdict(.rejected(rejection)) : refuse(.perhapsNotAuthentic, rejection)
         }
         return ask { $0.environment = .sandbox }
     }
@@ -167,8 +203,10 @@ struct ReceiptQuestion: AppleQuestion {
         return ask { $0.secret += 1 }
     }
 
-    /// Concludes with a refusal that would be the end, once it came over a fresh connection.
-    private func believe(_ rejection: Rejection) -> QuestionStep { askAgain() ?? .verdict(.rejected(rejection)) }
+    /// A refusal that would be the end: once it came over a fresh connection, the receipt's signature is asked, too.
+    private func refuse(_ cause: RetryCause, _ rejection: Rejection) -> QuestionStep {
+        askAgain() ?? check(.refusal(cause, rejection))
+    }
 
     /// The same call over a fresh connection; nil if this was one.
     private func askAgain() -> QuestionStep? { isFresh ? nil : ask { $0.isFresh = true } }
@@ -185,32 +223,33 @@ struct ReceiptQuestion: AppleQuestion {
     /// is read again, and its signature checked.
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
         switch pending {
-        case .refusal(let meaning, let status):
-            return .verdict(verdict(on: meaning, status: status, isSigned: receipt.map(verifiers.isSigned) ?? false))
-        case .lookUp(let verdict):
-            // Apple has just authenticated the receipt, so its ids are the customer's.
-            let lookup = receipt.flatMap { LookupQuestion(subject: subject, receipt: $0, in: environment) }
-            return lookup.map { .ask($0) } ?? .verdict(verdict)
+        case .refusal(let cause, let rejection):
+            let isForged = receipt.map(verifiers.isForged) ?? false
+            return .verdict(isForged ? .rejected(rejection) : .doubt(cause, becomes: .rejected(rejection)))
+        case .lookUp(let verdict, let isAuthentic):
+            guard let receipt, isAuthentic || verifiers.isSigned(receipt),
+                let lookup = LookupQuestion(subject: subject, receipt: receipt, in: environment)
+            else { return .verdict(verdict) }
+            return .ask(lookup)
         case nil: return ask()
         }
     }
 
-    /// Nil never in practice: it was read before it was sent.
+    /// Nil for one of another form than a container, such as the receipts of iOS 6.
     private var receipt: AppReceipt? { try? AppReceipt.parse(base64: EvidenceText(base64)) }
+}
 
-    private func verdict(on refusal: AppleCodes.StatusMeaning, status: Int, isSigned: Bool) -> Verdict {
-        if refusal == .perhapsMalformed {
-            let rejection = Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
-            return isSigned ? .doubt(.perhapsMalformed, becomes: .rejected(rejection)) : .rejected(rejection)
-        }
-        let rejection = Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status)).")
-        return isSigned ? .doubt(.perhapsNotAuthentic, becomes: .rejected(rejection)) : .rejected(rejection)
-    }
+extension VerifyReceiptResponse {
+    /// Whether it says whose it is and what was bought.
+    fileprivate var isWhole: Bool { bundleID != nil && !records.isEmpty }
 }
 
 extension Verdict {
     /// Whether the claimed purchase is not in Apple's answer, and nothing else is wrong.
     var isNotFoundYet: Bool { if case .doubt(.notFoundYet, _) = self { true } else { false } }
+
+    /// Whether the claimed purchase is not in Apple's answer, or not with all that a grant needs.
+    fileprivate var isOpen: Bool { if case .hold(.incompleteAnswer, _) = self { true } else { isNotFoundYet } }
 }
 
 /// The values by which an answer of verifyReceipt is matched with the receipt that was sent.

@@ -41,16 +41,18 @@ struct VerifyReceiptResponse: Sendable {
         var merged: [AttestedRecord] = []
         var nameless: [AttestedRecord] = []
         var places: [TransactionID: Int] = [:]
-        for record in latest + older where !record.isEmpty {
+        for (index, record) in (latest + older).enumerated() where !record.isEmpty {
             guard let id = record.transactionID else {
                 nameless.append(record)
                 continue
             }
             if let place = places[id] {
-                merged[place] = merged[place].completed(from: record)
+                let isOlder = index >= latest.count && merged[place].isLatest
+                merged[place] = merged[place].completed(from: record, isOlder: isOlder)
             } else {
                 places[id] = merged.count
                 merged.append(record)
+                merged[merged.count - 1].isLatest = index < latest.count
             }
         }
         return merged + nameless
@@ -168,6 +170,8 @@ struct AttestedRecord: Sendable {
         case expiresDateMS = "expires_date_ms"
         case cancellationDate = "cancellation_date"
         case cancellationDateMS = "cancellation_date_ms"
+        case cancellationDatePST = "cancellation_date_pst"
+        case cancellationReason = "cancellation_reason"
         case isUpgraded = "is_upgraded"
         case ownership = "in_app_ownership_type"
         case appAccountToken = "app_account_token"
@@ -178,8 +182,16 @@ struct AttestedRecord: Sendable {
     }
 
     private var texts = MemberTexts<Member>()
+    /// Whether it is of the answer's latest list, and not only as the receipt had it.
+    fileprivate(set) var isLatest = false
+    /// Whether one record says that the purchase was cancelled, and one that is as new or newer does not.
+    private(set) var isCancellationInDoubt = false
 
     private static let names = MemberNames<Member>()
+
+    private static let cancellation: [Member] = [
+        .cancellationDate, .cancellationDateMS, .cancellationDatePST, .cancellationReason,
+    ]
 
     /// Longest line item that is one. Apple's have up to 20 digits.
     private static let maxLineItemBytes = 64
@@ -215,12 +227,20 @@ struct AttestedRecord: Sendable {
         transactionID == transaction || texts[.originalTransactionID].map { TransactionID($0) } == transaction
     }
 
-    /// This record, with what it lacks from an older one of the same transaction.
+    /// Whether any member says so.
+    private var isCancelled: Bool { Self.cancellation.contains { texts[$0] != nil } }
+
+    /// This record, with what it lacks from another one of the same transaction.
     ///
-    /// The cancellation is this record's alone: a refund that was reversed is gone from it.
-    func completed(from older: AttestedRecord) -> AttestedRecord {
+    /// The cancelled one of two counts, so that no refunded purchase is granted. A receipt's own list is as old as the
+    /// receipt, so what it does not say was cancelled later. Any other difference is a contradiction. A refund that was
+    /// reversed looks so: it is gone from the latest list, and a receipt that was made meanwhile has it for ever.
+    /// - Parameter isOlder: Whether the other one is as the receipt had it, and this one is not.
+    func completed(from other: AttestedRecord, isOlder: Bool) -> AttestedRecord {
         var merged = self
-        merged.texts.complete(from: older.texts) { $0 != .cancellationDate && $0 != .cancellationDateMS }
+        let isLater = isOlder && isCancelled
+        merged.isCancellationInDoubt = isCancellationInDoubt || (isCancelled != other.isCancelled && !isLater)
+        merged.texts.complete(from: other.texts)
         return merged
     }
 
@@ -237,7 +257,7 @@ struct AttestedRecord: Sendable {
         let expiry = moment(.expiresDateMS, or: .expiresDate)
         let cancellation = moment(.cancellationDateMS, or: .cancellationDate)
         // A date that is there and cannot be read must not count as absent: the purchase may be over or refunded.
-        guard expiry != .unreadable, cancellation != .unreadable else { return nil }
+        guard expiry != .unreadable, cancellation.known != nil || !isCancelled else { return nil }
         return Purchase(
             transactionID: transactionID, originalTransactionID: originalTransactionID,
             webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,

@@ -142,6 +142,21 @@ enum AppleCodes {
         "Auto-Renewable Subscription": .autoRenewable,
     ]
 
+    /// How much of a transaction Apple took back.
+    enum Revocation: Hashable {
+        case whole, part
+    }
+
+    /// Kinds of refunds and revocations, in signed transactions
+    /// ([revocationType](https://developer.apple.com/documentation/appstoreserverapi/revocationtype)).
+    static let revocations: [String: Revocation] = [
+        "REFUND_FULL": .whole, "FAMILY_REVOKE": .whole, "REFUND_PRORATED": .part,
+    ]
+
+    /// A refund of everything, in Apple's thousandths of a percent
+    /// ([revocationPercentage](https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage)).
+    static let wholeRefund = 100_000
+
     /// Discounts of offers, in signed transactions.
     static let discountTypes: [String: Offer.DiscountType] = [
         "FREE_TRIAL": .freeTrial, "PAY_AS_YOU_GO": .payAsYouGo, "PAY_UP_FRONT": .payUpFront, "ONE_TIME": .oneTime,

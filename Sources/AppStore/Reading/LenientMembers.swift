@@ -58,8 +58,8 @@ struct MemberTexts<Member: Equatable & Sendable>: Sendable {
     }
 
     /// Takes the texts that others have and this has not.
-    mutating func complete(from others: MemberTexts, where isTaken: (Member) -> Bool) {
-        for (member, text) in others.entries where isTaken(member) { add(text, for: member) }
+    mutating func complete(from others: MemberTexts) {
+        for (member, text) in others.entries { add(text, for: member) }
     }
 }
 

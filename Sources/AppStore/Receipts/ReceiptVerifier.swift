@@ -43,19 +43,20 @@ public final class ReceiptVerifier: Sendable {
         guard try isValid(signer, digest, chain.key) else { throw .wrongSignature }
     }
 
-    /// The first chain that holds; if none does, why the first does not.
+    /// The first chain that holds; if none does, why the first does not. One that may be of a form that is not known
+    /// says more than one that was forged: an authority may have several certificates of its name.
     private func chain(
         of leaf: ReceiptCertificates.Entry, _ certificates: ReceiptCertificates
     ) throws(ReceiptSignatureError) -> VerifiedChain {
-        var failure = ReceiptSignatureError.issuerUnknown
+        var failure: ReceiptSignatureError?
         for intermediate in certificates.issuers(of: leaf) {
             do throws(ChainError) {
                 return try chains.chain(leaf: leaf.der, intermediate: intermediate.der)
             } catch {
-                if failure == .issuerUnknown { failure = .chain(error) }
+                if failure.map({ $0.provesForgery && !error.provesForgery }) ?? true { failure = .chain(error) }
             }
         }
-        throw failure
+        throw failure ?? .issuerUnknown
     }
 
     /// The digest that the signature is over: of the payload, or of the attributes that hold the payload's digest.
@@ -137,6 +138,29 @@ public enum ReceiptSignatureError: Error, Hashable, Sendable {
     }
 
     public var verdict: Verdict { .rejected(Rejection(.receiptNotAuthentic, detail)) }
+
+    /// Whether it is proven that Apple did not sign. Apple's refusal of such a receipt counts, because two witnesses say
+    /// the same.
+    ///
+    /// Everything else may be a form that Apple uses and this version does not know. Then Apple's word stands alone, and
+    /// it has been wrong for a while about genuine receipts.
+    var provesForgery: Bool {
+        switch self {
+        // The key of Apple's certificate did not sign this.
+        case .wrongSignature: true
+        // Apple's signer, if it was one, saw something else.
+        case .wrongDigest: true
+        case .chain(let error): error.provesForgery
+        // Another container, or a date in another form.
+        case .wrongContentType, .noCreationDate: false
+        // An algorithm, a second signer or an attribute of a later day.
+        case .signerUnreadable: false
+        // A kind of key or a length of a later day; or the authority's certificate is to be had elsewhere.
+        case .certificatesUnreadable, .signerUnknown, .issuerUnknown, .wrongKey: false
+        // Our rules about moments and digests. The signature itself was not looked at.
+        case .outsideValidity, .weakDigest: false
+        }
+    }
 }
 
 /// The checks of a receipt, in this order; the first failure ends them. Reports show the raw values.

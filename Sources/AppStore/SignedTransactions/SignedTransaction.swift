@@ -12,6 +12,11 @@ public struct SignedTransaction: Hashable, Sendable {
     public let environment: String?
     /// The purchase, or what keeps it from being one.
     public let purchase: Result<Purchase, UnreadablePurchase>
+    /// `productId` of what is no purchase.
+    private let productIDOfUnreadable: ProductID?
+
+    /// `productId`, whether or not the rest can be read.
+    var productID: ProductID? { (try? purchase.get())?.productID ?? productIDOfUnreadable }
 
     /// Reads a payload whose signature was verified.
     /// - Throws: `payloadUnreadable`, `notATransaction`, `noSigningDate`.
@@ -24,6 +29,8 @@ public struct SignedTransaction: Hashable, Sendable {
         bundleID = payload.text("bundleId").map { BundleID($0) }
         environment = payload.text("environment")
         purchase = Result { () throws(UnreadablePurchase) in try Purchase(payload) }
+        productIDOfUnreadable =
+            if case .failure = purchase { payload.text("productId").map { ProductID($0) } } else { nil }
     }
 
     /// Whether it is of Xcode or of local tests, whose signatures are a developer's.
@@ -33,6 +40,7 @@ public struct SignedTransaction: Hashable, Sendable {
 extension Purchase {
     /// Reads the purchase from a payload. Members that decide a grant must be readable if they are there.
     fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
+        let revokedAt = try Self.revocation(payload)
         self.init(
             transactionID: TransactionID(try payload.required("transactionId", Self.identifier)),
             originalTransactionID: TransactionID(try payload.required("originalTransactionId", Self.identifier)),
@@ -44,7 +52,7 @@ extension Purchase {
             purchasedAt: try payload.required("purchaseDate") {
                 LenientNumber.moment($0).map { Timestamp(milliseconds: $0) }
             },
-            expiresAt: try payload.moment("expiresDate"), revokedAt: try Self.revocation(payload),
+            expiresAt: try payload.moment("expiresDate"), revokedAt: revokedAt,
             isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
             ownership: try payload.value("inAppOwnershipType") { AppleCodes.ownerships[$0] } ?? .purchased,
             // A token that is no UUID binds nobody.
@@ -53,15 +61,36 @@ extension Purchase {
             offer: Self.offer(payload))
     }
 
-    /// A purchase that Apple took back has a date. One that has only other members about it is of a form that this
-    /// version does not know.
+    /// When Apple took the whole of it back; nil while it stands.
+    ///
+    /// A transaction of the Advanced Commerce API has a generic product, and its SKUs have refunds of their own. Only a
+    /// refund of the whole transaction is known here.
     private static func revocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
-        if let moment = try payload.moment("revocationDate") { return moment }
-        let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
-            payload.text($0) != nil
+        guard payload.has("advancedCommerceInfo") else { return try wholeRevocation(payload) }
+        guard let moment = try? wholeRevocation(payload) else { throw .advancedCommerce }
+        return moment
+    }
+
+    /// What Apple took back has a date. A purchase that has only other members about it is of a form that this version
+    /// does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
+    private static func wholeRevocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
+        guard let moment = try payload.moment("revocationDate") else {
+            let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
+                payload.text($0) != nil
+            }
+            if isRevoked { throw .missing("revocationDate") }
+            return nil
         }
-        if isRevoked { throw .missing("revocationDate") }
-        return nil
+        let type = payload.text("revocationType")
+        let kind = type.flatMap { AppleCodes.revocations[$0] }
+        if kind == .whole { return moment }
+        if let part = try payload.value("revocationPercentage", LenientNumber.integer) {
+            guard part >= AppleCodes.wholeRefund else { throw .partialRefund(thousandths: part) }
+            return moment
+        }
+        if kind == .part { throw .partialRefund(thousandths: nil) }
+        guard type == nil else { throw .unknownForm("revocationType") }
+        return moment
     }
 
     private static func identifier(_ text: String) -> String? { TransactionID(text).isWellFormed ? text : nil }
@@ -139,26 +168,55 @@ struct TransactionPayload: Sendable {
     }
 }
 
-/// Apple signed the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for a
+/// Apple attests the transaction, and it cannot be granted as it is: never the player's fault, so it is to be held for a
 /// person.
 public enum UnreadablePurchase: Error, Hashable, Sendable {
+    /// It lacks what a grant needs, or has it in a form that this version does not know.
+    case incomplete
     /// A member that a grant needs is not there.
     case missing(String)
     /// A member that decides a grant is in a form, or of a value, that this version does not know.
     case unknownForm(String)
+    /// Bought by the Advanced Commerce API: its product is a generic one, and its SKUs are in no catalogue.
+    case advancedCommerce
+    /// Apple gave a part of the money back, in thousandths of a percent; nil where it does not say how much.
+    case partialRefund(thousandths: Int?)
 
-    /// The member's name in Apple's payload.
-    public var member: String {
+    var cause: HoldCause {
         switch self {
-        case .missing(let member), .unknownForm(let member): member
+        case .incomplete, .missing, .unknownForm: .incompleteAnswer
+        case .advancedCommerce: .advancedCommerce
+        case .partialRefund: .partialRefund
+        }
+    }
+
+    /// Whether it is known what it is. Such a purchase is passed over beside others that are granted, as a refunded one
+    /// is. What is not known may be anything, and holds whatever else is claimed with it.
+    var isUnderstood: Bool {
+        switch self {
+        case .incomplete, .missing, .unknownForm: false
+        case .advancedCommerce, .partialRefund: true
         }
     }
 
     public var detail: String {
         switch self {
+        case .incomplete: "A purchase that Apple attests lacks what a grant needs."
         case .missing(let member): "The signed transaction has no \(member)."
         case .unknownForm(let member): "The signed transaction's \(member) is of an unknown form."
+        case .advancedCommerce: "The purchase is of SKUs of the Advanced Commerce API, which no catalogue has."
+        case .partialRefund(let thousandths?): "Apple refunded \(Self.percentage(thousandths)) of the purchase."
+        case .partialRefund(nil): "Apple refunded a part of the purchase, and does not say how much."
         }
+    }
+
+    /// Such as `67.932 %`.
+    private static func percentage(_ thousandths: Int) -> String {
+        let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1000)
+        guard rest > 0 else { return "\(whole) %" }
+        var digits = String(1000 + rest).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(whole).\(digits) %"
     }
 }
 

@@ -48,6 +48,7 @@ struct ChainVerifier: Sendable {
         try Self.check(leaf: leaf)
         try Self.check(intermediate: intermediate)
         guard leaf.issuer == intermediate.subject else { throw .broken }
+        guard [leaf, intermediate].allSatisfy({ $0.signatureAlgorithm != nil }) else { throw .unknownAlgorithm }
         // Several where a root was renewed under its name.
         let candidates = roots.certificates.filter { $0.subject == intermediate.issuer }
         guard let root = candidates.first(where: { intermediate.isSigned(by: $0.publicKey) }) else { throw .untrusted }
@@ -108,6 +109,8 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     /// A certificate of more than ``ChainVerifier/maxCertificateBytes``.
     case tooLarge = "A certificate is larger than a certificate can be."
     case unreadable = "A certificate cannot be read."
+    /// A certificate is signed by an algorithm that does not count: a weak one, or one that this version does not know.
+    case unknownAlgorithm = "A certificate is signed in a way that is not known."
     /// No pinned root issued the intermediate, so Apple did not sign.
     case untrusted = "The certificates do not chain to a root of Apple's."
     /// The intermediate did not issue the leaf.
@@ -125,6 +128,24 @@ public enum ChainError: String, Error, Hashable, Sendable, CaseIterable {
     case weakSignature = "A certificate is signed in a way that Apple gave up."
 
     public var detail: String { rawValue }
+
+    /// Whether it is proven that Apple did not sign, as in ``ReceiptSignatureError/provesForgery``.
+    var provesForgery: Bool {
+        switch self {
+        // Read in full, and signed by none of Apple's roots.
+        case .untrusted: true
+        // Larger than today's, or in a form that is not read.
+        case .tooLarge, .unreadable: false
+        // An algorithm or a critical extension of a later day.
+        case .unknownAlgorithm, .unknownCriticalExtension: false
+        // The issuer's other certificate of that name may be missing.
+        case .broken: false
+        // Roles, uses and markers are Apple's to change. Nothing has been said of who signed.
+        case .wrongRole, .wrongUsage, .wrongPurpose: false
+        // About moments and digests, of which nobody has to forge one.
+        case .neverValid, .weakSignature: false
+        }
+    }
 }
 
 /// Remembers which chains are valid, so that thousands of signatures by one leaf cost one verification of its chain.

@@ -99,26 +99,39 @@ struct UnreadablePurchasesTests {
         names.reduce(into: UnreadablePurchases()) { $0.append(transactionID: $1.0, productID: $1.1) }
     }
 
-    @Test("where nothing is claimed, any may be meant")
-    func everything() {
-        #expect(unreadable(("7", "gems")).mayBeClaimed(by: Fixture.submission(), beside: []))
-        #expect(!unreadable().mayBeClaimed(by: Fixture.submission(), beside: []))
+    @Test("the least understood one that may be meant is told")
+    func reasons() {
+        var unreadable = UnreadablePurchases()
+        unreadable.append(transactionID: "7", productID: "gems", as: .advancedCommerce)
+        let all = Fixture.submission()
+        #expect(unreadable.claimed(by: all, beside: []) == .advancedCommerce)
+        unreadable.append(transactionID: "8", productID: "gems", as: .missing("type"))
+        #expect(unreadable.claimed(by: all, beside: []) == .missing("type"))
+        #expect(unreadable.claimed(by: Fixture.submission(transactionID: "7"), beside: []) == .advancedCommerce)
     }
 
-    @Test("a claimed transaction is one of that id or of none that can be read, unless it could be read")
+    @Test("where nothing is claimed, any may be meant")
+    func everything() {
+        #expect(unreadable(("7", "gems")).claimed(by: Fixture.submission(), beside: []) == .incomplete)
+        #expect(unreadable().claimed(by: Fixture.submission(), beside: []) == nil)
+    }
+
+    @Test("a claimed transaction is one of that id, or of none that can be read unless it could be read")
     func transactions() {
         let claim = Fixture.submission(transactionID: "7", productID: "gems")
-        #expect(unreadable(("7", "level")).mayBeClaimed(by: claim, beside: []))
-        #expect(unreadable((nil, "level")).mayBeClaimed(by: claim, beside: [Fixture.purchase("8")]))
-        #expect(!unreadable(("8", "gems")).mayBeClaimed(by: claim, beside: []))
-        #expect(!unreadable((nil, nil)).mayBeClaimed(by: claim, beside: [Fixture.purchase("7")]))
+        #expect(unreadable(("7", "level")).claimed(by: claim, beside: []) == .incomplete)
+        #expect(unreadable((nil, "level")).claimed(by: claim, beside: [Fixture.purchase("8")]) == .incomplete)
+        #expect(unreadable(("8", "gems")).claimed(by: claim, beside: []) == nil)
+        #expect(unreadable((nil, nil)).claimed(by: claim, beside: [Fixture.purchase("7")]) == nil)
+        // Twice in one answer, of which one may be its refund.
+        #expect(unreadable(("7", nil)).claimed(by: claim, beside: [Fixture.purchase("7")]) == .incomplete)
     }
 
     @Test("a claimed product is that product or none that can be read")
     func products() {
         let claim = Fixture.submission(productID: "gems")
-        #expect(unreadable(("7", "gems")).mayBeClaimed(by: claim, beside: []))
-        #expect(unreadable(("7", nil)).mayBeClaimed(by: claim, beside: [Fixture.purchase("8")]))
-        #expect(!unreadable(("7", "level"), (nil, "pass")).mayBeClaimed(by: claim, beside: []))
+        #expect(unreadable(("7", "gems")).claimed(by: claim, beside: []) == .incomplete)
+        #expect(unreadable(("7", nil)).claimed(by: claim, beside: [Fixture.purchase("8")]) == .incomplete)
+        #expect(unreadable(("7", "level"), (nil, "pass")).claimed(by: claim, beside: []) == nil)
     }
 }

@@ -118,11 +118,16 @@ struct LookupAnswerTests {
 
     @Test("what Apple signed and left out is for a person")
     func incomplete() throws {
-        for changes in [["bundleId": nil], ["revocationDate": "\"soon\""], ["productId": nil], ["environment": nil]]
+        for changes in [["revocationDate": "\"soon\""], ["productId": nil], ["environment": nil]]
             as [[String: String?]]
         {
             #expect(try Script.verdict(on: try Script.found(changes))?.hold == .incompleteAnswer)
         }
+    }
+
+    @Test("a transaction that names no app is the app's whose key asked for it")
+    func nobodys() throws {
+        #expect(try Script.verdict(on: try Script.found(["bundleId": nil]))?.granted == [Script.id])
     }
 }
 
@@ -265,7 +270,7 @@ struct LookupHistoryTests {
         ]
         for page in pages { #expect(try run([page]).verdict?.hold == .unknownAnswer) }
         let nobodys = try Script.page([Script.transaction("1", ["bundleId": nil])])
-        #expect(try run([nobodys]).verdict?.hold == .incompleteAnswer)
+        #expect(try run([nobodys]).verdict?.granted == ["1"], "Apple answers a key for its app alone")
     }
 
     @Test("what is no page is not read as one without purchases")

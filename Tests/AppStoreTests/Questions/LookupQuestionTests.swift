@@ -66,14 +66,47 @@ struct LookupQuestionTests {
         #expect(try QuestionScript(lookup, [older]).verdict?.hold == .unknownAnswer)
     }
 
+    /// Of which nothing but an id is known.
+    private let bare = Fixture.submission(evidence: .transactionID(LookupScript.id))
+
     @Test("an id that Apple never gave out is refused when Apple has said so over a fresh connection, too")
     func invalidID() throws {
         let invalid = Script.error(4_000_006)
-        let run = try QuestionScript(try Script.lookup(), [invalid, invalid])
+        let lookup = try Script.lookup(.transaction(Script.id), bare)
+        let run = try QuestionScript(lookup, [invalid, invalid])
         #expect(run.calls == ["production \(Script.path)", "production \(Script.path) over a fresh connection"])
         #expect(run.verdict?.reason == .transactionNotFound)
         // The answer was somebody else's.
-        #expect(try QuestionScript(try Script.lookup(), [invalid, try Script.found()]).verdict?.granted == [Script.id])
+        #expect(try QuestionScript(lookup, [invalid, try Script.found()]).verdict?.granted == [Script.id])
+    }
+
+    @Test("an id that the sandbox refuses stays one that production may not have yet")
+    func invalidInSandbox() throws {
+        let invalid = Script.error(4_000_006)
+        let lookup = try Script.lookup(.transaction(Script.id), bare)
+        let run = try QuestionScript(lookup, [Script.notFound, invalid, invalid])
+        #expect(
+            run.calls == [
+                "production \(Script.path)", "sandbox \(Script.path)", "sandbox \(Script.path) over a fresh connection",
+            ])
+        #expect(run.verdict?.doubt?.cause == .notFoundYet && run.verdict?.doubt?.becomes == .transactionNotFound)
+    }
+
+    @Test("a refusal in one environment is not the first of two in the other")
+    func refusalBeforeHop() throws {
+        let invalid = Script.error(4_000_006)
+        let lookup = try Script.lookup(.transaction(Script.id), bare)
+        let run = try QuestionScript(lookup, [invalid, Script.notFound, invalid, try Script.foundInSandbox()])
+        #expect(run.calls.count == 4 && run.calls[2] == "sandbox \(Script.path)")
+        #expect(run.verdict?.granted == [Script.id])
+    }
+
+    @Test("a refusal after a page is a fault of the moment")
+    func refusalAfterPage() throws {
+        let first = try Script.page([Script.transaction("1")], next: "a")
+        let run = try QuestionScript(
+            try Script.lookup(.history(of: ProvenCustomer("1"))), [first, Script.error(4_000_006)])
+        #expect(run.verdict == .retry(.temporarilyUnable, notBefore: nil))
     }
 
     @Test("an id that Apple signed before is never refused for good: a person must look")
@@ -86,6 +119,9 @@ struct LookupQuestionTests {
             #expect(run.calls.count == 2)
             #expect(run.verdict?.hold == .unknownAnswer)
         }
+        // It stands in a receipt that Apple signed.
+        let ofReceipt = try QuestionScript(try Script.lookup(.transaction(Script.id)), [invalid, invalid])
+        #expect(ofReceipt.verdict?.hold == .unknownAnswer)
     }
 
     @Test("an id with zeros in front is the player's fault and not Apple's")
@@ -135,8 +171,9 @@ struct LookupQuestionTests {
         let question = questions[Int.random(in: 0..<questions.count, using: &generator)]
         let run = try QuestionScript(question, replies)
         #expect(run.verdict != nil)
-        // The pages, the restarts, one fresh token, one hop, one refusal that is repeated, and the answer that ends it.
-        #expect(run.calls.count <= LookupQuestion.maxPages + LookupQuestion.maxRestarts + 4)
+        // The pages, the restarts, one fresh token, one hop, a refusal in each environment that is repeated, and the
+        // answer that ends it.
+        #expect(run.calls.count <= LookupQuestion.maxPages + LookupQuestion.maxRestarts + 5)
         // Once in the sandbox, production is not asked again.
         let environments = run.calls.map { $0.hasPrefix("production") }
         #expect(environments == environments.sorted { $0 && !$1 })

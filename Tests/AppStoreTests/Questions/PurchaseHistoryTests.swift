@@ -30,11 +30,18 @@ struct PurchaseHistoryTests {
         #expect(try verdict([]).doubt?.becomes == .transactionNotFound)
     }
 
-    @Test("the latest word counts, and of two at one moment the one that came later")
+    @Test("the latest word counts, and of two at one moment the one that grants less")
     func latest() throws {
         let refund = LookupScript.transaction("1", ["revocationDate": SignedToken.moment(-1)])
         #expect(try verdict([gems, refund]).reason == .transactionRevoked)
-        #expect(try verdict([refund, gems]).granted == ["1"])
+        #expect(try verdict([refund, gems]).reason == .transactionRevoked)
+        let part = LookupScript.transaction(
+            "1", ["revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"])
+        #expect(try verdict([part, gems]).hold == .partialRefund)
+        #expect(try verdict([gems, part]).hold == .partialRefund)
+        #expect(try verdict([refund, part]).reason == .transactionRevoked)
+        let reversed = LookupScript.transaction("1", ["signedDate": SignedToken.moment(1)])
+        #expect(try verdict([reversed, refund]).granted == ["1"], "a refund that was reversed is gone later")
         let earlier = LookupScript.transaction("1", ["signedDate": SignedToken.moment(-1)])
         #expect(try verdict([refund, earlier]).reason == .transactionRevoked)
     }
@@ -70,9 +77,28 @@ struct PurchaseHistoryTests {
             try history([period]).lacksAny(of: [ProvenPurchase("9", original: "1", webOrderLineItemID: "71", of: nil)]))
     }
 
-    @Test("a transaction without a bundle id is not granted")
+    @Test("a transaction without a bundle id is the app's whose key asked")
     func nobodys() throws {
-        #expect(try verdict([LookupScript.transaction("1", ["bundleId": nil])]).hold == .incompleteAnswer)
+        #expect(try verdict([LookupScript.transaction("1", ["bundleId": nil])]).granted == ["1"])
+    }
+
+    @Test(
+        "what is refunded in part, or has SKUs, holds where nothing else can be granted, and is passed over beside it")
+    func understood() throws {
+        let part = LookupScript.transaction(
+            "4", ["productId": "\"level\"", "revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"])
+        let skus = LookupScript.transaction("5", ["productId": "\"generic\"", "advancedCommerceInfo": "{}"])
+        for (transaction, cause) in [(part, HoldCause.partialRefund), (skus, .advancedCommerce)] {
+            #expect(try verdict([transaction]).hold == cause)
+            #expect(try verdict([transaction, refunded]).hold == cause)
+            #expect(try verdict([transaction, gems]).granted == ["1"])
+            #expect(try verdict([transaction, gems, unreadable]).hold == .incompleteAnswer)
+        }
+        #expect(try verdict([part, gems], Fixture.submission(transactionID: "4")).hold == .partialRefund)
+        #expect(try verdict([part], Fixture.submission(productID: "level")).hold == .partialRefund)
+        #expect(try verdict([part], Fixture.submission(productID: "gems")).doubt?.cause == .notFoundYet)
+        // The claim may name an SKU.
+        #expect(try verdict([skus], Fixture.submission(productID: "skin-41")).hold == .advancedCommerce)
     }
 }
 

@@ -89,7 +89,7 @@ struct VerifyReceiptResponseTests {
         #expect(found.first?.expiresAt == Timestamp(milliseconds: 1_795_237_142_000))
     }
 
-    @Test("joins both lists by transaction; the latest wins and the older fills in")
+    @Test("joins both lists by transaction; the latest wins, the older fills in, and a cancellation counts")
     func merging() throws {
         let older = Answer.record(
             "1", ["quantity": "2", "cancellation_date_ms": "1795237142000", "web_order_line_item_id": "7"])
@@ -101,8 +101,27 @@ struct VerifyReceiptResponseTests {
         #expect(found[0].quantity == 3)
         #expect(found[0].webOrderLineItemID == "7")
         #expect(found[0].appAccountToken == "t")
-        #expect(found[0].revokedAt == nil, "a reversed refund is gone from the latest record")
+        #expect(found[0].revokedAt == Timestamp(milliseconds: 1_795_237_142_000))
         #expect(found.allSatisfy { $0.environment == .sandbox })
+    }
+
+    @Test("of two records of one transaction the cancelled one counts, wherever they stand")
+    func cancelledOneCounts() throws {
+        let plain = Answer.record("1")
+        let cancelled = Answer.record("1", ["cancellation_date_ms": "1795237142000", "cancellation_reason": "0"])
+        for (inApp, latest, isInDoubt) in [
+            // What the receipt does not say was cancelled since.
+            ([plain], [cancelled], false), ([cancelled], [cancelled], false), ([cancelled], [plain], true),
+            ([plain, cancelled], [], true), ([cancelled, plain], [], true), ([], [plain, cancelled], true),
+            ([], [cancelled, plain], true), ([cancelled, plain], [cancelled], false), ([plain, plain], [plain], nil),
+        ] as [([String], [String], Bool?)] {
+            let answer = Answer.authentic(inApp: inApp, latest: latest)
+            let records = try #require(VerifyReceiptResponse(json: answer)).records
+            #expect(records.count == 1)
+            let record = try #require(records.first)
+            #expect((try #require(record.purchase(in: .production)).revokedAt != nil) == (isInDoubt != nil))
+            #expect(record.isCancellationInDoubt == (isInDoubt ?? false))
+        }
     }
 
     @Test(
@@ -114,6 +133,7 @@ struct VerifyReceiptResponseTests {
             ["purchase_date_ms": "999999999999999999"], ["purchase_date_ms": "nan"], ["quantity": "two"],
             ["quantity": "1.5"], ["in_app_ownership_type": "RENTED"], ["is_upgraded": "perhaps"],
             ["cancellation_date": "2026-11-21 04:59:02 Etc/GMT"], ["cancellation_date_ms": "never"],
+            ["cancellation_date_pst": "2026-11-20 20:59:02 America/Los_Angeles"], ["cancellation_reason": "0"],
             ["expires_date": "2026-11-21 04:59:02 Etc/GMT"],
             ["web_order_line_item_id": String(repeating: "7", count: 65)],
         ] as [[String: String?]])
@@ -149,7 +169,9 @@ struct VerifyReceiptResponseTests {
     func emptiness() throws {
         let answer = Answer.authentic(
             inApp: [
-                Answer.record("1", ["cancellation_date": "", "cancellation_date_ms": ""]), "null", "7", "[]", "{}",
+                Answer.record(
+                    "1", ["cancellation_date": "", "cancellation_date_ms": "", "cancellation_reason": ""]),
+                "null", "7", "[]", "{}",
             ])
         let records = try #require(VerifyReceiptResponse(json: answer)).records
         #expect(records.count == 1)

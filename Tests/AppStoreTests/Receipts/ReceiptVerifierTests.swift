@@ -101,6 +101,26 @@ struct ReceiptVerifierTests {
         #expect(verifier.chains.verifications == 2)
     }
 
+    @Test("of several certificates of the issuer's name one in an unknown form is told, not one that was forged")
+    func issuers() throws {
+        var signing = try ReceiptSigning.p256 { $0.intermediate.marker = nil }
+        let forged = try ChainBuilder().intermediateDER()
+        signing.certificates.insert(forged, at: 1)
+        #expect(try signing.error() == .chain(.wrongPurpose))
+        signing.certificates.swapAt(1, 2)
+        #expect(try signing.error() == .chain(.wrongPurpose))
+        signing.certificates.remove(at: 1)
+        #expect(try signing.error() == .chain(.untrusted))
+    }
+
+    @Test("a wrong signature, a wrong digest and a chain to a stranger's root prove forgery, and nothing else does")
+    func forgery() {
+        let errors: Set<ReceiptSignatureError> = Set(ReceiptCase.all.compactMap(\.error)).union(
+            ChainError.allCases.map { .chain($0) })
+        let proofs: Set<ReceiptSignatureError> = [.wrongSignature, .wrongDigest, .chain(.untrusted)]
+        #expect(errors.filter(\.provesForgery) == proofs)
+    }
+
     @Test("every error rejects as not authentic, with a sentence")
     func errors() {
         let errors = Set(ReceiptCase.all.compactMap(\.error))

@@ -82,7 +82,7 @@ struct SignedTransactionTests {
     @Test(
         "what was taken back has a date: one that has only more about it is held",
         arguments: [
-            ("revocationReason", "0"), ("revocationType", "\"REFUND_FULL\""), ("revocationPercentage", "50000"),
+            ("revocationReason", "0"), ("revocationType", "\"REFUND_FULL\""), ("revocationPercentage", "100000"),
         ])
     func revocationWithoutDate(member: String, json: String) throws {
         for date in [nil, "null", "\"\""] {
@@ -92,6 +92,69 @@ struct SignedTransactionTests {
         #expect(throws: Never.self) { try read([member: "null"]).purchase.get() }
         let dated = try read([member: json, "revocationDate": SignedToken.moment(-1)])
         #expect(try dated.purchase.get().revokedAt == Fixture.now.advanced(by: .seconds(-1)))
+    }
+
+    @Test(
+        "what was taken back in part is told with its part, and what was taken back as a whole is revoked",
+        arguments: [
+            (nil, nil, nil), ("REFUND_FULL", nil, nil), ("REFUND_FULL", "100000", nil), ("FAMILY_REVOKE", nil, nil),
+            (nil, "100000", nil), ("REFUND_PRORATED", "100000", nil), ("LATER", "100000", nil),
+            ("REFUND_PRORATED", nil, .partialRefund(thousandths: nil)),
+            ("REFUND_PRORATED", "67932", .partialRefund(thousandths: 67932)),
+            ("REFUND_PRORATED", "\"50000\"", .partialRefund(thousandths: 50000)),
+            (nil, "40000", .partialRefund(thousandths: 40000)), (nil, "0", .partialRefund(thousandths: 0)),
+            ("REFUND_PRORATED", "\"half\"", .unknownForm("revocationPercentage")),
+            ("LATER", nil, .unknownForm("revocationType")),
+        ] as [(String?, String?, UnreadablePurchase?)])
+    func revocations(type: String?, percentage: String?, error: UnreadablePurchase?) throws {
+        let purchase = try read([
+            "revocationDate": SignedToken.moment(-1), "revocationType": type.map { "\"\($0)\"" },
+            "revocationPercentage": percentage,
+        ]).purchase
+        #expect(purchase.error == error)
+        #expect(purchase.value.map { $0.revokedAt != nil } ?? true)
+    }
+
+    @Test(
+        "a part is told in percent",
+        arguments: [
+            (40000, "40 %"), (67932, "67.932 %"), (15, "0.015 %"), (500, "0.5 %"), (0, "0 %"), (99990, "99.99 %"),
+        ])
+    func percentages(thousandths: Int, text: String) {
+        #expect(
+            UnreadablePurchase.partialRefund(thousandths: thousandths).detail
+                == "Apple refunded \(text) of the purchase."
+        )
+    }
+
+    @Test(
+        "a purchase of the Advanced Commerce API is none of the catalogue's, unless the whole of it was taken back",
+        arguments: [
+            "{}",
+            #"{"items":[{"SKU":"a","price":990},{"SKU":"b","revocationDate":1795237100000,"refunds":[]}]}"#, "[]",
+        ])
+    func advancedCommerce(info: String) throws {
+        for changes in [[:], ["revocationReason": "0"], ["productId": nil], ["type": "\"Rental\""]]
+            as [[String: String?]]
+        {
+            let transaction = try read(changes.merging(["advancedCommerceInfo": info]) { $1 })
+            #expect(transaction.purchase == .failure(.advancedCommerce))
+        }
+        let date = SignedToken.moment(-1)
+        let part = try read([
+            "advancedCommerceInfo": info, "revocationDate": date, "revocationPercentage": "40000",
+        ])
+        #expect(part.purchase == .failure(.advancedCommerce))
+        let whole = try read(["advancedCommerceInfo": info, "revocationDate": date])
+        #expect(whole.purchase.value?.revokedAt != nil)
+        #expect(try read(["advancedCommerceInfo": "null"]).purchase.value != nil)
+    }
+
+    @Test("names its product whether or not the rest can be read")
+    func product() throws {
+        #expect(try read().productID == "gems")
+        #expect(try read(["type": "\"Rental\""]).productID == "gems")
+        #expect(try read(["productId": nil]).productID == nil)
     }
 
     @Test("ids may be numbers, dates may be texts or fractions, flags may be texts")
