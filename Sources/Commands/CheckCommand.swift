@@ -42,11 +42,17 @@ enum CheckCommand {
     private static func ledger(
         _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
     ) -> (CheckLine, CommandFailure?) {
-        let committed = kafka.committed()
+        let committed: [TopicPartition]
+        let doubt: String
+        switch kafka.committed() {
+        case .success(let partitions): (committed, doubt) = (partitions, "")
+        case .failure(let error):
+            (committed, doubt) = ([], "; the group's offsets are not told: \(kafka.settings.words(error))")
+        }
         do throws(LedgerError) {
             guard try context.ledgers.exists(settings) else {
                 guard !committed.isEmpty else {
-                    let detail = "there is none yet; grantor migrate or grantor run makes it"
+                    let detail = "there is none yet; grantor migrate or grantor run makes it" + doubt
                     return (CheckLine("ledger", .warning, detail), nil)
                 }
                 let detail = "there is none, and the group has committed offsets: grantor run would end with 78"
@@ -60,7 +66,8 @@ enum CheckCommand {
                     CommandFailure(WorkerFailure.forgotten(ledger: id))
                 )
             }
-            return (CheckLine("ledger", .good, "\(id), \(try ledger.outbox(limit: 1000).count) owed"), nil)
+            let detail = "\(id), \(try ledger.outbox(limit: 1000).count) owed" + doubt
+            return (CheckLine("ledger", doubt.isEmpty ? .good : .warning, detail), nil)
         } catch {
             return (CheckLine("ledger", .failed, error.failure.message ?? ""), nil)
         }
@@ -116,26 +123,31 @@ struct KafkaCheck {
         }
     }
 
-    /// Partitions of the input topic of which the group has committed offsets. None where nobody tells: a worker that
-    /// is not told waits.
-    func committed() -> [TopicPartition] {
+    /// Partitions of the input topic of which the group has committed offsets; none where broker or topic are missing,
+    /// which lines of their own say.
+    func committed() -> Result<[TopicPartition], KafkaError> {
         let topic = settings.topics[.submitted]
-        guard case .present(let found)? = (try? description.get())?.topics[topic] else { return [] }
+        guard case .present(let found)? = (try? description.get())?.topics[topic] else { return .success([]) }
         let partitions = (0..<Int32(clamping: found.count)).map { TopicPartition(topic: topic, partition: $0) }
-        let offsets = (try? cluster.committedOffsets(of: settings.groupID, in: partitions)) ?? [:]
-        return offsets.keys.sorted()
+        return Result { () throws(KafkaError) in
+            try cluster.committedOffsets(of: settings.groupID, in: partitions).keys.sorted()
+        }
     }
 
-    /// The properties of topics; none where the right to read them is missing.
-    private func configurations(of names: [String]) -> [String: [String: String]] {
-        guard let answers = try? cluster.topicConfigurations(of: names) else { return [:] }
-        return answers.compactMapValues { try? $0.get() }
+    /// The properties of topics, or why they are not told.
+    private func configurations(of names: [String]) -> [String: Result<[String: String], KafkaError>] {
+        do throws(KafkaError) {
+            return try cluster.topicConfigurations(of: names)
+        } catch {
+            return Dictionary(names.map { ($0, .failure(error)) }) { first, _ in first }
+        }
     }
 
     private func topics(
-        _ description: KafkaClusterDescription, _ configurations: [String: [String: String]]
+        _ description: KafkaClusterDescription, _ answers: [String: Result<[String: String], KafkaError>]
     ) -> [CheckLine] {
-        Topic.allCases.map { topic in
+        let configurations = answers.compactMapValues { try? $0.get() }
+        return Topic.allCases.map { topic in
             let name = settings.topics[topic]
             switch description.topics[name] {
             case .missing, nil:
@@ -150,7 +162,7 @@ struct KafkaCheck {
                         submitted: input, quarantined: configurations[name] ?? [:])
                     finding.failures += failure.map { [$0] } ?? []
                 }
-                if configurations[name] == nil { finding.warnings.append("its properties may not be read") }
+                if configurations[name] == nil { finding.warnings.append(untold(answers[name])) }
                 let outcome: CheckLine.Outcome =
                     finding.failures.isEmpty ? finding.warnings.isEmpty ? .good : .warning : .failed
                 let copies = "\(partitions.replicas) \(partitions.replicas == 1 ? "replica" : "replicas")"
@@ -159,6 +171,13 @@ struct KafkaCheck {
                 return CheckLine("topic \(name)", outcome, detail)
             }
         }
+    }
+
+    private func untold(_ answer: Result<[String: String], KafkaError>?) -> String {
+        guard case .failure(let error)? = answer, error.disposition != .configuration else {
+            return "its properties may not be read"
+        }
+        return "its properties are not told: \(settings.words(error))"
     }
 }
 

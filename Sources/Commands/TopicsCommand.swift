@@ -65,9 +65,11 @@ enum TopicsCommand {
         var failure: KafkaError?
         for topic in Topic.allCases {
             let name = names[topic]
-            if !missing.contains(topic) {
+            let error = results[name] ?? nil
+            // Somebody else may have made it meanwhile, or the broker that was asked did not know it yet.
+            if !missing.contains(topic) || error?.failure?.name == "TOPIC_ALREADY_EXISTS" {
                 answer += "\(name): exists, and stays as it is\n"
-            } else if let error = results[name] ?? nil {
+            } else if let error {
                 failure = failure ?? error
                 answer += "\(name): not created\n"
             } else {

@@ -135,7 +135,7 @@ final class MultiHandle {
             if !watcher.idle.insert(descriptor) { watcher.forget(descriptor) }
             return 0
         }
-        if watcher.idle.remove(descriptor), watcher.idle.isExpired(descriptor, at: .now), let easy {
+        if watcher.idle.remove(descriptor), watcher.idle.isExpired(descriptor, at: watcher.clock()), let easy {
             Transfer.of(easy)?.closeConnectionAfterwards()
         }
         // Reporting one that is refused would make libcurl fail every transfer there is; this way one runs into its
@@ -146,7 +146,8 @@ final class MultiHandle {
 
     private static let socketMade: curl_sockopt_callback = { context, descriptor, _ in
         if let context {
-            Unmanaged<SocketWatcher>.fromOpaque(context).takeUnretainedValue().idle.made(descriptor, at: .now)
+            let watcher = Unmanaged<SocketWatcher>.fromOpaque(context).takeUnretainedValue()
+            watcher.idle.made(descriptor, at: watcher.clock())
         }
         return CURL_SOCKOPT_OK
     }

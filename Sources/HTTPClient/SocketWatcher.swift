@@ -20,14 +20,19 @@ final class SocketWatcher {
     private let wake: WakeDescriptor
     private var readinesses: [Poller.Readiness] = []
     var idle: IdleSockets
+    /// What connections' lifetimes are counted by.
+    let clock: () -> Instant
     /// Descriptors that the kernel had no room for, so far.
     private(set) var unwatched = 0
 
     /// - Parameters:
     ///   - wake: Ends ``wait(until:_:)``.
     ///   - maxAge: Of a connection.
-    init(wake: WakeDescriptor, maxAge: Duration) throws(ThreadingError) {
+    init(
+        wake: WakeDescriptor, maxAge: Duration, clock: @escaping () -> Instant = { .now }
+    ) throws(ThreadingError) {
         self.wake = wake
+        self.clock = clock
         poller = try Poller()
         try poller.add(wake.descriptor, token: Self.wakeToken, for: .read)
         idle = IdleSockets(maxAge: maxAge, seed: .random(in: 0 ... .max))

@@ -34,8 +34,11 @@ public final class ProbeServer: Sendable {
         try self.init(host: host, port: port, connectionTime: Self.connectionTime, handler: handler)
     }
 
+    /// - Parameter exhausted: called on the server's thread when a connection cannot be accepted for want of
+    ///   descriptors or memory.
     init(
-        host: String, port: Int, connectionTime: Duration, handler: @escaping @Sendable (RequestHead) -> Reply
+        host: String, port: Int, connectionTime: Duration, exhausted: @escaping @Sendable () -> Void = {},
+        handler: @escaping @Sendable (RequestHead) -> Reply
     ) throws(ServerError) {
         let listener = try Listener(host: host, port: port)
         self.port = listener.port
@@ -44,7 +47,9 @@ public final class ProbeServer: Sendable {
             let sockets = try ProbeSockets(listener: listener, end: end)
             self.end = end
             thread = try OwnerThread(name: "server") {
-                ProbeLoop(sockets: sockets, connectionTime: connectionTime, handler: handler).run()
+                ProbeLoop(
+                    sockets: sockets, connectionTime: connectionTime, exhausted: exhausted, handler: handler
+                ).run()
             }
         } catch {
             throw .noResources(reason: error.description)
@@ -89,6 +94,7 @@ private final class ProbeLoop {
 
     private let sockets: ProbeSockets
     private let connectionTime: Duration
+    private let exhausted: @Sendable () -> Void
     private let handler: @Sendable (RequestHead) -> Reply
     /// By numbers that rise: all have the same time, so the lowest one's is over first.
     private var connections: [UInt64: ProbeConnection] = [:]
@@ -97,9 +103,13 @@ private final class ProbeLoop {
     /// When to accept again after descriptors have run out.
     private var acceptAt: Instant?
 
-    init(sockets: ProbeSockets, connectionTime: Duration, handler: @escaping @Sendable (RequestHead) -> Reply) {
+    init(
+        sockets: ProbeSockets, connectionTime: Duration, exhausted: @escaping @Sendable () -> Void,
+        handler: @escaping @Sendable (RequestHead) -> Reply
+    ) {
         self.sockets = sockets
         self.connectionTime = connectionTime
+        self.exhausted = exhausted
         self.handler = handler
     }
 
@@ -136,6 +146,7 @@ private final class ProbeLoop {
                 return
             case .exhausted:
                 if watchListener(for: []) { acceptAt = now + Self.acceptPause }
+                exhausted()
                 return
             }
         }

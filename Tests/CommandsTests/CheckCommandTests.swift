@@ -103,6 +103,20 @@ struct CheckCommandTests {
         #expect(result.output.contains("warning  there is none yet; grantor migrate or grantor run makes it\n"))
     }
 
+    @Test("An answer that the broker still owes is said, and not taken for an empty one")
+    func untold() {
+        var grantor = grantor
+        grantor.cluster.laterFailure = FixedCluster.notCoordinator
+        let result = grantor("check")
+        #expect(result.status == .done)
+        for line in [
+            "topic purchases.failed           warning  12 partitions, 3 replicas; its properties are not told: NOT_COORDINATOR: Broker: Not coordinator",
+            "ledger                           warning  \(FixedLedger.id), 0 owed; the group's offsets are not told: NOT_COORDINATOR: Broker: Not coordinator",
+        ] {
+            #expect(result.output.contains("\n\(line)\n"))
+        }
+    }
+
     @Test("A broker that is away is told with why, and its topics not at all")
     func brokerAway() {
         var grantor = grantor

@@ -21,12 +21,19 @@ struct FixedCluster: ClusterAdmin {
 
     static let away = KafkaError.transient(KafkaFailure(code: -195, name: "_TRANSPORT", text: "Connection refused"))
 
+    static let notCoordinator = KafkaError.transient(
+        KafkaFailure(code: 16, name: "NOT_COORDINATOR", text: "Broker: Not coordinator"))
+    static let topicExists = KafkaError.rejected(
+        KafkaFailure(code: 36, name: "TOPIC_ALREADY_EXISTS", text: "Broker: Topic already exists"))
+
     var brokers = 3
     var topics: [String: KafkaClusterDescription.Topic] = [:]
     var properties: [String: [String: String]] = [:]
     /// The failure of every call but ``createTopics(_:)``.
     var failure: KafkaError?
     var committed: [TopicPartition: Int64] = [:]
+    /// The failure of the calls that follow ``describe()``: ``committedOffsets(of:in:)`` and ``topicConfigurations(of:)``.
+    var laterFailure: KafkaError?
     var creationFailures: [String: KafkaError] = [:]
     let created = Created()
 
@@ -53,14 +60,15 @@ struct FixedCluster: ClusterAdmin {
     }
 
     func topicConfigurations(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>] {
-        if let failure { throw failure }
+        if let failure = failure ?? laterFailure { throw failure }
         return properties.filter { topics.contains($0.key) }.mapValues { .success($0) }
     }
 
     func committedOffsets(
         of group: String, in partitions: [TopicPartition]
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        committed.filter { partitions.contains($0.key) }
+        if let failure = failure ?? laterFailure { throw failure }
+        return committed.filter { partitions.contains($0.key) }
     }
 
     func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {

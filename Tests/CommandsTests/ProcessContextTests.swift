@@ -12,11 +12,16 @@ import Testing
 struct AppleCallerTests {
     private let logger = Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text))
 
-    @Test("A host that nothing listens on cannot be reached, call after call", .timeLimit(.minutes(1)))
+    @Test("A host that nothing listens on cannot be reached, call after call", .timeLimit(.minutes(5)))
     func unreachable() throws {
         // Port 1 is privileged, and no service of a test.
         let values = try SettingValues.load(
-            file: nil, environment: ["GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": "https://127.0.0.1:1/verifyReceipt"])
+            file: nil,
+            environment: [
+                "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": "https://127.0.0.1:1/verifyReceipt",
+                // The most that there are: that nobody listens is said before.
+                "GRANTOR_APPLE_CONNECT_TIMEOUT": "60s", "GRANTOR_APPLE_TIMEOUT": "2m",
+            ])
         let caller = try HTTPSAppleCaller(AppleSettings(values), logger: logger)
         for _ in 0..<3 { #expect(caller.replyToEmptyReceipt(.production) == .failed(.unreachable)) }
     }

@@ -55,6 +55,15 @@ struct TopicsCommandTests {
                 == "grantor: not all topics could be created at kafka:9092: _TRANSPORT: Connection refused\n")
     }
 
+    @Test("A topic that somebody else has just made is no failure")
+    func madeMeanwhile() {
+        var grantor = grantor
+        grantor.cluster.creationFailures["purchases.failed"] = FixedCluster.topicExists
+        let result = grantor("topics create")
+        #expect(result.status == .done && result.errors.isEmpty)
+        #expect(result.output.contains("purchases.failed: exists, and stays as it is\n"))
+    }
+
     @Test("A broker that is away is named")
     func away() {
         var grantor = grantor

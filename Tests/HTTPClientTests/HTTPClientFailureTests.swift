@@ -65,9 +65,12 @@ struct HTTPClientFailureTests {
 
     @Test func `a server that accepts and never agrees on TLS`() throws {
         try Setup.run(.silence, configure: { $0.connectTimeout = .milliseconds(200) }) { setup in
-            let failure = try setup.failure()
-            #expect(failure.kind == .connectTimeout)
-            setup.server.closedConnections.reaches(1)
+            // On a busy machine the limit may be over before the connection is begun, which says nothing of its end.
+            repeat {
+                let failure = try setup.failure()
+                #expect(failure.kind == .connectTimeout)
+            } while setup.server.connections.count == 0
+            setup.server.closedConnections.reaches(setup.server.connections.count)
         }
     }
 
@@ -102,7 +105,7 @@ struct HTTPClientFailureTests {
         try Setup.run(script: { [.send($0.number == 1 ? .ok("fine") : "HTTP/1.1 200 OK\r\n")] }) { setup in
             // Opens the connection, so that the limit has only the exchange to cover.
             _ = try setup.get()
-            let failure = try setup.failure(timeout: .milliseconds(200))
+            let failure = try setup.failure(timeout: .seconds(2))
             #expect(failure.kind == .timedOut)
             setup.server.closedConnections.reaches(1)
         }

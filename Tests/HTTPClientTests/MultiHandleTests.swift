@@ -35,7 +35,8 @@ struct MultiHandlePoolTests {
             let value = try setup.client.answer(token).get().status
             #expect(value == 200)
         }
-        #expect(setup.server.connections.count - setup.server.closedConnections.count <= Self.most)
+        // The server hears of a connection's end a moment after the client.
+        setup.server.closedConnections.reaches(setup.server.connections.count - Self.most)
     }
 
     @Test func `as many requests as may be are under way at once, and later ones find their connections`() throws {
@@ -58,7 +59,7 @@ struct MultiHandlePoolTests {
         try run { setup in
             try openAll(setup)
             let request = try setup.request(.get, "/silence")
-            let tokens = (0..<Self.most).map { _ in setup.client.start(request, timeout: .milliseconds(500)) }
+            let tokens = (0..<Self.most).map { _ in setup.client.start(request, timeout: .seconds(2)) }
             for token in tokens {
                 guard case .failure(let failure) = setup.client.answer(token), failure.kind == .timedOut else {
                     Issue.record("an answer")

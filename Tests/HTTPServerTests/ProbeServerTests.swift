@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Testing
 
@@ -6,8 +7,10 @@ import Testing
 /// The answers that clients get; and that none keeps others out, however slow, many or large they are.
 @Suite(.timeLimit(.minutes(5)))
 struct ProbeServerTests {
-    private static func server(connectionTime: Duration = .seconds(3600), port: Int = 0) throws -> ProbeServer {
-        try ProbeServer(host: "localhost", port: port, connectionTime: connectionTime) { head in
+    private static func server(
+        connectionTime: Duration = .seconds(3600), port: Int = 0, exhausted: @escaping @Sendable () -> Void = {}
+    ) throws -> ProbeServer {
+        try ProbeServer(host: "localhost", port: port, connectionTime: connectionTime, exhausted: exhausted) { head in
             switch head.path {
             case "/large": Reply(status: 200, body: Array(repeating: 0x78, count: 16 << 20))
             case "/none": Reply(status: 204)
@@ -87,7 +90,8 @@ struct ProbeServerTests {
     /// In a process of its own: descriptors are the whole process's.
     @Test func `a server that runs out of descriptors goes on when there are some again`() async {
         await #expect(processExitsWith: .success) {
-            let server = try ProbeServerTests.server()
+            let refusals = DispatchSemaphore(value: 0)
+            let server = try ProbeServerTests.server(exhausted: { refusals.signal() })
             let reserved = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -97,7 +101,7 @@ struct ProbeServerTests {
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             // The kernel connects it; the server cannot accept it before the limit is back.
             let client = try Client(server.port, socket: reserved)
-            usleep(250_000)
+            for _ in 0..<2 { refusals.wait() }
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
             try #require(try client.answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
         }

@@ -44,6 +44,9 @@ public final class TestKafka: Sendable {
         return .apache(home: home)
     }()
 
+    /// Longest wait for something that must come, on a machine that is busy with much else.
+    public static let patience = Duration.seconds(180)
+
     private static let names = Atomic(0)
 
     public let bootstrapServers: String
@@ -118,13 +121,24 @@ public final class TestKafka: Sendable {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "tests", properties: properties)
     }
 
-    /// The mock waits a session less a second at each rebalance after the first, and with an empty answer the whole
-    /// wait.
+    /// Sessions of Apache Kafka are as long as may be, so that no machine is too busy for a heartbeat. The mock
+    /// waits a session less a second at each rebalance after the first, and with an empty answer the whole wait.
     private var properties: [String: String] {
         [
-            "session.timeout.ms": Self.isApache ? "6000" : "3000", "heartbeat.interval.ms": "300",
+            "session.timeout.ms": Self.isApache ? "30000" : "3000", "heartbeat.interval.ms": "300",
             "fetch.wait.max.ms": "20", "reconnect.backoff.max.ms": "500",
         ]
+    }
+}
+
+extension KafkaAdmin {
+    /// Asks a test's broker. Only a hang takes as long as its limit.
+    static func forTests(_ bootstrapServers: String) -> KafkaAdmin {
+        var logger = Logger(label: "test-kafka")
+        logger.logLevel = .critical
+        return KafkaAdmin(
+            configuration: KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "test-kafka"),
+            logger: logger, timeout: TestKafka.patience)
     }
 }
 

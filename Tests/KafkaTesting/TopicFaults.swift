@@ -1,60 +1,65 @@
 import CLibrdkafka
+internal import Kafka
 
 /// Changes that operators and retention make to a topic. The mock knows none of them.
 extension TestKafka {
     /// Deletes a topic and waits until the broker has done it.
     public func deleteTopic(_ name: String) throws(TestKafkaError) {
-        try ask("delete the topic \(name)") { client, queue in
+        try ask("delete the topic \(name)") { client, options, queue in
             var topics = [rd_kafka_DeleteTopic_new(name)]
-            rd_kafka_DeleteTopics(client, &topics, 1, nil, queue)
+            rd_kafka_DeleteTopics(client, &topics, 1, options, queue)
             rd_kafka_DeleteTopic_destroy_array(&topics, 1)
         }
+        try wait(until: { $0.topics[name] == nil }) { admin throws(KafkaError) in try admin.describe() }
     }
 
     /// Deletes a partition's records before an offset, as retention does.
     public func deleteRecords(of topic: String, partition: Int32, before offset: Int64) throws(TestKafkaError) {
-        try ask("delete records of \(topic)") { client, queue in
+        try ask("delete records of \(topic)") { client, options, queue in
             let list = rd_kafka_topic_partition_list_new(1)
             rd_kafka_topic_partition_list_add(list, topic, partition).pointee.offset = offset
             var requests = [rd_kafka_DeleteRecords_new(list)]
             rd_kafka_topic_partition_list_destroy(list)
-            rd_kafka_DeleteRecords(client, &requests, 1, nil, queue)
+            rd_kafka_DeleteRecords(client, &requests, 1, options, queue)
             rd_kafka_DeleteRecords_destroy_array(&requests, 1)
         }
     }
 
     /// Sets a topic's property; the others get their defaults.
     public func setTopicProperty(_ topic: String, _ name: String, _ value: String) throws(TestKafkaError) {
-        try ask("set \(name) of \(topic)") { client, queue in
+        try ask("set \(name) of \(topic)") { client, options, queue in
             var resources = [rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)]
             rd_kafka_ConfigResource_set_config(resources[0], name, value)
-            rd_kafka_AlterConfigs(client, &resources, 1, nil, queue)
+            rd_kafka_AlterConfigs(client, &resources, 1, options, queue)
             rd_kafka_ConfigResource_destroy_array(&resources, 1)
+        }
+        try wait(until: { (try? $0[topic]?.get())?[name] == value }) { admin throws(KafkaError) in
+            try admin.topicConfigurations(of: [topic])
         }
     }
 
     /// Takes everybody's right to write into a topic away; the other rights stay.
     public func denyWriting(_ topic: String) throws(TestKafkaError) {
-        try ask("deny writing into \(topic)") { client, queue in
+        try ask("deny writing into \(topic)") { client, options, queue in
             var bindings = Self.rules { rule in
                 rd_kafka_AclBinding_new(
                     rule.resource, topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission, nil,
                     0)
             }
-            rd_kafka_CreateAcls(client, &bindings, bindings.count, nil, queue)
+            rd_kafka_CreateAcls(client, &bindings, bindings.count, options, queue)
             rd_kafka_AclBinding_destroy_array(&bindings, bindings.count)
         }
     }
 
     /// Gives back what ``denyWriting(_:)`` took.
     public func allowWriting(_ topic: String) throws(TestKafkaError) {
-        try ask("allow writing into \(topic)") { client, queue in
+        try ask("allow writing into \(topic)") { client, options, queue in
             var filters = Self.rules { rule in
                 rd_kafka_AclBindingFilter_new(
                     rule.resource, topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission, nil,
                     0)
             }
-            rd_kafka_DeleteAcls(client, &filters, filters.count, nil, queue)
+            rd_kafka_DeleteAcls(client, &filters, filters.count, options, queue)
             rd_kafka_AclBinding_destroy_array(&filters, filters.count)
         }
     }
@@ -76,24 +81,71 @@ extension TestKafka {
         ].map(make)
     }
 
-    /// Asks by librdkafka's admin interface and waits for an answer without an error.
+    /// Asks by librdkafka's admin interface until an answer is settled, and waits for one without an error, also about
+    /// each thing that was asked for.
     private func ask(
-        _ what: String, _ request: (_ client: OpaquePointer, _ queue: OpaquePointer) -> Void
+        _ what: String, _ request: (_ client: OpaquePointer, _ options: OpaquePointer, _ queue: OpaquePointer) -> Void
     ) throws(TestKafkaError) {
-        let configuration = rd_kafka_conf_new()
-        rd_kafka_conf_set(configuration, "bootstrap.servers", bootstrapServers, nil, 0)
-        guard let client = rd_kafka_new(RD_KAFKA_PRODUCER, configuration, nil, 0) else {
-            throw TestKafkaError("no client to \(what)")
+        let admin = KafkaAdmin.forTests(bootstrapServers)
+        do throws(KafkaError) {
+            try admin.withClient { handle throws(KafkaError) in
+                try admin.untilSettled { () throws(KafkaError) in
+                    let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_ANY, timeout: .seconds(30)) {
+                        request(handle.pointer, $0, $1)
+                    }
+                    for code in Self.results(event.pointer) { try KafkaError.check(code) }
+                }
+            }
+        } catch {
+            throw TestKafkaError("cannot \(what): \(error)")
         }
-        defer { rd_kafka_destroy(client) }
-        guard let queue = rd_kafka_queue_new(client) else { throw TestKafkaError("no queue to \(what)") }
-        defer { rd_kafka_queue_destroy(queue) }
-        request(client, queue)
-        guard let event = rd_kafka_queue_poll(queue, 30_000) else { throw TestKafkaError("no answer to \(what)") }
-        defer { rd_kafka_event_destroy(event) }
-        let code = rd_kafka_event_error(event)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            throw TestKafkaError("cannot \(what): \(rd_kafka_err2str(code).map(String.init(cString:)) ?? "")")
+    }
+
+    /// The answer about each thing that was asked for.
+    private static func results(_ event: OpaquePointer) -> [rd_kafka_resp_err_t] {
+        var count = 0
+        switch rd_kafka_event_type(event) {
+        case RD_KAFKA_EVENT_DELETETOPICS_RESULT:
+            let topics = rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count)
+            // One that is not there is deleted, by an earlier try whose answer was for the moment.
+            return UnsafeBufferPointer(start: topics, count: count).map { rd_kafka_topic_result_error($0) }
+                .filter { $0 != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART }
+        case RD_KAFKA_EVENT_DELETERECORDS_RESULT:
+            let offsets = rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event))
+            guard let offsets else { return [] }
+            return UnsafeBufferPointer(start: offsets.pointee.elems, count: Int(offsets.pointee.cnt)).map(\.err)
+        case RD_KAFKA_EVENT_ALTERCONFIGS_RESULT:
+            let resources = rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event), &count)
+            return UnsafeBufferPointer(start: resources, count: count).map { rd_kafka_ConfigResource_error($0) }
+        case RD_KAFKA_EVENT_CREATEACLS_RESULT:
+            let rules = rd_kafka_CreateAcls_result_acls(rd_kafka_event_CreateAcls_result(event), &count)
+            return UnsafeBufferPointer(start: rules, count: count).map { code(rd_kafka_acl_result_error($0)) }
+        case RD_KAFKA_EVENT_DELETEACLS_RESULT:
+            let rules = rd_kafka_DeleteAcls_result_responses(rd_kafka_event_DeleteAcls_result(event), &count)
+            return UnsafeBufferPointer(start: rules, count: count).map {
+                code(rd_kafka_DeleteAcls_result_response_error($0))
+            }
+        default: return [RD_KAFKA_RESP_ERR__FAIL]
+        }
+    }
+
+    private static func code(_ error: OpaquePointer?) -> rd_kafka_resp_err_t {
+        error.map { rd_kafka_error_code($0) } ?? RD_KAFKA_RESP_ERR_NO_ERROR
+    }
+
+    /// Waits until the broker tells something: it learns of changes a moment after the controller.
+    private func wait<Value>(
+        until isSo: (Value) -> Bool, _ ask: (KafkaAdmin) throws(KafkaError) -> Value
+    ) throws(TestKafkaError) {
+        let admin = KafkaAdmin.forTests(bootstrapServers)
+        let unsettled = KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
+        do throws(KafkaError) {
+            let last = try admin.untilSettled(unsettled: { isSo($0) ? nil : unsettled }) { () throws(KafkaError) in
+                try ask(admin)
+            }
+            guard isSo(last) else { throw KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT) }
+        } catch {
+            throw TestKafkaError("the broker does not know a change: \(error)")
         }
     }
 }

@@ -26,7 +26,8 @@ struct TemporaryLedger {
 
     var configuration: SQLiteLedgerConfiguration {
         let clock = clock
-        return SQLiteLedgerConfiguration(path: path, clock: { clock.now })
+        // Milliseconds that only a hang takes: on a busy machine others hold a lock for long.
+        return SQLiteLedgerConfiguration(path: path, busyTimeout: 180_000, clock: { clock.now })
     }
 
     func remove() {

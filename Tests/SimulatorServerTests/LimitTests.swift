@@ -37,11 +37,12 @@ struct LimitTests {
     }
 
     @Test func `a connection without a request ends when it was idle for long`() throws {
-        let server = try Self.server { $0.idleTime = .milliseconds(20) }
+        let server = try Self.server { $0.idleTime = .milliseconds(500) }
         let fresh = try Client(server.port)
         #expect(fresh.readToEnd().isEmpty)
-        let used = try Client(server.port)
-        #expect(try used.get("/").status == 200)
+        var used = try Client(server.port)
+        // On a busy machine the time may be over before the request is sent; then another one sends it.
+        while (try? used.get("/").status) != 200 { used = try Client(server.port) }
         #expect(used.readToEnd().isEmpty)
         #expect(!used.wasReset)
     }

@@ -10,7 +10,7 @@ final class Broker {
     private static let inputPartitions = 4
     private static let outputPartitions = 2
     /// Longest wait for the broker to take what is submitted.
-    private static let produceLimit = Duration.seconds(20)
+    private static let produceLimit = Duration.seconds(120)
 
     let bootstrapServers: String
     private let program: ChildProgram

@@ -7,7 +7,7 @@ import Logging
 /// Broker, App Store, ledger and worker, and the course of events between them.
 struct Demo {
     /// Longest time until a step's submissions have their answers.
-    private static let answerLimit = Duration.seconds(45)
+    private static let answerLimit = Duration.seconds(180)
     /// Time that Apple stays away.
     private static let outage = Duration.seconds(4)
     /// Time between two looks at the topics.

@@ -6,7 +6,7 @@ final class Worker {
     /// Longest wait for a worker that was told to stop.
     private static let stopLimit = Duration.seconds(25)
     /// Longest time for a ledger to be made.
-    private static let migrateLimit = Duration.seconds(20)
+    private static let migrateLimit = Duration.seconds(120)
 
     let ledgerFile: String
     let logFile: String

@@ -133,9 +133,11 @@ extension KafkaAdmin {
                 }
                 for index in 0..<Int32(clamping: partitions.count) {
                     var (low, high): (Int64, Int64) = (0, 0)
-                    let rest: Int32 = max(deadline - .now, .zero).wholeMilliseconds
-                    try KafkaError.check(
-                        rd_kafka_query_watermark_offsets(handle.pointer, topic, index, &low, &high, rest))
+                    try untilSettled { () throws(KafkaError) in
+                        let rest: Int32 = max(deadline - .now, .zero).wholeMilliseconds
+                        try KafkaError.check(
+                            rd_kafka_query_watermark_offsets(handle.pointer, topic, index, &low, &high, rest))
+                    }
                     offsets[TopicPartition(topic: topic, partition: index)] = low..<max(low, high)
                 }
             }

@@ -77,7 +77,8 @@ final class Connection {
         self.token = token
         self.socket = socket
         self.context = context
-        deadline = now + context.configuration.handshakeTime
+        let configuration = context.configuration
+        deadline = now + (socket.hasHandshake ? configuration.handshakeTime : configuration.idleTime)
         waitingSince = now
         context.configuration.observe(.connectionOpened)
     }

@@ -23,16 +23,18 @@ public struct ServerConfiguration: Sendable {
     /// Connections that the kernel accepts before the server does.
     public var backlog: Int32 = 1024
 
+    // Times that only a hang takes, also on a machine that is busy with much else.
+
     /// For TLS's handshake.
-    public var handshakeTime = Duration.seconds(5)
+    public var handshakeTime = Duration.seconds(120)
     /// For a whole request, from its first byte on, however steadily its bytes drip.
-    public var requestTime = Duration.seconds(10)
+    public var requestTime = Duration.seconds(120)
     /// For the first byte of the next request.
-    public var idleTime = Duration.seconds(60)
+    public var idleTime = Duration.seconds(120)
     /// For ``ServerAnswer/Action/hang``.
     public var answerTime = Duration.seconds(600)
     /// For the client to take a whole reply, or each piece of one that drips.
-    public var writeTime = Duration.seconds(30)
+    public var writeTime = Duration.seconds(120)
 
     /// Told of everything that happens, on the server's thread.
     public var observe: @Sendable (ServerEvent) -> Void = { _ in }

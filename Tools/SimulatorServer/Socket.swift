@@ -33,6 +33,9 @@ final class Socket {
         close()
     }
 
+    /// Whether a handshake comes before the first request.
+    var hasHandshake: Bool { tls != nil }
+
     /// Zero bytes once reads and writes may begin.
     func handshake() -> SocketOutcome { tls?.handshake() ?? .bytes(0) }
 

@@ -20,19 +20,43 @@ public struct KafkaNewTopic: Sendable, Hashable {
 extension KafkaAdmin {
     private static let creationTimeout = Duration.seconds(30)
 
-    /// Creates topics. One that exists is answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
+    /// Creates topics, and returns once the brokers tell of them or the time for a question is over. One that exists is
+    /// answered with `rejected` (`TOPIC_ALREADY_EXISTS`).
     /// - Returns: for each topic nil, or why it was not created.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
         guard !topics.isEmpty else { return [:] }
         return try withClient { handle throws(KafkaError) in
-            var requests: [OpaquePointer?] = []
-            defer { requests.forEach { rd_kafka_NewTopic_destroy($0) } }
-            for topic in topics { requests.append(try Self.request(topic)) }
-            let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: Self.creationTimeout) {
-                rd_kafka_CreateTopics(handle.pointer, &requests, requests.count, $0, $1)
+            var answers = CreatedTopics(topics)
+            let settled = try untilSettled(unsettled: \.unsettled) { () throws(KafkaError) in
+                answers.take(try create(answers.open, handle))
+                return answers
             }
-            return Self.answer(event.pointer)
+            waitUntilKnown(settled.made, handle)
+            return settled.byName
+        }
+    }
+
+    /// Asks once.
+    private func create(
+        _ topics: [KafkaNewTopic], _ handle: ClientHandle
+    ) throws(KafkaError) -> [String: KafkaError?] {
+        var requests: [OpaquePointer?] = []
+        defer { requests.forEach { rd_kafka_NewTopic_destroy($0) } }
+        for topic in topics { requests.append(try Self.request(topic)) }
+        let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: Self.creationTimeout) {
+            rd_kafka_CreateTopics(handle.pointer, &requests, requests.count, $0, $1)
+        }
+        return Self.answer(event.pointer)
+    }
+
+    /// Waits until the brokers tell of new topics and their leaders, which the controller knows before them. Topics
+    /// that are not told of in time are made all the same.
+    private func waitUntilKnown(_ names: [String], _ handle: ClientHandle) {
+        guard !names.isEmpty else { return }
+        let unknown = KafkaError(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE)
+        _ = try? untilSettled(unsettled: { $0.knows(names) ? nil : unknown }) { () throws(KafkaError) in
+            try describe(handle)
         }
     }
 
@@ -72,7 +96,7 @@ extension KafkaAdmin {
 extension KafkaAdmin {
     /// The properties of topics as they are in force, defaults included; sensitive ones are left out.
     /// - Returns: for each topic its properties, or why they are not told: `transient` (`UNKNOWN_TOPIC_OR_PART`) for
-    ///   one that is missing, `denied` without the right to describe its configuration.
+    ///   one that is missing for as long as the question may take, `denied` without the right to describe it.
     /// - Throws: when the request as a whole failed: `transient`, `denied`, configuration errors.
     public func topicConfigurations(
         of topics: [String]
@@ -86,11 +110,18 @@ extension KafkaAdmin {
             guard resources.count == topics.count else {
                 throw KafkaError(RD_KAFKA_RESP_ERR__INVALID_ARG, text: "a topic has no name")
             }
-            let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) {
-                rd_kafka_DescribeConfigs(handle.pointer, &resources, resources.count, $0, $1)
+            return try untilSettled(unsettled: Self.unsettled) { () throws(KafkaError) in
+                let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, timeout: timeout) {
+                    rd_kafka_DescribeConfigs(handle.pointer, &resources, resources.count, $0, $1)
+                }
+                return Self.configurations(in: event.pointer)
             }
-            return Self.configurations(in: event.pointer)
         }
+    }
+
+    private static func unsettled(_ answers: [String: Result<[String: String], KafkaError>]) -> KafkaError? {
+        answers.values.lazy.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+            .first(where: \.isForTheMoment)
     }
 
     private static func configurations(in event: OpaquePointer) -> [String: Result<[String: String], KafkaError>] {
@@ -121,5 +152,44 @@ extension KafkaAdmin {
             values[String(cString: name)] = String(cString: value)
         }
         return values
+    }
+}
+
+/// The answers to a request for topics that is repeated. Pure.
+struct CreatedTopics {
+    private let topics: [KafkaNewTopic]
+    private(set) var byName: [String: KafkaError?] = [:]
+
+    init(_ topics: [KafkaNewTopic]) { self.topics = topics }
+
+    /// The topics to ask for: all, then those whose answer was for the moment.
+    var open: [KafkaNewTopic] {
+        topics.filter { topic in
+            guard let answer = byName[topic.name] else { return true }
+            return answer?.isForTheMoment ?? false
+        }
+    }
+
+    /// An answer that is for the moment, if there is one.
+    var unsettled: KafkaError? { byName.values.lazy.compactMap { $0 }.first(where: \.isForTheMoment) }
+
+    var made: [String] { topics.map(\.name).filter { if case .some(nil) = byName[$0] { true } else { false } } }
+
+    /// Takes the answers of a try. A topic that is there at a second try was made by the first one.
+    mutating func take(_ answers: [String: KafkaError?]) {
+        for (name, answer) in answers {
+            let isRepeated = byName[name] != nil
+            let isThere = answer?.failure?.code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
+            byName[name] = .some(isRepeated && isThere ? nil : answer)
+        }
+    }
+}
+
+extension KafkaClusterDescription {
+    /// Whether all these topics are told of, and each of their partitions has a leader.
+    func knows(_ names: [String]) -> Bool {
+        names.allSatisfy {
+            if case .present(let partitions)? = topics[$0] { partitions.leaderless == 0 } else { false }
+        }
     }
 }

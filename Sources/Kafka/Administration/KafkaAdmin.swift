@@ -5,8 +5,9 @@ internal import Scheduling
 
 /// Reads a cluster's topics, and creates topics.
 ///
-/// Each call opens a client, blocks until its answer or its timeout, and closes the client again. It is meant for
-/// commands and set-up, not for a worker's regular work.
+/// Each call opens a client, blocks until its answer or its timeout, and closes the client again. An answer that is
+/// for the moment is asked for again (``RepeatedQuestion``). It is meant for commands and set-up, not for a worker's
+/// regular work.
 public struct KafkaAdmin: Sendable {
     /// Time that freeing a client may hold its answer up.
     private static let freeingLimit = Duration.seconds(5)
@@ -15,7 +16,7 @@ public struct KafkaAdmin: Sendable {
     private let logger: Logger
     let timeout: Duration
 
-    /// - Parameter timeout: for each question.
+    /// - Parameter timeout: for each question, and for asking it again.
     public init(configuration: KafkaClientConfiguration, logger: Logger, timeout: Duration = .seconds(10)) {
         self.configuration = configuration
         self.logger = logger
@@ -28,22 +29,27 @@ public struct KafkaAdmin: Sendable {
     /// - Throws: `transient` when no broker answers in time, configuration errors, `resourcesExhausted`.
     public func describe() throws(KafkaError) -> KafkaClusterDescription {
         try withClient { handle throws(KafkaError) in
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, timeout.wholeMilliseconds)
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
-            defer { rd_kafka_metadata_destroy(metadata) }
-            return KafkaClusterDescription(metadata.pointee)
+            try untilSettled { () throws(KafkaError) in try describe(handle) }
         }
+    }
+
+    /// Asks once.
+    func describe(_ handle: ClientHandle) throws(KafkaError) -> KafkaClusterDescription {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let code = rd_kafka_metadata(handle.pointer, 1, nil, &metadata, timeout.wholeMilliseconds)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        return KafkaClusterDescription(metadata.pointee)
     }
 
     /// The offsets (the next to be read) that a group has committed; partitions without one are left out.
     /// - Throws: `denied` where the group may not be looked at, `transient` when its coordinator does not answer in
-    ///   time, configuration errors.
+    ///   time or is not there for so long, configuration errors.
     public func committedOffsets(
         of group: String, in partitions: [TopicPartition]
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         try withClient(RD_KAFKA_CONSUMER, forced: ["group.id": group]) { handle throws(KafkaError) in
-            try handle.committedOffsets(partitions, timeout: timeout)
+            try untilSettled { () throws(KafkaError) in try handle.committedOffsets(partitions, timeout: timeout) }
         }
     }
 
@@ -69,7 +75,7 @@ public struct KafkaAdmin: Sendable {
 }
 
 /// One question of librdkafka's admin interface: asked, waited for and freed.
-enum AdminRequest {
+package enum AdminRequest {
     /// Time beyond a request's own limit, after which librdkafka answers by itself; it only keeps a wait from being for
     /// ever.
     private static let margin = Duration.seconds(5)
@@ -77,7 +83,7 @@ enum AdminRequest {
     /// Asks and waits.
     /// - Parameter ask: gives the request to librdkafka, with the options and the queue for its answer.
     /// - Returns: the answer, which is no error.
-    static func run(
+    package static func run(
         _ handle: ClientHandle, _ operation: rd_kafka_admin_op_t, timeout: Duration,
         ask: (_ options: OpaquePointer, _ queue: OpaquePointer) -> Void
     ) throws(KafkaError) -> ClientEvent {

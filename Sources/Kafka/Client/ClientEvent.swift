@@ -3,7 +3,7 @@ internal import Contract
 internal import Threading
 
 /// One librdkafka event, freed when this goes.
-struct ClientEvent: ~Copyable {
+package struct ClientEvent: ~Copyable {
     enum Content {
         case log(level: Int32, facility: String, text: String)
         case error(rd_kafka_resp_err_t, text: String, isFatal: Bool)
@@ -15,7 +15,7 @@ struct ClientEvent: ~Copyable {
         case other(String)
     }
 
-    let pointer: OpaquePointer
+    package let pointer: OpaquePointer
 
     init?(_ pointer: OpaquePointer?) {
         guard let pointer else { return nil }

@@ -26,6 +26,8 @@ public final class KafkaProducer {
     private let logger: Logger
     private var log: ClientLog
     private var budget = RecreationBudget(limit: recreationsPerMinute)
+    /// What the budget's minute is counted by.
+    var clock: () -> Instant = { .now }
     private(set) var client: ProducerClient?
     /// A client in fatal state that owes reports, and until when it may.
     private var retired: [(client: ProducerClient, until: Instant)] = []
@@ -172,7 +174,7 @@ public final class KafkaProducer {
                 metadata: ["records": "\(failed.outstanding)", "error": "\(error)"])
         }
         hasFailed = false
-        guard budget.take(now: now) else { return }
+        guard budget.take(now: clock()) else { return }
         do throws(KafkaError) {
             client = try ProducerClient(properties: properties, topics: topics, wake: wake)
             metrics.recreations.increment()

@@ -113,6 +113,9 @@ final class TestClient: Sendable {
 
     /// How many outcomes came so far, for whatever token.
     var outcomes: Int { box.count.count }
+
+    /// The calls in the order in which their outcomes came.
+    var order: [UInt64] { box.order }
 }
 
 /// Keeps outcomes for whoever waits for them.
@@ -120,10 +123,13 @@ private final class OutcomeBox: Sendable {
     private struct State {
         var results: [UInt64: TestClient.Answer] = [:]
         var waiters: [UInt64: WakeDescriptor] = [:]
+        var order: [UInt64] = []
     }
 
     private let state = Mutex(State())
     let count = Tally()
+
+    var order: [UInt64] { state.withLock { $0.order } }
 
     func put(_ outcomes: [HTTPOutcome]) {
         for outcome in outcomes {
@@ -131,6 +137,7 @@ private final class OutcomeBox: Sendable {
                 if state.results.updateValue(outcome.result, forKey: outcome.token) != nil {
                     Issue.record("two outcomes of one call")
                 }
+                state.order.append(outcome.token)
                 state.waiters.removeValue(forKey: outcome.token)?.signal()
             }
             count.add()

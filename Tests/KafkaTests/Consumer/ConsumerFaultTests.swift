@@ -38,12 +38,10 @@ struct ConsumerFaultTests {
         try kafka.kill()
         group.members[0].consumer.commit([TopicPartition(topic: topic, partition: 0): 1])
         group.members[0].consumer.fetchCommitted([TopicPartition(topic: topic, partition: 0)])
-        let start = ContinuousClock.now
         group.members[0].consumer.stop(within: .seconds(3))
         let answers = try group.serve(until: { $0.members[0].hasStopped }).filter {
             if case .committedOffsets(nil) = $0 { true } else { false }
         }
-        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(answers.count == 1)
     }
 

@@ -125,7 +125,8 @@ struct RebalanceTests {
         defer { kafka.stop() }
         let topic = try kafka.makeTopic(partitions: 2)
         let group = try TestGroup(kafka, topic: topic)
-        try group.join(strategy: strategy)
+        // Not longer than need be: the test waits until it is over.
+        try group.join(strategy: strategy, ["session.timeout.ms": "6000"])
         try group.serve { Self.isDivided($0, [0], partitions: 2) }
         // Nobody answers for longer than the session; the group has another coordinator afterwards, or lost its
         // members.

@@ -9,9 +9,6 @@ import Threading
 
 /// Members of one group, whose events a test serves on its own thread as a worker's core would.
 final class TestGroup {
-    /// Longest wait for something that must come, on a machine that is busy with much else.
-    static let patience = Duration.seconds(60)
-
     /// One member as its owner knows it.
     struct Member {
         let consumer: KafkaConsumer
@@ -88,7 +85,7 @@ final class TestGroup {
     @discardableResult
     func serve(until isDone: (TestGroup) -> Bool) throws -> [KafkaConsumerEvent] {
         var served: [KafkaConsumerEvent] = []
-        let deadline = Instant.now + Self.patience
+        let deadline = Instant.now + TestKafka.patience
         while true {
             while !backlog.isEmpty {
                 let (index, event) = backlog.removeFirst()
@@ -108,7 +105,7 @@ final class TestGroup {
     @discardableResult
     func serve<Found>(until find: (KafkaConsumerEvent) -> Found?) throws -> Found {
         var found: Found?
-        let deadline = Instant.now + Self.patience
+        let deadline = Instant.now + TestKafka.patience
         while Instant.now < deadline {
             while !backlog.isEmpty {
                 let (index, event) = backlog.removeFirst()
@@ -136,7 +133,7 @@ final class TestGroup {
     }
 
     /// Stops a member and waits for its end.
-    func stop(_ index: Int, within limit: Duration = .seconds(20)) throws {
+    func stop(_ index: Int, within limit: Duration = TestKafka.patience / 2) throws {
         members[index].consumer.stop(within: limit)
         try serve { $0.members[index].hasStopped }
     }
@@ -192,7 +189,8 @@ extension KafkaClientConfiguration {
     func committedOffsets(
         of group: String, in partitions: some Collection<TopicPartition>
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        try KafkaAdmin(configuration: self, logger: .silent).committedOffsets(of: group, in: Array(partitions))
+        try KafkaAdmin(configuration: self, logger: .silent, timeout: TestKafka.patience)
+            .committedOffsets(of: group, in: Array(partitions))
     }
 }
 

@@ -12,9 +12,11 @@ final class TestProducer {
     private(set) var reports: [KafkaDeliveryReport] = []
     private var lastToken: UInt64 = 0
 
+    /// - Parameter properties: a record's time is as long as only a hang takes, unless they say otherwise.
     init(_ kafka: TestKafka, topics: [String] = [], _ properties: [String: String] = [:]) throws {
         wake = try WakeDescriptor()
         var client = kafka.client
+        client.properties["message.timeout.ms"] = "120000"
         client.properties.merge(properties) { _, new in new }
         producer = try KafkaProducer(
             configuration: client, topics: topics, wake: wake, metrics: metrics, logger: .silent)
@@ -35,7 +37,7 @@ final class TestProducer {
 
     /// Takes reports until there are as many, or it takes too long.
     func reports(_ count: Int) -> [KafkaDelivery] {
-        let deadline = Instant.now + TestGroup.patience
+        let deadline = Instant.now + TestKafka.patience
         while reports.count < count, Instant.now < deadline {
             wake.wait(until: .now + .milliseconds(100))
             producer.drainReports(into: &reports)
@@ -43,11 +45,11 @@ final class TestProducer {
         return reports.sorted { $0.token < $1.token }.map(\.result)
     }
 
-    func close(within limit: Duration = .seconds(10)) { producer.close(until: .now + limit, into: &reports) }
+    func close(within limit: Duration = TestKafka.patience) { producer.close(until: .now + limit, into: &reports) }
 
     /// Writes records, all of which have to be acknowledged.
     static func fill(_ kafka: TestKafka, _ records: [KafkaProducerRecord]) throws {
-        let producer = try TestProducer(kafka, ["message.timeout.ms": "60000"])
+        let producer = try TestProducer(kafka)
         for record in records { _ = producer.send(record) }
         let failed = producer.reports(records.count).first { if case .failed = $0 { true } else { false } }
         if let failed { throw TestProducerError.notAcknowledged(failed) }

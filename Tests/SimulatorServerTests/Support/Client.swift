@@ -179,7 +179,10 @@ final class Client {
             if let session { return Int(SSL_read(session, chunk.baseAddress, Int32(chunk.count))) }
             return recv(descriptor, chunk.baseAddress, chunk.count, 0)
         }
-        if count < 0 { wasReset = errno == ECONNRESET }
+        if count < 0 {
+            wasReset = errno == ECONNRESET
+            if errno == EAGAIN { Issue.record("the server neither answers nor ends the connection") }
+        }
         guard count > 0 else { return false }
         buffer += chunk.prefix(count)
         return true

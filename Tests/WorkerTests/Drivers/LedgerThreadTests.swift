@@ -48,7 +48,7 @@ import Threading
     private func next() -> CoreMail? {
         var taken: [CoreMail] = []
         while taken.isEmpty {
-            guard core.wake.wait(until: .now + .seconds(20)) else { return nil }
+            guard core.wake.wait(until: .now + .seconds(180)) else { return nil }
             core.takeAll(into: &taken)
         }
         return taken.first
