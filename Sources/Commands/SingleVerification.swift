@@ -117,7 +117,10 @@ struct VerdictReport {
     private var members: [String: JSONAnswer] {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
-            ["verdict": "verified", "verifiedBy": .word(verifiedBy), "purchases": .list(purchases.map(Self.json))]
+            [
+                "verdict": "verified", "verifiedBy": .word(verifiedBy), "purchases": .list(purchases.map(Self.json)),
+                "passedOver": purchases.passedOver?.json ?? .absent,
+            ]
         case .rejected(let rejection):
             ["verdict": "rejected", "reason": .word(rejection.reason), "detail": .text(rejection.detail)]
         case .retry(let cause, _):

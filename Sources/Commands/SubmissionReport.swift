@@ -78,6 +78,7 @@ struct SubmissionReport: Sendable {
             text += "\n" + TextFields.title("Grant", row.grant.key.grantID.rawValue)
             text += TextFields(fields: Self.fields(of: row.grant)).text()
         }
+        for passedOver in passedOver { text += "\nPassed over\n" + TextFields(fields: passedOver.fields).text() }
         if !record.owed.isEmpty {
             text += "\nOwed\n" + TextFields(fields: record.owed.map { OwedReport(row: $0).field }).text()
         }
@@ -88,6 +89,12 @@ struct SubmissionReport: Sendable {
             text += "\nOperator actions\n" + TextFields(fields: lines).text()
         }
         return text
+    }
+
+    /// What was left out beside the grants, or beside the grant that answers it.
+    private var passedOver: [PassedOver] {
+        if case .repeated(let repeated) = record.answer, let passedOver = repeated.passedOver { return [passedOver] }
+        return record.grants.compactMap(\.grant.passedOver)
     }
 
     private static func fields(of failure: Failure) -> [(name: String, value: String)] {
@@ -139,7 +146,8 @@ extension SubmissionReport {
             "state": .word(state),
             "grants": .list(record.grants.map(\.grant.json)),
             "waiting": .list(record.waiting.map { WaitingReport(row: $0).json }),
-            "owed": .list(record.owed.map { OwedReport(row: $0).json }), "actions": .list(actions.map(Self.json)),
+            "passedOver": .list(passedOver.map(\.json)), "owed": .list(record.owed.map { OwedReport(row: $0).json }),
+            "actions": .list(actions.map(Self.json)),
         ]
         switch record.answer {
         case .failed(let failure): members["failure"] = Self.json(failure)

@@ -33,7 +33,7 @@ enum SubmissionsCommand {
     private static var causes: ValueForm<String> {
         let words =
             FailureReason.allCases.map(\.rawValue) + RetryCause.allCases.map(\.rawValue)
-            + HoldCause.allCases.map(\.rawValue)
+            + HoldCause.allCases.map(\.rawValue).filter { FailureReason(rawValue: $0) == nil }
         return ValueForm("one of \(words.joined(separator: ", "))") { words.contains($0) ? $0 : nil }
     }
 

@@ -92,7 +92,7 @@ struct AppReading {
         try entry.allow([
             "bundleId", "sharedSecretFiles", "receipts", "familySharing", "serverAPI",
             "confirmSignedTransactionsOlderThan", "fulfillment", "products", "sandbox", "accountToken", "repeats",
-            "whenVerifyReceiptUnavailable",
+            "whenVerifyReceiptUnavailable", "unlistedProducts",
         ])
         let bundleID = BundleID(try entry.required("bundleId", .bundleID))
         let receipts = try entry.value("receipts", ValueForm<ReceiptMethod>.choice) ?? .verifyReceipt
@@ -101,8 +101,13 @@ struct AppReading {
             throw .refused(
                 entry.place("whenVerifyReceiptUnavailable"), requirement: "left out unless receipts is verifyReceipt")
         }
+        let products = try products()
+        let unlisted = try entry.value("unlistedProducts", ValueForm<UnlistedProductsPolicy>.choice)
+        if unlisted != nil, products == .any {
+            throw .refused(entry.place("unlistedProducts"), requirement: "left out where products is any")
+        }
         let app = App(
-            bundleID: bundleID, sandbox: try sandbox(), products: try products(),
+            bundleID: bundleID, sandbox: try sandbox(), products: products, unlistedProducts: unlisted ?? .hold,
             acceptsFamilySharing: try entry.value("familySharing", ValueForm<FamilySharing>.choice) == .accept,
             accountToken: try entry.value("accountToken", .choice) ?? .match,
             repeats: try entry.value("repeats", .choice) ?? .publish, whenVerifyReceiptUnavailable: outage ?? .wait)

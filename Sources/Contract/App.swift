@@ -22,12 +22,20 @@ public enum SandboxPolicy: Hashable, Sendable {
 /// The app sets the token when it starts a purchase (`appAccountToken` of StoreKit). Apple has none for purchases that
 /// began in the App Store, for offer codes, and for clients that set none.
 public enum AccountTokenPolicy: String, Hashable, Sendable, CaseIterable {
-    /// A token that either side names must be the other's as well, except that Apple may have none.
+    /// The claim must name the token that Apple attests, if Apple attests one. A claim without it is held.
     case match
-    /// As ``match``, and a purchase without an attested token is not granted.
+    /// The claim must name the attested token, and a purchase without an attested token is not granted.
     case required
     /// Tokens are not looked at.
     case ignore
+}
+
+/// What becomes of a purchase that Apple attests, of a product that the catalogue does not list.
+public enum UnlistedProductsPolicy: String, Hashable, Sendable, CaseIterable {
+    /// It is held: the catalogue may be late. Beside purchases that are granted it is passed over.
+    case hold
+    /// It fails: the catalogue is whole.
+    case fail
 }
 
 /// Whether another submission for a purchase that its user was granted before publishes the granted event once more.
@@ -61,18 +69,22 @@ public struct App: Hashable, Sendable {
     /// Whether purchases shared within a family are granted to the member who claims them.
     public let acceptsFamilySharing: Bool
     public let products: Products
+    /// Of products that a catalogue does not list.
+    public let unlistedProducts: UnlistedProductsPolicy
     public let accountToken: AccountTokenPolicy
     public let repeats: RepeatPolicy
     public let whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy
 
     public init(
-        bundleID: BundleID, sandbox: SandboxPolicy, products: Products, acceptsFamilySharing: Bool = false,
+        bundleID: BundleID, sandbox: SandboxPolicy, products: Products,
+        unlistedProducts: UnlistedProductsPolicy = .hold, acceptsFamilySharing: Bool = false,
         accountToken: AccountTokenPolicy = .match, repeats: RepeatPolicy = .publish,
         whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy = .wait
     ) {
         self.bundleID = bundleID
         self.sandbox = sandbox
         self.products = products
+        self.unlistedProducts = unlistedProducts
         self.acceptsFamilySharing = acceptsFamilySharing
         self.accountToken = accountToken
         self.repeats = repeats

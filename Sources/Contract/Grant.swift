@@ -25,12 +25,14 @@ public final class Grant: Sendable, Hashable {
     /// Attempts at a verdict, the last one included; 1 where Apple was not asked.
     public let attempts: Int
     public let format: EventFormat
+    /// What was left out beside it. No event tells of it.
+    public let passedOver: PassedOver?
 
     public init(
         key: GrantKey, transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String?,
         product: Product, quantity: Int, purchasedAt: Timestamp, expiresAt: Timestamp?, ownership: Ownership,
         payment: Payment?, offer: Offer?, verifiedBy: String, claimant: Claimant, origin: Origin,
-        receivedAt: Timestamp, grantedAt: Timestamp, attempts: Int, format: EventFormat
+        receivedAt: Timestamp, grantedAt: Timestamp, attempts: Int, format: EventFormat, passedOver: PassedOver? = nil
     ) {
         self.key = key
         self.transactionID = transactionID
@@ -50,6 +52,7 @@ public final class Grant: Sendable, Hashable {
         self.grantedAt = grantedAt
         self.attempts = attempts
         self.format = format
+        self.passedOver = passedOver
     }
 
     /// The grant of a verified purchase to the user of a submission.
@@ -65,7 +68,7 @@ public final class Grant: Sendable, Hashable {
             expiresAt: purchase.expiresAt, ownership: purchase.ownership, payment: purchase.payment,
             offer: purchase.offer, verifiedBy: verifiedBy.rawValue, claimant: submission.claimant,
             origin: submission.origin, receivedAt: submission.receivedAt, grantedAt: grantedAt, attempts: attempts,
-            format: .current)
+            format: .current, passedOver: granted.passedOver)
     }
 
     public var environment: Environment { key.environment }
@@ -90,7 +93,8 @@ public final class Grant: Sendable, Hashable {
                 && left.payment == right.payment && left.offer == right.offer && left.verifiedBy == right.verifiedBy
                 && left.claimant == right.claimant && left.origin == right.origin
                 && left.receivedAt == right.receivedAt && left.grantedAt == right.grantedAt
-                && left.attempts == right.attempts && left.format == right.format)
+                && left.attempts == right.attempts && left.format == right.format
+                && left.passedOver == right.passedOver)
     }
 
     public func hash(into hasher: inout Hasher) {

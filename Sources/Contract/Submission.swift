@@ -66,7 +66,7 @@ public struct Claim: Hashable, Sendable {
     public let transactionID: TransactionID?
     /// The product that the client says it bought.
     public let productID: ProductID?
-    /// Lower-case UUID.
+    /// Lower-case UUID; never the nil UUID.
     public let appAccountToken: String?
     /// A hint only; Apple's answer decides.
     public let environment: Environment?
@@ -83,7 +83,11 @@ public struct Claim: Hashable, Sendable {
         self.submittedAt = submittedAt
     }
 
-    /// An account token, which is a UUID, in lower case; nil for any other text.
+    /// The UUID that clients set where they have no account.
+    private static let nilUUID = "00000000-0000-0000-0000-000000000000"
+
+    /// An account token, which is a UUID, in lower case. Nil for any other text, and for the nil UUID: neither names an
+    /// account.
     public static func accountToken(_ text: String) -> String? {
         guard text.utf8.count == 36 else { return nil }
         let hasForm = text.utf8.enumerated().allSatisfy { index, byte in
@@ -92,7 +96,7 @@ public struct Claim: Hashable, Sendable {
             default: Hexadecimal.value(of: byte) != nil
             }
         }
-        return hasForm ? text.lowercased() : nil
+        return hasForm && text != nilUUID ? text.lowercased() : nil
     }
 }
 

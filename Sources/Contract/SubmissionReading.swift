@@ -116,7 +116,8 @@ private struct SubmissionMembers {
         let order = try optional("orderId", MemberRules.orderID)
         let transaction = try optional("transactionId", MemberRules.transactionID)
         let environment = try optional("environment", Environment.init(rawValue:))
-        let token = try optional("appAccountToken", Claim.accountToken)
+        // What is no UUID names no account, as in Apple's word.
+        let token = lenient("appAccountToken", Claim.accountToken)
         let submittedAt = try optional("submittedAt") { Timestamp(rfc3339: $0) }
         let product = try optional("productId", MemberRules.productID)
         let claim = Claim(

@@ -98,6 +98,10 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case unknownAnswer = "unknown_answer"
     /// It waited, and meanwhile its app was taken out of the apps file.
     case appNotConfigured = "app_not_configured"
+    /// Apple attests a product that the apps file does not list.
+    case productNotConfigured = "product_not_configured"
+    /// Apple attests an account token, and the submission claims none.
+    case accountTokenMissing = "account_token_missing"
     /// Apple's answer lacks what a grant needs, such as a bundle id or a transaction id.
     case incompleteAnswer = "incomplete_answer"
     /// Bought by the Advanced Commerce API: the bought SKUs are in no catalogue of ours.
@@ -125,6 +129,10 @@ extension HoldCause {
         case .partialRefund:
             "Apple refunded a part of the purchase: decide what the player gets, and give it by other means"
         case .appNotConfigured: "the app is missing from the apps file: put it back"
+        case .productNotConfigured:
+            "list the product under products in the apps file and send SIGHUP, or say unlistedProducts: fail"
+        case .accountTokenMissing:
+            "let the backend forward appAccountToken, or say accountToken: ignore in the apps file and send SIGHUP"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .endsWorkers: "its check ends workers: report it, and use grantor submissions retry with a mended version"
         }

@@ -65,11 +65,16 @@ public struct Repeat: Hashable, Sendable {
     public let grant: GrantReference
     public let origin: Origin
     public let answeredAt: Timestamp
+    /// What was left out beside what its user had already.
+    public let passedOver: PassedOver?
 
-    public init(claimant: Claimant, grant: GrantReference, origin: Origin, answeredAt: Timestamp) {
+    public init(
+        claimant: Claimant, grant: GrantReference, origin: Origin, answeredAt: Timestamp, passedOver: PassedOver? = nil
+    ) {
         self.claimant = claimant
         self.grant = grant
         self.origin = origin
         self.answeredAt = answeredAt
+        self.passedOver = passedOver
     }
 }

@@ -232,7 +232,9 @@ extension BatchPlanner {
                 tell: told.map { .grant($0, repeatOf: nil) })
             return
         }
-        guard !(decision.doubtsNothingNew && claim.namesUnknownOrder) else {
+        // Answered by a former grant, a paid purchase that a late catalogue lacks would be lost.
+        let lacksProduct = decision.content.passedOver?.unlistedProducts != nil && !claim.isAnswered(entry.answer)
+        guard !lacksProduct, !(decision.doubtsNothingNew && claim.namesUnknownOrder) else {
             entry.state = .ended(.nothingNew)
             return
         }
@@ -255,7 +257,8 @@ extension BatchPlanner {
                     answer: .repeated(
                         Repeat(
                             claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
-                            answeredAt: entry.decision.decidedAt)), replaces: false))
+                            answeredAt: entry.decision.decidedAt, passedOver: entry.decision.content.passedOver)),
+                    replaces: false))
         }
         let isTold = entry.decision.repeats == .publish && !stored.owesCall
         entry.state = .concluded(.repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])

@@ -183,6 +183,16 @@ struct JudgedClaim {
         return !heldOrders.contains(order)
     }
 
+    /// Whether it is about what was granted before: to the same order, or under the same submission id. Or it was
+    /// answered so.
+    func isAnswered(_ answer: Answer?) -> Bool {
+        if case .repeated(let before) = answer, before.claimant.userID == claimant.userID { return true }
+        return repeats.contains { held in
+            held.grant.submissionID == claimant.submissionID
+                || (claimant.orderID != nil && held.grant.orderID == claimant.orderID)
+        }
+    }
+
     /// The one grant that answers a repeat: the one that answered it before, else the newest.
     func answering(_ answer: Answer?) -> StoredGrant? {
         if case .repeated(let before) = answer,

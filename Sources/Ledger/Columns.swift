@@ -32,6 +32,35 @@ extension AttemptHistory {
     }
 }
 
+extension PassedOver {
+    /// The form of a column: a line with each reason and its number, then a line for each named purchase with its
+    /// reason, transaction and product.
+    public var text: String {
+        let counted = Reason.allCases.compactMap { reason in counts[reason].map { "\(reason.rawValue) \($0)" } }
+        let named = named.map { entry in
+            let product = String(entry.productID.rawValue.map { $0.isNewline ? " " : $0 })
+            return "\(entry.reason.rawValue) \(entry.transactionID) \(product)"
+        }
+        return (counted + named).joined(separator: "\n")
+    }
+
+    /// What a column tells of. Lines of another form, and reasons of a later version, are left out: they are for people.
+    public convenience init(text: String) {
+        var named: [Entry] = []
+        var counts: [Reason: Int] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count > 1, let reason = Reason(rawValue: parts[0]) else { continue }
+            if parts.count == 2 {
+                counts[reason] = Int(parts[1])
+            } else {
+                named.append(Entry(TransactionID(parts[1]), ProductID(parts[2]), reason))
+            }
+        }
+        self.init(named: named, counts: counts)
+    }
+}
+
 extension GrantKey {
     /// The form of a column: nil for the key that is the transaction's own, the bare id for another transaction's, else
     /// the name.

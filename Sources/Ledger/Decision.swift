@@ -25,6 +25,12 @@ public struct Decision: Hashable, Sendable {
         case fail(Rejection)
         /// Keep it in `retries`, or keep it there.
         case retry(RetryEntry)
+
+        /// What a grant leaves out.
+        public var passedOver: PassedOver? {
+            guard case .grant(let purchases, _) = self else { return nil }
+            return purchases.passedOver
+        }
     }
 
     public let subject: Subject
@@ -81,7 +87,8 @@ public enum DecisionResult: Hashable, Sendable {
     /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
     /// owner of the partition or the row decides.
     case notOwned
-    /// See ``Decision/doubtsNothingNew``: nothing was written.
+    /// Nothing in a grant is new, and that may not be all: see ``Decision/doubtsNothingNew``, or the decision passes over
+    /// a product that the apps file lacks. Nothing was written.
     case nothingNew
     /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was
     /// written. Write it again in a later batch.

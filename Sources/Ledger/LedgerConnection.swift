@@ -95,12 +95,25 @@ public struct LedgerMeasure: Hashable, Sendable {
 
     /// Held rows of one app that wait for the same.
     public struct Held: Hashable, Sendable {
+        /// So many details are told.
+        public static let maxDetails = 4
+
         public let group: HeldGroup
         public let rows: Int
+        /// Their details, those of most rows first.
+        public let details: [String]
 
-        public init(_ bundleID: BundleID, _ cause: HoldCause, rows: Int) {
+        /// - Parameter details: Each with the number of its rows.
+        public init(_ bundleID: BundleID, _ cause: HoldCause, details: [String: Int]) {
+            let ordered = details.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            self.init(
+                bundleID, cause, rows: details.values.reduce(0, +), ordered.prefix(Self.maxDetails).map(\.key))
+        }
+
+        public init(_ bundleID: BundleID, _ cause: HoldCause, rows: Int, _ details: [String]) {
             group = HeldGroup(bundleID: bundleID, cause: cause)
             self.rows = rows
+            self.details = details
         }
     }
 

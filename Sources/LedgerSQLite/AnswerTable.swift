@@ -30,8 +30,9 @@ struct AnswerTable {
             """
             INSERT INTO answers (
                 app, submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, answered_at,
-                environment, transaction_id, product_id, reason, detail, digest, attempts, format)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                environment, transaction_id, product_id, reason, detail, digest, attempts, format,
+                passed_over)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """
         ).run {
             $0.claimant(claimant)
@@ -48,11 +49,13 @@ struct AnswerTable {
                 $0.blob(failure.digest.bytes)
                 $0.integer(failure.attempts)
                 $0.integer(failure.format.rawValue)
+                $0.null()
             case .repeated(let repeated):
                 $0.time(repeated.answeredAt)
                 $0.integer(repeated.grant.environment.column)
                 $0.text(repeated.grant.transactionID)
                 for _ in 0..<6 { $0.null() }
+                $0.text(repeated.passedOver?.text)
             }
         }
     }
@@ -78,7 +81,7 @@ struct AnswerTable {
     private static let selection = """
         SELECT answers.sequence, app, submission_id, user_id, order_id, traceparent, partitions.topic,
             partitions.partition, origin_offset, answered_at, environment, transaction_id, product_id, reason, detail,
-            digest, attempts, format
+            digest, attempts, format, passed_over
         FROM answers JOIN partitions ON partitions.number = answers.origin_partition
         """
 
@@ -95,7 +98,8 @@ struct AnswerTable {
                     claimant: claimant,
                     grant: GrantReference(
                         environment: try Environment(column: environment), transactionID: row.identifier(11)),
-                    origin: origin, answeredAt: row.time(9)))
+                    origin: origin, answeredAt: row.time(9),
+                    passedOver: row.optionalText(18).map { PassedOver(text: $0) }))
         }
         guard let digest = ClaimDigest(bytes: row.blob(15)), let format = EventFormat(rawValue: row.int(17)) else {
             throw .contradiction("a failure has no digest, or a format that this version does not know")

@@ -11,14 +11,14 @@ struct GrantTable {
         environment, transaction_id, grant_key, original_transaction_id, web_order_line_item_id, product, quantity,
         purchased_at, expires_at, ownership, price, currency, storefront, offer, offer_discount, verified_by,
         submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, received_at, granted_at,
-        attempts, format
+        attempts, format, passed_over
         """
 
     /// A grant, unless its transaction or its key is taken. `OR IGNORE` would let refused values pass, too. One row
     /// each: to a statement that may add several, SQLite first copies every page that it changes.
     private static let insertion = """
         INSERT INTO grants (\(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING
         """
 
@@ -97,6 +97,7 @@ struct GrantTable {
         row.time(grant.grantedAt)
         row.integer(grant.attempts)
         row.integer(grant.format.rawValue)
+        row.text(grant.passedOver?.text)
     }
 
     private static let verifiers = ["signedTransaction", "verifyReceipt", "serverAPI", "local"]
@@ -121,7 +122,8 @@ struct GrantTable {
             products.product_id, products.type, products.items,
             EXISTS (
                 SELECT 1 FROM outbox WHERE step = 'call' AND key = 'granted:'
-                || iif(grants.environment = 0, 'production:', 'sandbox:') || grants.transaction_id)
+                || iif(grants.environment = 0, 'production:', 'sandbox:') || grants.transaction_id),
+            grants.passed_over
         FROM grants JOIN products ON products.number = grants.product
         JOIN partitions ON partitions.number = grants.origin_partition
         """
@@ -198,7 +200,7 @@ struct GrantTable {
             payment: payment == Payment(price: nil, currency: nil, storefront: nil) ? nil : payment, offer: offer,
             verifiedBy: Int(verifier).flatMap { verifiers.indices.contains($0) ? verifiers[$0] : nil } ?? verifier,
             claimant: row.claimant(16), origin: row.origin(21), receivedAt: row.time(24), grantedAt: row.time(25),
-            attempts: row.int(26), format: format)
+            attempts: row.int(26), format: format, passedOver: row.optionalText(32).map { PassedOver(text: $0) })
     }
 }
 

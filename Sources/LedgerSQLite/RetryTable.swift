@@ -77,12 +77,20 @@ struct RetryTable {
         try database.statement("SELECT 1 FROM retries WHERE digest = ? AND lease = ?").hasRow { $0.lease(lease) }
     }
 
-    /// Leases the due rows of one request: signed ones first, in the order in which they are due.
+    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none goes
+    /// first. They are taken before they are due as well, and the signed ones would come again before the others' turn.
     /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
     func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(StoreError) -> [DueRetry] {
-        let signed = try take(request, isSigned: true, most: request.limit, bytes: &bytes, now: now)
-        return try signed + take(request, isSigned: false, most: request.limit - signed.count, bytes: &bytes, now: now)
+        guard request.endpoint != nil else {
+            return try take(request, Self.isHeld, most: request.limit, bytes: &bytes, now: now)
+        }
+        let signed = try take(request, Self.waits(isSigned: true), most: request.limit, bytes: &bytes, now: now)
+        let most = request.limit - signed.count
+        return try signed + take(request, Self.waits(isSigned: false), most: most, bytes: &bytes, now: now)
     }
+
+    private static let isHeld = "endpoint IS NULL"
+    private static func waits(isSigned: Bool) -> String { "endpoint = ?1 AND signed = \(isSigned ? 1 : 0)" }
 
     /// Leases the row that is suspect with its next taking and due for longest; nil if there is none. One that is held
     /// has no lease that could end.
@@ -100,7 +108,7 @@ struct RetryTable {
     private static let isKnown = "evidence_kind IN (\(Evidence.kinds.map { "'\($0)'" }.joined(separator: ", ")))"
 
     private func take(
-        _ request: DueRequest, isSigned: Bool, most: Int, bytes: inout Int, now: Timestamp
+        _ request: DueRequest, _ kind: String, most: Int, bytes: inout Int, now: Timestamp
     ) throws(StoreError) -> [DueRetry] {
         guard most > 0, bytes > 0 else { return [] }
         let endpoint = request.endpoint?.text
@@ -109,7 +117,7 @@ struct RetryTable {
         var left = bytes
         let rows = try database.statement(
             """
-            \(Self.selection) WHERE endpoint IS ?1 AND signed = ?4 AND \(condition) AND \(Self.isKnown)
+            \(Self.selection) WHERE \(kind) AND \(condition) AND \(Self.isKnown)
                 AND NOT \(Self.isSuspectNext)
             ORDER BY due_at, retries.sequence LIMIT ?3
             """
@@ -117,7 +125,6 @@ struct RetryTable {
             $0.text(endpoint)
             $0.time(now)
             $0.integer(most)
-            $0.integer(isSigned ? 1 : 0)
         } until: { (row: RetryRow?) in
             left -= row?.submission.retainedBytes ?? 0
             return left <= 0
@@ -228,13 +235,26 @@ struct RetryTable {
     }
 
     func held() throws(StoreError) -> [LedgerMeasure.Held] {
-        let sql = """
-            SELECT app, cause, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause ORDER BY app, cause
-            """
-        return try database.statement(sql).rows({ _ in }) {
-            LedgerMeasure.Held($0.identifier(0), HoldCause(rawValue: $0.text(1)) ?? .unknownAnswer, rows: $0.int(2))
+        let rows: [(app: BundleID, cause: String, detail: String, rows: Int)] =
+            try database.statement(Self.heldByDetail).rows({ _ in }) {
+                ($0.identifier(0), $0.text(1), $0.text(2), $0.int(3))
+            }
+        var held: [LedgerMeasure.Held] = []
+        var details: [String: Int] = [:]
+        for (index, row) in rows.enumerated() {
+            details[row.detail] = row.rows
+            if index + 1 < rows.count, rows[index + 1].app == row.app, rows[index + 1].cause == row.cause { continue }
+            held.append(
+                LedgerMeasure.Held(row.app, HoldCause(rawValue: row.cause) ?? .unknownAnswer, details: details))
+            details = [:]
         }
+        return held
     }
+
+    static let heldByDetail = """
+        SELECT app, cause, detail, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail
+        ORDER BY app, cause, detail
+        """
 
     private static let selection = """
         SELECT digest, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,

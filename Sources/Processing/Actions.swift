@@ -128,8 +128,8 @@ public enum Alert: Hashable, Sendable {
     case breakerClosed(Endpoint, after: Duration, waited: Int)
     /// Rows that were in `retries` when the worker started.
     case waitingAtStart(Int)
-    /// Submissions are held; told again and again while it lasts.
-    case held(HeldGroup, rows: Int)
+    /// Submissions are held; told again and again while it lasts, with the details of most of them.
+    case held(HeldGroup, rows: Int, details: [String])
     /// Half of the bytes that may wait in `retries` do.
     case retriesHalfFull(bytes: Int64, limit: Int64)
     /// So many bytes wait in `retries` that nothing is read any more.

@@ -78,10 +78,7 @@ struct RetryPolicy: Sendable {
             return .wait(
                 entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state))
         case .hold(let cause, let detail):
-            count(cause.rawValue, detail, &state, wall)
-            stopClock(&state, wall: wall)
-            let delay = heldBackoff.delay(afterFailures: state.attempts, using: &generator)
-            return .wait(entry(.held(cause), detail, after: delay, state))
+            return .wait(held(cause, &state, detail: detail, wall: wall, using: &generator))
         case .retry(let cause, let notBefore):
             stopClock(&state, wall: wall)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
@@ -123,14 +120,15 @@ struct RetryPolicy: Sendable {
         return entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state)
     }
 
-    /// The row of a decision that the ledger refuses for its data.
-    static func refused(
-        _ state: inout AttemptState, detail: String, wall: Timestamp, using generator: inout SplitMix64
+    /// The row of a submission that waits for a person.
+    static func held(
+        _ cause: HoldCause, _ state: inout AttemptState, detail: String, wall: Timestamp,
+        using generator: inout SplitMix64
     ) -> RetryEntry {
-        count(HoldCause.decisionRefused.rawValue, detail, &state, wall)
+        count(cause.rawValue, detail, &state, wall)
         stopClock(&state, wall: wall)
         let delay = heldBackoff.delay(afterFailures: state.attempts, using: &generator)
-        return entry(.held(.decisionRefused), detail, after: delay, state)
+        return entry(.held(cause), detail, after: delay, state)
     }
 
     /// The row of a submission whose check has ended worker after worker. It is due when a person says so.

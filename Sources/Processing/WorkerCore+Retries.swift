@@ -197,7 +197,7 @@ extension WorkerCore {
         heldToldAt = heldToldAt.filter { groups.contains($0.key) }
         for held in measure.held where isDue(heldToldAt[held.group]) {
             heldToldAt[held.group] = now
-            actions.alerts.append(.held(held.group, rows: held.rows))
+            actions.alerts.append(.held(held.group, rows: held.rows, details: held.details))
         }
         for waiting in measure.waiting {
             guard let endpoint = waiting.endpoint, case let place = gates.place(of: .apple(endpoint)),

@@ -128,8 +128,9 @@ extension WorkerCore {
         }
     }
 
-    /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. That is a doubt at
-    /// first. After the doubt's limit the former grant answers the claim.
+    /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. If the apps file
+    /// lacks a product that Apple attests, the claim may be about that one, and a person must say. Otherwise it is a doubt
+    /// at first. After the doubt's limit the former grant answers the claim.
     private mutating func nothingNew(_ token: SubmissionToken, into actions: inout Actions) {
         flights[token].decidedAt = nil
         guard !flights[token].isOrphan else { return leave(token) }
@@ -138,6 +139,11 @@ extension WorkerCore {
             let entry = RetryPolicy.notAsked(
                 &flights[token].attempts, endpoint: question.endpoint,
                 awayFor: gates[flights[token].gate].awayFor(at: now), wall: wall, using: &generator)
+            return waitInRetries(token, entry, into: &actions)
+        }
+        if let unlisted = flights[token].content?.passedOver?.unlistedProducts {
+            let entry = RetryPolicy.held(
+                .productNotConfigured, &flights[token].attempts, detail: unlisted, wall: wall, using: &generator)
             return waitInRetries(token, entry, into: &actions)
         }
         guard let endpoint = flights[token].question?.endpoint,
@@ -189,8 +195,8 @@ extension WorkerCore {
         guard !flights[token].isOrphan, let origin else { return leave(token) }
         actions.alerts.append(.decisionRefused(origin, detail: detail))
         if !wasHeld, flights[token].submission != nil {
-            let entry = RetryPolicy.refused(
-                &flights[token].attempts, detail: detail, wall: wall, using: &generator)
+            let entry = RetryPolicy.held(
+                .decisionRefused, &flights[token].attempts, detail: detail, wall: wall, using: &generator)
             return waitInRetries(token, entry, into: &actions)
         }
         guard flights[token].isRecord else { return leave(token) }

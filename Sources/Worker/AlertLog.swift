@@ -32,12 +32,12 @@ struct AlertLog: Sendable {
                 ["endpoint": "\(endpoint)", "away_for": Self.seconds(after), "waited": "\(waited)"])
         case .waitingAtStart(let rows):
             logger.info("Submissions wait in the ledger from before the start", metadata: ["waiting": "\(rows)"])
-        case .held(let group, let rows):
+        case .held(let group, let rows, let details):
             say(
                 "held", .error, "Submissions of an app are held until a person acts",
                 [
                     "app": "\(group.bundleID)", "cause": group.cause.rawValue, "held": "\(rows)",
-                    "remedy": group.cause.remedy,
+                    "detail": details.joined(separator: " "), "remedy": group.cause.remedy,
                 ])
         case .retriesHalfFull(let bytes, let limit):
             say(

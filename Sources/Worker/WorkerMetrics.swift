@@ -14,6 +14,9 @@ struct WorkerMetrics: Sendable {
         labels: ["outcome"])
     static let created = CounterDeclaration(
         "grantor_grants_created_total", help: "Purchases granted for the first time.")
+    static let passedOver = CounterDeclaration(
+        "grantor_purchases_passed_over_total",
+        help: "Claimed purchases that were left out beside granted ones, by reason.", labels: ["reason"])
     static let failures = CounterDeclaration(
         "grantor_submissions_failed_total", help: "Submissions that failed, by reason.", labels: ["reason"])
     static let waits = CounterDeclaration(
@@ -115,6 +118,8 @@ struct WorkerMetrics: Sendable {
         batchSize = registry.recorder(Self.batchSize)
         written = registry.timer(Self.written)
         inFlight = registry.gauge(Self.inFlight)
+        // An alert on a rise sees the first one only if the series was there before.
+        for reason in PassedOver.Reason.allCases { registry.counter(Self.passedOver, reason.rawValue).increment(by: 0) }
         let endpoints = Endpoint.Service.allCases.flatMap { service in
             Environment.allCases.map { Endpoint(service, $0) }
         }
@@ -175,7 +180,11 @@ struct WorkerMetrics: Sendable {
             guard case .written(let outcome, _) = result else { continue }
             counts[outcome.word, default: 0] += 1
             switch outcome {
-            case .granted(let number): if number > 0 { created.increment(by: number) }
+            case .granted(let number):
+                if number > 0 { created.increment(by: number) }
+                for (reason, count) in decision.content.passedOver?.counts ?? [:] {
+                    registry.counter(Self.passedOver, reason.rawValue).increment(by: count)
+                }
             case .failed(let reason): registry.counter(Self.failures, reason).increment()
             case .retrying(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
             case .held(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()

@@ -99,7 +99,7 @@ struct AttackTests {
         let owner = Fixture.submission(token: "7e3fb204-2bb7-4d2d-9b64-0c5b6b8bb4a1")
         #expect(try run([owned], submission: thief).verdict?.reason == .accountTokenMismatch)
         #expect(try run([owned], submission: owner).verdict?.granted == ["1"])
-        #expect(try run([owned]).verdict?.reason == .accountTokenMissing, "who leaves it out is not let through")
+        #expect(try run([owned]).verdict?.hold == .accountTokenMissing, "who leaves it out is not let through")
     }
 
     @Test("a subscription's past is not granted again, its current period is, however late we are")
@@ -113,7 +113,12 @@ struct AttackTests {
     @Test("quantities that StoreKit does not sell", arguments: ["0", "-5", "11", "4294967297", "1e30"])
     func quantities(quantity: String) throws {
         let body = Answer.authentic(inApp: [Answer.record("1", ["quantity": quantity])])
-        #expect(try run([body]).verdict?.reason == .quantityOutOfRange)
+        let verdict = try run([body]).verdict
+        if quantity == "0" || quantity == "-5" {
+            #expect(verdict?.reason == .quantityOutOfRange)
+        } else {
+            #expect(verdict?.hold == .unknownAnswer, "Apple attests it, so a person must look")
+        }
     }
 
     @Test("ids that are paths, and enumerations this version does not know, neither grant nor fail")

@@ -111,6 +111,14 @@ struct LocalCheckerTests {
         #expect(try check(transaction(["bundleId": "\"com.example.x\""])).verdict?.reason == .bundleMismatch)
         #expect(try check(transaction(["bundleId": nil])).verdict?.hold == .incompleteAnswer)
         #expect(try check(transaction(), transactionID: "7").verdict?.reason == .transactionNotFound)
+        let restored = ["originalTransactionId": "\"7\"", "type": "\"Non-Consumable\"", "productId": "\"level\""]
+        #expect(try check(transaction(restored), transactionID: "7").verdict?.granted == [TransactionID(id)])
+        #expect(try check(transaction(restored), transactionID: "8").verdict?.reason == .transactionNotFound)
+        let renewed = [
+            "originalTransactionId": "\"7\"", "type": "\"Auto-Renewable Subscription\"", "productId": "\"vip\"",
+            "expiresDate": SignedToken.moment(86_400),
+        ]
+        #expect(try check(transaction(renewed), transactionID: "7").verdict?.reason == .transactionNotFound)
         #expect(try check(transaction(), transactionID: TransactionID(id)).verdict?.granted == [TransactionID(id)])
         #expect(try check(transaction(), productID: "level").verdict?.reason == .productMismatch)
         #expect(try check(transaction(["productId": nil])).verdict?.hold == .incompleteAnswer)
@@ -126,7 +134,7 @@ struct LocalCheckerTests {
     func signedTransactionToken() throws {
         let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         let bound = try transaction(["appAccountToken": "\"\(token)\""])
-        #expect(try check(bound).verdict?.reason == .accountTokenMissing)
+        #expect(try check(bound).verdict?.hold == .accountTokenMissing)
         #expect(
             try check(bound, token: "00000000-0000-4000-8000-000000000000").verdict?.reason == .accountTokenMismatch)
         #expect(try check(bound, token: token).verdict?.granted.count == 1)
@@ -252,6 +260,9 @@ struct LocalCheckerTests {
         let history = "production /inApps/v2/history/"
         #expect(try call("2", "gems") == "production /inApps/v1/transactions/2")
         #expect(try call("7") == history + "1?sort=ASCENDING")
+        let restored = try receipt(entry("21", product: "level", changing: [1705: ReceiptBuilder.utf8("20")]))
+        let original = try check(restored, receipts: .serverAPI, hasKey: true, transactionID: "20")
+        #expect(original.call == "production /inApps/v1/transactions/20")
         #expect(try call(nil, "level") == history + "2?sort=ASCENDING&productId=level")
         #expect(try call(nil, "pass") == history + "1?sort=ASCENDING")
         #expect(try call() == history + "1?sort=ASCENDING")
@@ -277,6 +288,13 @@ struct LocalCheckerTests {
         #expect(purchases.map(\.purchase.transactionID) == ["1001"])
         #expect(purchases.map(\.purchase.environment) == [environment])
         #expect(purchases.map(\.items) == [[Item(item: "gems", quantity: 300)]])
+    }
+
+    @Test("takes the id of an original for what was restored from it")
+    func original() throws {
+        let restored = try receipt(entry("21", product: "level", changing: [1705: ReceiptBuilder.utf8("20")]))
+        #expect(try check(restored, receipts: .local, transactionID: "20").verdict?.granted == ["21"])
+        #expect(try check(restored, transactionID: "20", bySignature: true).verdict?.granted == ["21"])
     }
 
     @Test("holds a signed receipt of nobody or of nowhere")

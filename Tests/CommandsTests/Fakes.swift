@@ -163,7 +163,9 @@ extension FixedLedger {
             grants: grants.map { GrantRow(sequence: 1, grant: $0) }, answer: answer, waiting: waiting, owed: owed)
     }
 
-    static func grant(_ transactionID: TransactionID = "1000001") -> Grant {
+    static func grant(
+        _ transactionID: TransactionID = "1000001", passingOver passedOver: PassedOver? = nil
+    ) -> Grant {
         Grant(
             key: GrantKey(environment: .production, name: "t:\(transactionID)"), transactionID: transactionID,
             originalTransactionID: transactionID, webOrderLineItemID: nil,
@@ -171,7 +173,7 @@ extension FixedLedger {
                 id: "com.example.game.gems100", type: .consumable, items: [Item(item: "gems", quantity: 100)]),
             quantity: 2, purchasedAt: time, expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
             verifiedBy: "signedTransaction", claimant: claimant("granted"), origin: origin, receivedAt: time,
-            grantedAt: time, attempts: 1, format: .current)
+            grantedAt: time, attempts: 1, format: .current, passedOver: passedOver)
     }
 
     static var failure: Failure {

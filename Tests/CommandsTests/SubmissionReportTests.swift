@@ -96,6 +96,27 @@ struct SubmissionReportTests {
         #expect(text.contains("  granted event  topic granted, next at 2023-11-14T22:13:20.000Z, after 4 attempts\n"))
     }
 
+    @Test("Purchases that were passed over are named with the reason, beside grants and beside repeats")
+    func passedOver() throws {
+        let entries = (1...10).map { PassedOver.Entry(TransactionID("\($0)"), "com.example.old", .subscriptionExpired) }
+        let passedOver = PassedOver(entries + [PassedOver.Entry("99", "com.example.new", .productNotConfigured)])
+        let repeated = Answer.repeated(
+            Repeat(
+                claimant: FixedLedger.claimant("s-1"), grant: FixedLedger.grant().reference,
+                origin: FixedLedger.origin, answeredAt: FixedLedger.time, passedOver: passedOver))
+        for report in [
+            try report(grants: [FixedLedger.grant(passingOver: passedOver)]), try report(answer: repeated),
+        ] {
+            let text = report.text()
+            #expect(text.contains("\nPassed over\n  product_not_configured  com.example.new, transaction 99\n"))
+            #expect(text.contains("  others                  3\n"))
+            let json = report.json.text
+            #expect(json.contains("\"product_not_configured\" : 1") && json.contains("\"subscription_expired\" : 10"))
+            #expect(json.contains("\"transactionId\" : \"99\""))
+        }
+        #expect(!(try report(grants: [FixedLedger.grant()]).text().contains("Passed over")))
+    }
+
     @Test("No text of a client steers the terminal")
     func control() throws {
         let report = try report(waiting: [FixedLedger.waiting], id: "s\u{1B}[2J\n")

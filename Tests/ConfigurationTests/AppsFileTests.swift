@@ -113,6 +113,22 @@ struct ConfiguredAppsTests {
         )
     }
 
+    @Test("Products that are not listed are held, unless the list is said to be whole")
+    func unlistedProducts() throws {
+        let list = "products: [{id: p, type: consumable, items: [{item: gems, quantity: 1}]}]"
+        func app(_ more: String) throws -> App? {
+            try load("apps: [{bundleId: a, sandbox: {policy: reject}, \(list)\(more)}]")["a"]?.app
+        }
+        #expect(try app("")?.unlistedProducts == .hold)
+        #expect(try app(", unlistedProducts: hold")?.unlistedProducts == .hold)
+        #expect(try app(", unlistedProducts: fail")?.unlistedProducts == .fail)
+        for word in ["hold", "fail"] {
+            #expect(
+                try refusal("apps: [{\(entry("unlistedProducts: \(word)"))}]")
+                    == "apps.yaml:1: apps[0].unlistedProducts must be left out where products is any")
+        }
+    }
+
     @Test("An inventory service, which this version does not call, is refused")
     func inventory() throws {
         #expect(

@@ -78,7 +78,6 @@ struct SubmissionReaderTests {
             (#","transactionId":"../../x""#, "transactionId has a form that is not allowed."),
             (#","transactionId":"123456789012345678901""#, "transactionId has a form that is not allowed."),
             (#","transactionId":1000"#, "transactionId is not a string."),
-            (#","appAccountToken":"not-a-uuid""#, "appAccountToken has a form that is not allowed."),
             (#","environment":"Production""#, "environment has a form that is not allowed."),
             (#","environment":"xcode""#, "environment has a form that is not allowed."),
             (#","submittedAt":"yesterday""#, "submittedAt has a form that is not allowed."),
@@ -93,6 +92,19 @@ struct SubmissionReaderTests {
         }
         #expect(malformed.claimant.submissionID == "s-1" && malformed.claimant.userID == "u-1")
         #expect(malformed.rejection == Rejection(.malformedSubmission, detail))
+    }
+
+    @Test(
+        "takes what names no account for no account token",
+        arguments: [
+            #""not-a-uuid""#, #""""#, #""00000000-0000-0000-0000-000000000000""#, "null", "5", "{}",
+            #""7E3FB20B4CDB47CC936D99D65F608138""#,
+        ])
+    func noToken(json: String) {
+        guard case .submission(let read) = read(message(#","appAccountToken":\#(json)"#)) else {
+            return #expect(Bool(false), "\(json)")
+        }
+        #expect(read.claim.appAccountToken == nil)
     }
 
     @Test("answers as malformed what lacks an app or evidence")

@@ -83,6 +83,49 @@ extension LedgerConformance {
         },
     ]
 
+    static let unlistedRules: [ConformanceRule] = [
+        ConformanceRule("Old purchases do not answer for one that the apps file lacks") { subject in
+            try subject.own()
+            try subject.write(
+                Samples.grant(Samples.submission("s1", order: "o1"), Samples.purchase("1")),
+                Samples.grant(Samples.submission("t1", user: "other", offset: 8), Samples.purchase("2")))
+            func write(
+                _ id: SubmissionID, order: OrderID? = nil, _ transaction: TransactionID = "1", offset: Int64 = 9,
+                reason: PassedOver.Reason = .productNotConfigured
+            ) throws -> DecisionResult {
+                let purchase = Samples.purchase(transaction, passingOver: reason)
+                return try subject.write(
+                    Samples.grant(Samples.submission(id, order: order, offset: offset), purchase))[0]
+            }
+            try expect(try write("s2"), .nothingNew, "no order")
+            try expect(try write("s2", order: "o2"), .nothingNew, "another order")
+            try expect(try write("s2", "2"), .nothingNew, "another user's")
+            try expect(try subject.ledger.submissions(SubmissionQuery(state: .failed)).count, 0, "failures")
+            try expect(try write("s3", order: "o1").outcome, .repeated, "the grant's order")
+            try expect(try write("s1", order: "o1", offset: 7).outcome, .redelivery, "the same record")
+            try expect(try write("s1", offset: 10).outcome, .repeated, "the same submission")
+            try expect(try write("s4", reason: .transactionRevoked).outcome, .repeated, "another reason")
+            try expect(try write("s4").outcome, .repeated, "answered so before")
+            try expect(try write("s5", "3").outcome, .granted(created: 1), "with something new")
+        },
+        ConformanceRule("What was passed over stands beside the grant and the answer, and in no event") { subject in
+            try subject.own()
+            let purchase = Samples.purchase("1", passingOver: .subscriptionExpired)
+            let granted = try subject.write(Samples.grant(Samples.submission("s1"), purchase))[0]
+            try expect(try subject.grantRows().map(\.passedOver), [purchase.passedOver], "the grant's")
+            let bare = Grant(
+                of: Samples.purchase("1"), to: Samples.submission("s1"), by: .verifyReceipt, attempts: 1,
+                grantedAt: Samples.noon)
+            try expect(granted.events, [GrantedEvent.event(of: bare)], "event")
+            try subject.write(Samples.grant(Samples.submission("s2", offset: 8), purchase))
+            let key = SubmissionKey(bundleID: Samples.app, submissionID: "s2")
+            guard case .repeated(let repeated)? = try subject.ledger.submission(key).answer else {
+                throw Violation(description: "no answer row")
+            }
+            try expect(repeated.passedOver, purchase.passedOver, "the answer's")
+        },
+    ]
+
     static let failureRules: [ConformanceRule] = [
         ConformanceRule("A failure is told from its row, and again by the same bytes") { subject in
             try subject.own()

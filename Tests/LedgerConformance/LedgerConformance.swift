@@ -35,8 +35,8 @@ public struct Violation: Error, CustomStringConvertible {
 
 public enum LedgerConformance {
     public static let rules =
-        grantRules + repeatRules + severalRules + failureRules + callRules + retryRules + leaseRules + outboxRules
-        + partitionRules + knownRules + readerRules
+        grantRules + repeatRules + severalRules + unlistedRules + failureRules + callRules + retryRules + leaseRules
+        + outboxRules + partitionRules + knownRules + readerRules
 }
 
 func expect<Value: Equatable>(

@@ -150,6 +150,15 @@ public struct RandomPlay {
     }
 
     private mutating func purchase() -> GrantablePurchase {
+        var granted = bare()
+        if chance(20) {
+            let reason = pick([PassedOver.Reason.productNotConfigured, .transactionRevoked])
+            granted.passedOver = PassedOver([PassedOver.Entry("99", "com.example.new", reason)])
+        }
+        return granted
+    }
+
+    private mutating func bare() -> GrantablePurchase {
         let id = Int.random(in: 1...9, using: &random)
         return Samples.purchase(
             TransactionID("\(id)"),

@@ -97,8 +97,41 @@ extension LedgerConformance {
             let result = try subject.write(Samples.decision(Samples.submission("s1"), .retry(entry)))[0]
             try expect(result.outcome, .held(.credentialsMissing), "outcome")
             try expect(
-                try subject.ledger.measure().held, [.init(Samples.app, .credentialsMissing, rows: 1)], "measured")
+                try subject.ledger.measure().held, [.init(Samples.app, .credentialsMissing, details: ["No key.": 1])],
+                "measured")
             try expect(try subject.takeOne(nil).cause, .held(.credentialsMissing), "cause")
+        },
+        ConformanceRule("Held rows are measured with the details of most of them") { subject in
+            try subject.own()
+            let details = ["e", "d", "c", "b", "b", "a", "e"]
+            for (number, detail) in details.enumerated() {
+                let entry = RetryEntry(cause: .held(.productNotConfigured), detail: detail, delay: 0)
+                let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
+                try subject.write(Samples.decision(submission, .retry(entry)))
+            }
+            let held = LedgerMeasure.Held(
+                Samples.app, .productNotConfigured, rows: details.count, ["b", "e", "a", "c"])
+            try expect(try subject.ledger.measure().held, [held], "measured")
+        },
+        ConformanceRule("Held rows are taken in turn, whoever signed them, also before they are due") { subject in
+            try subject.own()
+            for number in 0..<4 {
+                let entry = RetryEntry(
+                    cause: .held(.productNotConfigured), detail: "Not listed.", delay: Int64(number + 1) * 1_000,
+                    isSigned: number != 1)
+                let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
+                try subject.write(Samples.decision(submission, .retry(entry)))
+            }
+            let request = DueRequest(endpoint: nil, limit: 2, beforeDue: true)
+            var taken: [SubmissionID] = []
+            for _ in 0..<2 {
+                for row in try subject.ledger.takeDue([request], bytes: .max) {
+                    taken.append(row.submission.id)
+                    let entry = RetryEntry(cause: row.cause, detail: "Not listed.", delay: 300_000)
+                    try subject.write(Samples.decision(row.submission, .retry(entry), lease: row.lease))
+                }
+            }
+            try expect(taken, ["s0", "s1", "s2", "s3"], "each once")
         },
         ConformanceRule("What waits is measured, and given back") { subject in
             try subject.own()

@@ -43,6 +43,13 @@ public enum Samples {
         return granted
     }
 
+    /// A purchase beside which one was passed over.
+    static func purchase(_ transaction: TransactionID, passingOver reason: PassedOver.Reason) -> GrantablePurchase {
+        var granted = purchase(transaction)
+        granted.passedOver = PassedOver([PassedOver.Entry("99", "com.example.new", reason)])
+        return granted
+    }
+
     static func ownership(_ generation: Int64 = 1) -> PartitionOwnership {
         PartitionOwnership(partition: partition, generation: Generation(rawValue: generation))
     }

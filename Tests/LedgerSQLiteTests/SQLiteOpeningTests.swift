@@ -175,11 +175,12 @@ import Testing
             "\(GrantTable.selection) WHERE coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2",
             "\(GrantTable.selection) WHERE grants.submission_id = ? AND products.app = ?",
             "\(GrantTable.selection) WHERE \(OriginRange.condition)",
-            "SELECT 1 FROM retries WHERE endpoint IS ?1 AND signed = ?2 AND due_at <= ?3 ORDER BY due_at, sequence",
+            "SELECT 1 FROM retries WHERE endpoint = ?1 AND signed = ?2 AND due_at <= ?3 ORDER BY due_at, sequence",
             "SELECT 1 FROM outbox WHERE target = ? AND due_at <= ? ORDER BY due_at",
             "SELECT max(origin_offset) FROM grants WHERE origin_partition = ?",
             "SELECT app, count(*), sum(bytes) FROM retries GROUP BY app ORDER BY app",
-            "SELECT app, cause, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause ORDER BY app, cause",
+            "SELECT 1 FROM retries WHERE endpoint IS NULL AND due_at <= ?2 ORDER BY due_at, sequence",
+            RetryTable.heldByDetail,
         ]
         for query in queries {
             let plan = try database.statement("EXPLAIN QUERY PLAN \(query)").rows({ _ in }) { $0.text(3) }

@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    @Test("What was passed over survives its column")
+    func passedOver() throws {
+        let entries = (0..<12).map { number in
+            PassedOver.Entry(
+                TransactionID("\(number)"), ProductID("product \(number % 3)"),
+                PassedOver.Reason.allCases[number % PassedOver.Reason.allCases.count])
+        }
+        let passedOver = try #require(PassedOver(entries))
+        #expect(PassedOver(text: passedOver.text) == passedOver)
+        let later = PassedOver(text: "of_a_later_version 3\nof_a_later_version 1 p\nsubscription_expired 2\nno\n")
+        #expect(later.counts == [.subscriptionExpired: 2] && later.named.isEmpty)
+    }
+
     @Test("A product's number is that of its content")
     func numbers() {
         func number(_ app: BundleID, _ id: ProductID, _ type: ProductType, _ quantity: Int) -> Int64 {

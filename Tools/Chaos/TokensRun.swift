@@ -3,6 +3,8 @@ import Contract
 import Glibc
 import Kafka
 import KafkaScanning
+import Ledger
+import LedgerSQLite
 import Scheduling
 
 /// Checks every cell of the table of account tokens in docs/configuration.md from outside the worker. Each kind of
@@ -42,8 +44,8 @@ struct TokensRun {
         /// Apple's word in the words of the table's first column.
         func says(_ attested: Token) -> String {
             switch self {
-            case .signedTransaction, .transactionID, .lookedUpReceipt: attested == .none ? "no token" : "a token"
-            case .subscriptionReceipt: attested == .none ? "cannot say" : "a token"
+            case .signedTransaction, .transactionID, .lookedUpReceipt: attested.isToken ? "a token" : "no token"
+            case .subscriptionReceipt: attested.isToken ? "a token" : "cannot say"
             case .receipt, .receiptWithKey, .localReceipt, .localReceiptWithKey: "cannot say"
             }
         }
@@ -51,11 +53,21 @@ struct TokensRun {
 
     private enum Token: String, CaseIterable {
         case none
+        /// Clients set it where they have no account.
+        case zeros = "00000000-0000-0000-0000-000000000000"
         case a = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         case b = "00000000-0000-4000-8000-000000000000"
 
         var text: String? { self == .none ? nil : rawValue }
-        var shown: String { self == .none ? "none" : self == .a ? "A" : "B" }
+        var isToken: Bool { self == .a || self == .b }
+        var shown: String {
+            switch self {
+            case .none: "none"
+            case .zeros: "0"
+            case .a: "A"
+            case .b: "B"
+            }
+        }
     }
 
     private static let policies = ["match", "required", "ignore"]
@@ -87,7 +99,7 @@ struct TokensRun {
         let cells = Self.cells
         for cell in cells { traffic.send(key: cell.name, value: try Self.submission(cell, world)) }
         try traffic.flush()
-        let answers = try answers(to: cells, world.scan)
+        let answers = try answers(to: cells, world)
         var report = Report()
         Self.show(cells, answers, table, &report)
         report.stop([worker])
@@ -98,7 +110,7 @@ struct TokensRun {
     private static var cells: [Cell] {
         var cells: [Cell] = []
         for way in Way.allCases {
-            for attested in [Token.none, .a] {
+            for attested in [Token.none, .zeros, .a] {
                 for policy in policies {
                     for claimed in Token.allCases {
                         let isSubscription = way == .subscriptionReceipt
@@ -152,8 +164,10 @@ struct TokensRun {
                 .utf8)
     }
 
-    /// `granted` or the reason of the failure, by submission, once each cell has one; `granted` names the transaction.
-    private func answers(to cells: [Cell], _ scan: KafkaScan) throws -> [String: String] {
+    /// `granted`, the reason of the failure or the cause of the hold, by submission, once each cell has one; `granted`
+    /// names the transaction.
+    private func answers(to cells: [Cell], _ world: World) throws -> [String: String] {
+        let scan = world.scan
         let until = Instant.now + Self.limit
         while true {
             var answers: [String: String] = [:]
@@ -166,6 +180,11 @@ struct TokensRun {
                 }
                 return true
             }
+            // The worker may not have made it yet.
+            let ledger = try? SQLiteLedger(SQLiteLedgerConfiguration(path: world.ledger))
+            for row in try ledger?.submissions(SubmissionQuery(state: .held, limit: cells.count)) ?? [] {
+                answers[row.claimant.submissionID.rawValue] = "held as \(row.cause ?? "nothing")"
+            }
             if cells.allSatisfy({ answers[$0.name] != nil }) || Instant.now > until { return answers }
             rest(milliseconds: 500)
         }
@@ -174,7 +193,7 @@ struct TokensRun {
     private static func show(
         _ cells: [Cell], _ answers: [String: String], _ table: DocumentedTable, _ report: inout Report
     ) {
-        say("G granted, M account_token_mismatch, - account_token_missing, ! something else than documented")
+        say("G granted, M account_token_mismatch, H held and - failed as account_token_missing, ! not as documented")
         let claims = Token.allCases.map { padded($0.shown, 5) }.joined()
         say(padded("", 37) + policies.map { padded($0, 17) }.joined())
         say(padded("evidence", 28) + padded("attests", 9) + policies.map { _ in padded(claims, 17) }.joined())
@@ -186,7 +205,7 @@ struct TokensRun {
             for (place, cell) in line.enumerated() {
                 let answer = answers[cell.name] ?? "no answer"
                 let word = table.outcome(
-                    of: cell.way.says(cell.attested), claimed: cell.claimed == .none ? "none" : relation(cell),
+                    of: cell.way.says(cell.attested), claimed: cell.claimed.isToken ? relation(cell) : "none",
                     policy: cell.policy, onceLookedUp: cell.way.hasKey ? attests(cell) : nil)
                 let documented = word == "granted" ? "granted \(cell.purchase.transactionID)" : word
                 let isLast = (place + 1) % Token.allCases.count == 0
@@ -200,12 +219,13 @@ struct TokensRun {
 
     private static func relation(_ cell: Cell) -> String { cell.claimed == cell.attested ? "the same" : "another" }
 
-    private static func attests(_ cell: Cell) -> String { cell.attested == .none ? "no token" : "a token" }
+    private static func attests(_ cell: Cell) -> String { cell.attested.isToken ? "a token" : "no token" }
 
     private static func mark(_ word: String?) -> String {
         switch word {
         case "granted": "G"
         case "account_token_mismatch": "M"
+        case "held as account_token_missing": "H"
         default: "-"
         }
     }

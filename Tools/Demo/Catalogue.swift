@@ -30,6 +30,7 @@ enum Catalogue {
               - bundleId: \(game)
                 sandbox: { policy: accept }
                 sharedSecretFiles: [\(secretFile)]
+                unlistedProducts: fail
                 serverAPI: \(serverAPI)
             \(products)
               - bundleId: \(puzzle)

@@ -79,12 +79,13 @@ extension ModelTables {
     }
 
     var held: [LedgerMeasure.Held] {
-        var groups: [HeldGroup: Int] = [:]
+        var groups: [HeldGroup: [String: Int]] = [:]
         for row in retries.rows {
             guard case .held(let cause) = row.entry.cause else { continue }
-            groups[HeldGroup(bundleID: row.submission.bundleID, cause: cause), default: 0] += 1
+            groups[HeldGroup(bundleID: row.submission.bundleID, cause: cause), default: [:]][
+                row.entry.detail, default: 0] += 1
         }
-        return groups.map { LedgerMeasure.Held($0.bundleID, $0.cause, rows: $1) }
+        return groups.map { LedgerMeasure.Held($0.bundleID, $0.cause, details: $1) }
             .sorted {
                 ($0.group.bundleID, $0.group.cause.rawValue) < ($1.group.bundleID, $1.group.cause.rawValue)
             }

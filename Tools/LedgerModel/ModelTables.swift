@@ -64,12 +64,12 @@ public final class ModelTables {
         lastSequence = other.lastSequence
     }
 
-    /// Some rows of `retries`: those that Apple has signed first, and of these the longest due.
+    /// Some rows of `retries`: those that Apple has signed first, unless they are held, and of these the longest due.
     func due(_ isWanted: (ModelRetries.Row) -> Bool) -> [RetryKey] {
         let found = retries.rows.indices.filter { isWanted(retries.rows[$0]) }
         func place(_ index: Int) -> (Int, Int64, Int64) {
             let row = retries.rows[index]
-            return (row.entry.isSigned ? 0 : 1, row.dueAt, row.sequence)
+            return (row.entry.isSigned || row.entry.cause.endpoint == nil ? 0 : 1, row.dueAt, row.sequence)
         }
         return found.sorted { place($0) < place($1) }.map { retries.rows[$0].key }
     }

@@ -69,13 +69,15 @@ struct LookupQuestion: AppleQuestion {
     /// Looks up the claim of a submission by its receipt. Apple must have authenticated or signed the receipt.
     /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id.
     ///
-    /// The question is for the claimed transaction if the receipt holds it. Otherwise it is for the history of the
-    /// receipt's customer, which also has later purchases. Any of the customer's ids leads there; an id of the claimed
+    /// The question is for the claimed transaction if the receipt names it, as a purchase's own id or as its original's.
+    /// Otherwise it is for the history of the receipt's customer, which also has later purchases. Any of the customer's ids leads there; an id of the claimed
     /// product is preferred.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim
-        if let claimed = claim.transactionID, entries.contains(where: { $0.transactionID == claimed }) {
+        if let claimed = claim.transactionID,
+            entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
+        {
             self.init(subject: subject, target: .transaction(claimed), in: environment)
             return
         }

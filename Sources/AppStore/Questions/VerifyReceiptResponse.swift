@@ -263,7 +263,7 @@ struct AttestedRecord: Sendable {
             webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known,
             revokedAt: cancellation.known, isUpgraded: isUpgraded, ownership: ownership,
-            appAccountToken: texts[.appAccountToken]?.lowercased(), offer: offer)
+            appAccountToken: texts[.appAccountToken].flatMap(Claim.accountToken), offer: offer)
     }
 
     /// An offer in another form counts as none, so that it cannot lose a purchase.

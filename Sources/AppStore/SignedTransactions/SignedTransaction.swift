@@ -55,7 +55,7 @@ extension Purchase {
             expiresAt: try payload.moment("expiresDate"), revokedAt: revokedAt,
             isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
             ownership: try payload.value("inAppOwnershipType") { AppleCodes.ownerships[$0] } ?? .purchased,
-            // A token that is no UUID binds nobody.
+            // A token that is no UUID, or the nil UUID, binds nobody.
             appAccountToken: payload.text("appAccountToken").flatMap(Claim.accountToken),
             type: try payload.value("type") { AppleCodes.productTypes[$0] }, payment: Self.payment(payload),
             offer: Self.offer(payload))

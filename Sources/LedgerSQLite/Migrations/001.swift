@@ -69,7 +69,9 @@ let migration001 = """
         received_at INTEGER NOT NULL,
         granted_at INTEGER NOT NULL,
         attempts INTEGER NOT NULL,
-        format INTEGER NOT NULL
+        format INTEGER NOT NULL,
+        -- What was left out beside it, for people.
+        passed_over TEXT
     ) STRICT;
     CREATE UNIQUE INDEX grants_transaction ON grants (transaction_id, environment);
     CREATE UNIQUE INDEX grants_key ON grants (coalesce(grant_key, transaction_id), environment);
@@ -91,6 +93,8 @@ let migration001 = """
         environment INTEGER,
         -- That grant's, or what the failure is about.
         transaction_id TEXT,
+        -- What was left out beside that grant, for people.
+        passed_over TEXT,
         -- The rest is a failure's.
         product_id TEXT,
         reason TEXT,
@@ -144,7 +148,8 @@ let migration001 = """
     ) STRICT;
     CREATE INDEX retries_due ON retries (endpoint, signed, due_at);
     CREATE INDEX retries_suspect ON retries (leased_until) WHERE takings >= 2;
-    CREATE INDEX retries_held ON retries (endpoint, app, cause) WHERE endpoint IS NULL;
+    CREATE INDEX retries_held ON retries (endpoint, app, cause, detail) WHERE endpoint IS NULL;
+    CREATE INDEX retries_held_due ON retries (endpoint, due_at) WHERE endpoint IS NULL;
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (submission_id);
     CREATE INDEX retries_user ON retries (user_id);

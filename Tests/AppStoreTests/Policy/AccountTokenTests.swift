@@ -3,96 +3,121 @@ import Testing
 
 @testable import AppStore
 
-/// Every cell of the table of account tokens: attested × claimed × policy × kind of evidence.
+/// Every cell of the table of account tokens: attested × claimed × policy × way of verification.
 @Suite("Account tokens")
 struct AccountTokenTests {
     enum Token: String, CaseIterable, Sendable {
-        case none
+        case none = ""
+        /// Clients set it where they have no account.
+        case zeros = "00000000-0000-0000-0000-000000000000"
+        case noUUID = "player-1"
         case own = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         case other = "00000000-0000-4000-8000-000000000000"
 
         var text: String? { self == .none ? nil : rawValue }
     }
 
-    enum Outcome: Sendable {
-        case passes, mismatch, missing
-        /// Refused as missing, unless the App Store Server API can be asked.
-        case lookedUp
+    enum Way: String, CaseIterable, Sendable {
+        case signedTransaction, serverAPI, verifyReceipt, local
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
+        let way: Way
         let attested: Token
-        let claimed: Token
         let policy: AccountTokenPolicy
-        /// Whether the evidence names a token where there is one.
-        let attestsTokens: Bool
-        let outcome: Outcome
+        /// Of each claim in the order of ``Token``: granted, held as missing, missing, or of another account (X).
+        let outcomes: String
 
-        var testDescription: String {
-            "attested \(attested), claimed \(claimed), \(policy), evidence \(attestsTokens ? "says" : "cannot say")"
+        var testDescription: String { "\(way), attests \(attested), \(policy)" }
+    }
+
+    private static func outcomes(_ attested: Token, _ policy: AccountTokenPolicy) -> String {
+        switch (attested, policy) {
+        case (_, .ignore): "GGGGG"
+        case (.none, .match), (.zeros, .match), (.noUUID, .match): "GGGGG"
+        case (.none, .required), (.zeros, .required), (.noUUID, .required): "MMMMM"
+        case (.own, .match): "HHHGX"
+        case (.own, .required): "MMMGX"
+        case (.other, .match): "HHHXG"
+        case (.other, .required): "MMMXG"
         }
     }
 
-    private static func rows(
-        _ attested: Token, _ claimed: Token, _ policy: AccountTokenPolicy, says: Outcome, cannotSay: Outcome
-    ) -> [Row] {
-        [(true, says), (false, cannotSay)].map {
-            Row(attested: attested, claimed: claimed, policy: policy, attestsTokens: $0.0, outcome: $0.1)
+    private static let table: [Row] = Way.allCases.flatMap { way in
+        // A receipt by itself names no token.
+        (way == .local ? [.none] : Token.allCases).flatMap { attested in
+            AccountTokenPolicy.allCases.map {
+                Row(way: way, attested: attested, policy: $0, outcomes: outcomes(attested, $0))
+            }
         }
     }
 
-    private static let table: [Row] = [
-        rows(.none, .none, .match, says: .passes, cannotSay: .passes),
-        rows(.none, .own, .match, says: .passes, cannotSay: .passes),
-        rows(.none, .other, .match, says: .passes, cannotSay: .passes),
-        rows(.own, .none, .match, says: .missing, cannotSay: .missing),
-        rows(.own, .own, .match, says: .passes, cannotSay: .passes),
-        rows(.own, .other, .match, says: .mismatch, cannotSay: .mismatch),
-        rows(.other, .none, .match, says: .missing, cannotSay: .missing),
-        rows(.other, .own, .match, says: .mismatch, cannotSay: .mismatch),
-        rows(.other, .other, .match, says: .passes, cannotSay: .passes),
+    @Test("bind by what Apple attests, for every claim, policy and way of verification", arguments: table)
+    func cells(row: Row) throws {
+        let answers = try Token.allCases.map { claimed in
+            letter(try verdict(row.way, attested: row.attested, claimed: claimed, row.policy))
+        }
+        #expect(answers.joined() == row.outcomes)
+    }
 
-        rows(.none, .none, .required, says: .missing, cannotSay: .lookedUp),
-        rows(.none, .own, .required, says: .missing, cannotSay: .lookedUp),
-        rows(.none, .other, .required, says: .missing, cannotSay: .lookedUp),
-        rows(.own, .none, .required, says: .missing, cannotSay: .missing),
-        rows(.own, .own, .required, says: .passes, cannotSay: .passes),
-        rows(.own, .other, .required, says: .mismatch, cannotSay: .mismatch),
-        rows(.other, .none, .required, says: .missing, cannotSay: .missing),
-        rows(.other, .own, .required, says: .mismatch, cannotSay: .mismatch),
-        rows(.other, .other, .required, says: .passes, cannotSay: .passes),
-
-        rows(.none, .none, .ignore, says: .passes, cannotSay: .passes),
-        rows(.none, .own, .ignore, says: .passes, cannotSay: .passes),
-        rows(.none, .other, .ignore, says: .passes, cannotSay: .passes),
-        rows(.own, .none, .ignore, says: .passes, cannotSay: .passes),
-        rows(.own, .own, .ignore, says: .passes, cannotSay: .passes),
-        rows(.own, .other, .ignore, says: .passes, cannotSay: .passes),
-        rows(.other, .none, .ignore, says: .passes, cannotSay: .passes),
-        rows(.other, .own, .ignore, says: .passes, cannotSay: .passes),
-        rows(.other, .other, .ignore, says: .passes, cannotSay: .passes),
-    ].flatMap { $0 }
-
-    @Test("bind by what Apple attests, for every claim, policy and kind of evidence", arguments: table)
-    func cell(row: Row) {
-        let check = PurchaseCheck(
-            app: Fixture.app(accountToken: row.policy), submission: Fixture.submission(token: row.claimed.text),
-            attestsTokens: row.attestsTokens)
-        let finding = check.finding(on: Fixture.purchase(token: row.attested.text))
-        switch (finding, row.outcome) {
-        case (.passes, .passes): break
-        case (.fails(let rejection), .mismatch): #expect(rejection.reason == .accountTokenMismatch)
-        case (.fails(let rejection), .missing), (.tokenUnknown(let rejection), .lookedUp):
-            #expect(rejection.reason == .accountTokenMissing)
-        default: Issue.record("\(finding)")
+    private func letter(_ verdict: Verdict?) -> String {
+        switch verdict {
+        case .verified: "G"
+        case .hold(.accountTokenMissing, _): "H"
+        case .rejected(let rejection) where rejection.reason == .accountTokenMissing: "M"
+        case .rejected(let rejection) where rejection.reason == .accountTokenMismatch: "X"
+        default: "?"
         }
     }
 
-    @Test("have no cell that the table leaves out")
-    func complete() {
-        let cells = Self.table.map { "\($0.attested) \($0.claimed) \($0.policy) \($0.attestsTokens)" }
-        #expect(Set(cells).count == cells.count)
-        #expect(cells.count == Token.allCases.count * Token.allCases.count * AccountTokenPolicy.allCases.count * 2)
+    private func verdict(
+        _ way: Way, attested: Token, claimed: Token, _ policy: AccountTokenPolicy
+    ) throws -> Verdict? {
+        let app = Fixture.app(accountToken: policy)
+        let member = attested.text.map { ["appAccountToken": "\"\($0)\""] } ?? [:]
+        switch way {
+        case .signedTransaction:
+            let text = try SignedToken(member).text()
+            return try local(#""signedTransaction":"\#(text)""#, claimed, app, roots: SignedToken.chain.roots())
+        case .local:
+            var signing = try ReceiptSigning.p256()
+            let gems = ReceiptBuilder.purchase(transactionID: "2001", productID: "gems")
+            let withoutEnd = gems.map { $0.type == 1708 ? (1708, ReceiptBuilder.ia5("")) : $0 }
+            signing.builder = ReceiptBuilder.receipt(purchases: [withoutEnd])
+            let text = SignedToken.base64(try signing.der())
+            return try local(#""receipt":"\#(text)""#, claimed, app, roots: signing.roots)
+        case .serverAPI:
+            let submission = try submission(#""transactionId":"\#(LookupScript.id)""#, claimed)
+            return try QuestionScript(LookupScript.lookup(app: app, submission), [LookupScript.found(member)]).verdict
+        case .verifyReceipt:
+            let rules = try QuestionScript.rules(app)
+            let question = ReceiptQuestion(
+                subject: QuestionSubject(submission: try submission(#""receipt":"AAAA""#, claimed), rules: rules),
+                base64: Array("AAAA".utf8)[...], fingerprint: ReceiptFingerprint())
+            let record = Answer.record("1001", ["app_account_token": attested.text])
+            return try QuestionScript(question, [QuestionScript.reply(Answer.authentic(latest: [record]))]).verdict
+        }
+    }
+
+    /// A submission as a backend sends it.
+    private func submission(_ evidence: String, _ claimed: Token) throws -> Submission {
+        let token = claimed.text.map { #","appAccountToken":"\#($0)""# } ?? ""
+        let value = #"{"submissionId":"s","userId":"player-1","bundleId":"com.example.game",\#(evidence)\#(token)}"#
+        let record = InputRecord(
+            origin: Origin(topic: "t", partition: 0, offset: 0), key: nil, value: Array(value.utf8), timestamp: nil)
+        guard case .submission(let submission) = SubmissionReading(record, now: Fixture.now) else { throw Malformed() }
+        return submission
+    }
+
+    private struct Malformed: Error {}
+
+    private func local(_ evidence: String, _ claimed: Token, _ app: App, roots: TrustedRoots) throws -> Verdict? {
+        let rules = try QuestionScript.rules(app, receipts: .local)
+        let checker = LocalChecker(apps: [rules], verifiers: SignatureVerifiers(roots: roots))
+        guard case .concluded(let verdict) = checker.check(try submission(evidence, claimed), at: Fixture.now) else {
+            return nil
+        }
+        return verdict
     }
 
     @Test("are the same whatever their case", arguments: [AccountTokenPolicy.match, .required])
@@ -104,6 +129,22 @@ struct AccountTokenTests {
             Issue.record("did not pass")
             return
         }
+    }
+
+    @Test("that nobody forwards hold nothing that does not stand any more")
+    func dead() {
+        let purchases = [
+            Fixture.purchase("1", revokedAt: Fixture.now, token: Token.own.text),
+            Fixture.purchase("2", product: "vip", expiresAt: Fixture.now, token: Token.own.text),
+        ]
+        func verdict(_ more: Purchase...) -> Verdict {
+            ClaimPolicy(app: Fixture.app(), submission: Fixture.submission())
+                .verdict(on: purchases + more, by: .serverAPI)
+        }
+        #expect(verdict(Fixture.purchase("3")).granted == ["3"])
+        #expect(verdict().reason == .subscriptionExpired)
+        let standing = Fixture.purchase("4", token: Token.own.text)
+        #expect(verdict(Fixture.purchase("3"), standing).hold == .accountTokenMissing, "or it would be lost")
     }
 
     @Test("that the evidence cannot say are looked up if one purchase needs it, even beside others that pass")

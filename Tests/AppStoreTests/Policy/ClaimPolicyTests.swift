@@ -17,12 +17,30 @@ struct ClaimPolicyTests {
         Fixture.purchase("9", purchasedAt: Fixture.now.advanced(by: .seconds(-20))),
     ]
 
-    @Test("a transaction id means that one alone, never its original or a relative")
+    @Test("a transaction id means that one, never a relative")
     func transaction() {
         #expect(verdict(history, Fixture.submission(transactionID: "9")).granted == ["9"])
         let restored = [Fixture.purchase("21", original: "20", product: "level")]
-        #expect(verdict(restored, Fixture.submission(transactionID: "20")).doubt?.cause == .notFoundYet)
         #expect(verdict(restored, Fixture.submission(transactionID: "21")).granted == ["21"])
+    }
+
+    @Test("the id of an original means what has the same grant key, unless it is there itself")
+    func original() {
+        func granted(_ purchases: Purchase...) -> [TransactionID] {
+            verdict(purchases, Fixture.submission(transactionID: "20")).granted
+        }
+        let level = Fixture.purchase("21", original: "20", product: "level")
+        let pass = Fixture.purchase("22", original: "20", product: "pass")
+        #expect(granted(level) == ["21"])
+        #expect(granted(pass) == ["22"])
+        #expect(granted(level, Fixture.purchase("20", product: "level")) == ["20"])
+        #expect(granted(Fixture.purchase("21", original: "20", product: "level", type: .nonConsumable)) == ["21"])
+        // A period of a subscription is a purchase of its own, and so is a consumable.
+        let period = Fixture.purchase(
+            "23", original: "20", product: "vip", expiresAt: Fixture.now.advanced(by: Fixture.day))
+        #expect(granted(period, Fixture.purchase("24", original: "20")).isEmpty)
+        let new = Fixture.purchase("25", original: "20", product: "unheard")
+        #expect(verdict([new], Fixture.submission(transactionID: "20")).hold == .productNotConfigured)
     }
 
     @Test("a product id means every purchase of it; nothing means everything, oldest first, by number")
@@ -41,9 +59,9 @@ struct ClaimPolicyTests {
 
     @Test("if none passes, the newest one's rejection stands")
     func newest() {
-        let old = Fixture.purchase("1", product: "unheard", purchasedAt: Fixture.now.advanced(by: .seconds(-9)))
+        let old = Fixture.purchase("1", environment: .sandbox, purchasedAt: Fixture.now.advanced(by: .seconds(-9)))
         let new = Fixture.purchase("2", revokedAt: Fixture.now)
-        guard case .rejected(let rejection) = verdict([new, old]) else {
+        guard case .rejected(let rejection) = verdict([new, old], app: Fixture.app(sandbox: .reject)) else {
             Issue.record("not rejected")
             return
         }

@@ -56,7 +56,7 @@ struct VerifyReceiptResponseTests {
         let record = """
             {"quantity":2,"product_id":"gems","transaction_id":1001,"original_transaction_id":1000.0,\
             "purchase_date_ms":1795237142000.9,"expires_date_ms":"1795237142001.5","is_upgraded":true,\
-            "web_order_line_item_id":2000000044444444,"app_account_token":"ABCD","unknown":{"a":[1]}}
+            "web_order_line_item_id":2000000044444444,"app_account_token":"7E3FB20B-4CDB-47CC-936D-99D65F608138","unknown":{"a":[1]}}
             """
         let purchase = try #require(try purchases("{\"status\":0,\"latest_receipt_info\":\(record)}").first)
         #expect(purchase.quantity == 2)
@@ -66,7 +66,7 @@ struct VerifyReceiptResponseTests {
         #expect(purchase.expiresAt == Timestamp(milliseconds: 1_795_237_142_001))
         #expect(purchase.webOrderLineItemID == "2000000044444444")
         #expect(purchase.isUpgraded)
-        #expect(purchase.appAccountToken == "abcd")
+        #expect(purchase.appAccountToken == "7e3fb20b-4cdb-47cc-936d-99d65f608138")
     }
 
     @Test("takes a line item of zeros for none, and passes over zeros in front of one")
@@ -93,14 +93,14 @@ struct VerifyReceiptResponseTests {
     func merging() throws {
         let older = Answer.record(
             "1", ["quantity": "2", "cancellation_date_ms": "1795237142000", "web_order_line_item_id": "7"])
-        let latest = Answer.record("1", ["quantity": "3", "app_account_token": "t"])
+        let latest = Answer.record("1", ["quantity": "3", "app_account_token": "7e3fb20b-4cdb-47cc-936d-99d65f608138"])
         let answer = Answer.authentic(inApp: [older, Answer.record("2")], latest: [latest, Answer.record("3")])
         let records = try #require(VerifyReceiptResponse(json: answer)).records
         let found = records.compactMap { $0.purchase(in: .sandbox) }
         #expect(found.map(\.transactionID) == ["1", "3", "2"])
         #expect(found[0].quantity == 3)
         #expect(found[0].webOrderLineItemID == "7")
-        #expect(found[0].appAccountToken == "t")
+        #expect(found[0].appAccountToken == "7e3fb20b-4cdb-47cc-936d-99d65f608138")
         #expect(found[0].revokedAt == Timestamp(milliseconds: 1_795_237_142_000))
         #expect(found.allSatisfy { $0.environment == .sandbox })
     }

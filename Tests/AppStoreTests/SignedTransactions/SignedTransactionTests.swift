@@ -228,7 +228,10 @@ struct SignedTransactionTests {
     }
 
     @Test(
-        "an account token that is none binds nobody", arguments: ["\"\"", "\"player-1\"", "null", "5", "\"7E3FB204\""])
+        "an account token that is none binds nobody",
+        arguments: [
+            "\"\"", "\"player-1\"", "null", "5", "\"7E3FB204\"", "\"00000000-0000-0000-0000-000000000000\"",
+        ])
     func tokens(json: String) throws {
         #expect(try read(["appAccountToken": json]).purchase.value.map(\.appAccountToken) == .some(nil))
     }

@@ -177,6 +177,32 @@ struct AskingTests {
         #expect(bench.core.inFlight == 0)
     }
 
+    @Test("is held where nothing in it is new, and the apps file lacks a product that Apple attests")
+    func lacksProduct() throws {
+        let attempt = try ask(in: try bench.own(), rules: SubmissionRules(doubtsNothingNew: true))
+        bench.answered(attempt, .concluded(.verified([lacking()], by: .verifyReceipt)))
+        try bench.written(.nothingNew)
+        let entry = try entry(bench.written(.written(.held(.productNotConfigured), publish: [])))
+        #expect(entry.cause == .held(.productNotConfigured) && entry.doubt == nil)
+        #expect(entry.detail == "Apple attests what the apps file does not list: new.")
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("is held for such a product also where nobody had to be asked, and not where Apple's word is still to come")
+    func lacksProductLocally() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .verified([lacking()], by: .local))
+        try bench.written(.nothingNew)
+        let entry = try entry(bench.written(.written(.held(.productNotConfigured), publish: [])))
+        #expect(entry.cause == .held(.productNotConfigured))
+    }
+
+    private func lacking() -> GrantablePurchase {
+        var purchase = Fixture.purchase("t1")
+        purchase.passedOver = PassedOver([PassedOver.Entry("2", "new", .productNotConfigured)])
+        return purchase
+    }
+
     @Test("is answered by what was granted before, once the doubt about nothing new has lasted")
     func nothingNewAtLast() throws {
         try bench.own()

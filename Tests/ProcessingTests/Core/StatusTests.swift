@@ -105,9 +105,10 @@ struct StatusTests {
         try bench.own()
         let none = bench.measure
         let some = LedgerMeasure(
-            retries: [], waiting: [], held: [.init(Fixture.app, .credentialsRefused, rows: 32)], outboxRows: 0,
-            outboxAge: 0)
-        let alert = Alert.held(HeldGroup(bundleID: Fixture.app, cause: .credentialsRefused), rows: 32)
+            retries: [], waiting: [], held: [.init(Fixture.app, .productNotConfigured, details: ["a": 30, "b": 2])],
+            outboxRows: 0, outboxAge: 0)
+        let alert = Alert.held(
+            HeldGroup(bundleID: Fixture.app, cause: .productNotConfigured), rows: 32, details: ["a", "b"])
         var told: [[Alert]] = []
         for (measure, seconds) in [(some, 60), (some, 500), (some, 200), (none, 100), (some, 100)] {
             bench.measure = measure

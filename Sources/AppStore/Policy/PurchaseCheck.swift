@@ -1,0 +1,197 @@
+import Contract
+
+/// Holds one attested purchase against the app's rules and the submission's claims.
+struct PurchaseCheck: Sendable {
+    enum Finding: Hashable, Sendable {
+        case passes(GrantablePurchase)
+        case fails(Rejection)
+        /// The catalogue lacks its product, and nothing else is against it.
+        case unlisted
+        /// The rules need the purchase's account token, and this kind of evidence cannot say it.
+        case tokenUnknown(Rejection)
+        /// Our catalogue and Apple's word do not go together; a person must decide.
+        case waits(HoldCause, detail: String)
+    }
+
+    /// Most units of one purchase that StoreKit sells of consumables and non-renewing subscriptions
+    /// ([quantity](https://developer.apple.com/documentation/storekit/skmutablepayment/quantity)).
+    static let mostUnits = 10
+
+    static let sandboxNotAllowed = "This app does not grant this user's sandbox purchases."
+
+    let app: App
+    let submission: Submission
+    /// Whether the evidence names a purchase's account token where there is one, so that none means none.
+    let attestsTokens: Bool
+
+    /// Checks in a fixed order: environment, product, type, owner, account token, revocation, end of period, quantity.
+    /// Revocation comes before the end, because a refund is the better answer if both apply. What contradicts the
+    /// catalogue waits for a person, and fails only where no catalogue could grant it.
+    func finding(on purchase: Purchase) -> Finding {
+        guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
+            return fails(.environmentNotAllowed, Self.sandboxNotAllowed, purchase)
+        }
+        if let claimed = submission.claim.productID, claimed != purchase.productID {
+            return fails(.productMismatch, "Apple attests another product than the one claimed.", purchase)
+        }
+        guard let product = product(of: purchase) else { return findingOnUnlisted(purchase) }
+        if let contradiction = contradiction(between: product.type, and: purchase) { return contradiction }
+        if purchase.ownership == .familyShared {
+            guard app.acceptsFamilySharing else { return familyShared(purchase) }
+            if product.type == .consumable {
+                return .waits(
+                    .unknownAnswer,
+                    detail: "The catalogue has \(purchase.productID) as consumable; Apple attests a shared one.")
+            }
+        }
+        if let finding = tokenFinding(on: purchase, type: product.type) { return finding }
+        guard purchase.quantity >= 1 else {
+            return fails(.quantityOutOfRange, "The attested quantity is none that Apple sells.", purchase)
+        }
+        if let rejection = standingRejection(of: purchase, type: product.type) { return .fails(rejection) }
+        // Apple also sells several seats of a subscription, to organisations and groups.
+        guard purchase.quantity <= (product.type.isSoldInUnits ? Self.mostUnits : 1) else {
+            return .waits(
+                .unknownAnswer,
+                detail:
+                    "The catalogue has \(purchase.productID) as \(product.type.rawValue); Apple attests "
+                    + "\(purchase.quantity) units of it.")
+        }
+        guard let granted = GrantablePurchase(purchase, of: product) else {
+            return .waits(
+                .unknownAnswer, detail: "The catalogue's items times the quantity is more than can be counted.")
+        }
+        return .passes(granted)
+    }
+
+    /// Judges a purchase of a product that the catalogue does not list. It fails where it could not be granted under any
+    /// catalogue, or where the app says that its catalogue is whole.
+    private func findingOnUnlisted(_ purchase: Purchase) -> Finding {
+        guard app.unlistedProducts == .hold else {
+            return fails(.unknownProduct, "The product is not in the app's catalogue.", purchase)
+        }
+        if purchase.ownership == .familyShared, !app.acceptsFamilySharing { return familyShared(purchase) }
+        let type = purchase.type ?? presumedType(of: purchase)
+        if case .fails(let rejection) = tokenFinding(on: purchase, type: type) { return .fails(rejection) }
+        return standingRejection(of: purchase, type: type).map { .fails($0) } ?? .unlisted
+    }
+
+    /// Whether a purchase may be claimed by the id of its original: their grant keys are the same. SDKs hand it out for
+    /// restored purchases.
+    func isKnown(_ purchase: Purchase, by original: TransactionID) -> Bool {
+        guard purchase.originalTransactionID == original else { return false }
+        return switch purchase.type ?? product(of: purchase)?.type ?? presumedType(of: purchase) {
+        case .nonConsumable, .nonRenewing: true
+        case .consumable, .autoRenewable: false
+        }
+    }
+
+    /// Compares account tokens; nil if the claim passes.
+    ///
+    /// | Apple attests | claimed | `match` | `required` |
+    /// |---|---|---|---|
+    /// | a token | the same | passes | passes |
+    /// | a token | another | mismatch | mismatch |
+    /// | a token | none | held as missing | missing |
+    /// | none | any or none | passes | missing |
+    /// | cannot say | any or none | passes | looked up, or missing |
+    ///
+    /// `ignore` passes everything. An attested token also binds a claim without one, because a thief would omit it. It
+    /// may be the backend that omits it, so the claim is held, unless the purchase does not stand any more.
+    private func tokenFinding(on purchase: Purchase, type: ProductType) -> Finding? {
+        guard app.accountToken != .ignore else { return nil }
+        let claimed = submission.claim.appAccountToken
+        if let attested = purchase.appAccountToken {
+            guard let claimed else {
+                let detail = "The purchase was made for an account, and the submission names none."
+                guard app.accountToken == .match else { return fails(.accountTokenMissing, detail, purchase) }
+                return standingRejection(of: purchase, type: type).map { .fails($0) }
+                    ?? .waits(.accountTokenMissing, detail: detail)
+            }
+            guard claimed.lowercased() != attested.lowercased() else { return nil }
+            return fails(.accountTokenMismatch, "The purchase was made for another account.", purchase)
+        }
+        guard app.accountToken == .required else { return nil }
+        let rejection = rejection(
+            .accountTokenMissing, "This app grants purchases with an account token only, and Apple attests none.",
+            purchase)
+        return attestsTokens ? .fails(rejection) : .tokenUnknown(rejection)
+    }
+
+    private func standingRejection(of purchase: Purchase, type: ProductType) -> Rejection? {
+        if purchase.revokedAt != nil {
+            return rejection(.transactionRevoked, "Apple refunded or revoked the purchase.", purchase)
+        }
+        if purchase.isUpgraded {
+            return rejection(.transactionRevoked, "The subscription was upgraded to another one.", purchase)
+        }
+        // Held against the moment of submission, so that no delay of ours or Apple's costs a player a period.
+        if type == .autoRenewable, let expiresAt = purchase.expiresAt, expiresAt <= submission.receivedAt {
+            return rejection(.subscriptionExpired, "The paid period was over when it was claimed.", purchase)
+        }
+        return nil
+    }
+
+    /// The catalogue's row, of the type that Apple attests. Without a catalogue one unit of a product is one item of
+    /// its own name.
+    private func product(of purchase: Purchase) -> Product? {
+        switch app.products {
+        case .catalogue(let products): products[purchase.productID]
+        case .any:
+            Product(
+                id: purchase.productID, type: purchase.type ?? presumedType(of: purchase),
+                items: [Item(item: purchase.productID.rawValue, quantity: 1)])
+        }
+    }
+
+    /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
+    /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
+    /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per
+    /// purchase.
+    private func presumedType(of purchase: Purchase) -> ProductType {
+        if purchase.expiresAt != nil { return .autoRenewable }
+        return purchase.quantity > 1 ? .consumable : .nonConsumable
+    }
+
+    /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, an
+    /// end tells: Apple gives one to every auto-renewable period and to nothing else.
+    private func contradiction(between type: ProductType, and purchase: Purchase) -> Finding? {
+        if let attested = purchase.type, attested != type {
+            return .waits(
+                .unknownAnswer,
+                detail:
+                    "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests \(attested.rawValue).")
+        }
+        return switch (type == .autoRenewable, purchase.expiresAt != nil) {
+        case (true, true), (false, false): nil
+        case (true, false):
+            .waits(
+                .incompleteAnswer,
+                detail: "\(purchase.productID) is auto-renewable; Apple attests no end of its period.")
+        // Apple lets developers set an end for non-renewing subscriptions; one that is attested as such stays what it
+        // is.
+        case (false, true) where purchase.type != nil: nil
+        case (false, true):
+            .waits(
+                .unknownAnswer,
+                detail: "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests a subscription.")
+        }
+    }
+
+    private func familyShared(_ purchase: Purchase) -> Finding {
+        fails(.familySharedNotAllowed, "The purchase is shared within a family.", purchase)
+    }
+
+    private func fails(_ reason: FailureReason, _ detail: String, _ purchase: Purchase) -> Finding {
+        .fails(rejection(reason, detail, purchase))
+    }
+
+    private func rejection(_ reason: FailureReason, _ detail: String, _ purchase: Purchase) -> Rejection {
+        Rejection(reason, detail, transactionID: purchase.transactionID, productID: purchase.productID)
+    }
+}
+
+extension ProductType {
+    /// Whether one purchase may be of several units.
+    fileprivate var isSoldInUnits: Bool { self == .consumable || self == .nonRenewing }
+}

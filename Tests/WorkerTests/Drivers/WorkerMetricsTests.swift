@@ -1,0 +1,50 @@
+import Contract
+import Ledger
+import Metrics
+import Testing
+
+@testable import Worker
+
+@Suite("Worker metrics")
+struct WorkerMetricsTests {
+    private static let submission = Submission(
+        claimant: Claimant(submissionID: "s", userID: "u", bundleID: "com.example.game"),
+        evidence: .receipt(base64: "AAAA"), origin: Origin(topic: "t", partition: 0, offset: 0),
+        receivedAt: Timestamp(milliseconds: 0))
+
+    private func decision(_ passedOver: PassedOver?) throws -> Decision {
+        let purchase = Purchase(
+            transactionID: "1", originalTransactionID: "1", productID: "gems", environment: .production,
+            purchasedAt: Timestamp(milliseconds: 0))
+        let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)])
+        var granted = try #require(GrantablePurchase(purchase, of: product))
+        granted.passedOver = passedOver
+        let partition = TopicPartition(topic: "t", partition: 0)
+        return Decision(
+            subject: .submission(Self.submission),
+            source: .record(PartitionOwnership(partition: partition, generation: Generation(rawValue: 1))),
+            content: .grant([granted], by: .verifyReceipt), attempts: 1, decidedAt: Timestamp(milliseconds: 0))
+    }
+
+    @Test("count what is passed over beside grants, by reason, and have each reason from the start")
+    func passedOver() throws {
+        let registry = PrometheusRegistry()
+        let metrics = WorkerMetrics(registry)
+        func line(_ reason: PassedOver.Reason, _ count: Int) -> String {
+            "grantor_purchases_passed_over_total{reason=\"\(reason.rawValue)\"} \(count)\n"
+        }
+        for reason in PassedOver.Reason.allCases { #expect(registry.render().contains(line(reason, 0))) }
+        let passedOver = PassedOver(
+            (1...20).map { PassedOver.Entry(TransactionID("\($0)"), "old", .subscriptionExpired) }
+                + [PassedOver.Entry("99", "new", .productNotConfigured)])
+        let results: [DecisionResult] = [
+            .written(.granted(created: 1), publish: []), .written(.redelivery, publish: []),
+            .written(.repeated, publish: []), .nothingNew, .notOwned,
+        ]
+        metrics.wrote(
+            try results.map { _ in try decision(passedOver) }, results, took: .zero, now: Timestamp(milliseconds: 0))
+        metrics.wrote([try decision(nil)], [results[0]], took: .zero, now: Timestamp(milliseconds: 0))
+        #expect(registry.render().contains(line(.subscriptionExpired, 20)), "once, for the decision that granted")
+        #expect(registry.render().contains(line(.productNotConfigured, 1)))
+    }
+}
