@@ -159,7 +159,7 @@ let suites: [Target] = [
     tests("CertificateMaking", "CLibcrypto", "Cryptography"),
     tests("Contract", "Cryptography"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
-    tests("Ledger", "Contract"),
+    tests("Ledger", "Contract", "Cryptography"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),

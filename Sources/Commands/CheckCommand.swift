@@ -126,12 +126,16 @@ struct KafkaCheck {
     /// Partitions of the input topic of which the group has committed offsets; none where broker or topic are missing,
     /// which lines of their own say.
     func committed() -> Result<[TopicPartition], KafkaError> {
+        guard case .success = description else { return .success([]) }
+        return Result { () throws(KafkaError) in try committedOffsets().keys.sorted() }
+    }
+
+    /// The group's committed offsets of the input topic's partitions.
+    func committedOffsets() throws(KafkaError) -> [TopicPartition: Int64] {
         let topic = settings.topics[.submitted]
-        guard case .present(let found)? = (try? description.get())?.topics[topic] else { return .success([]) }
+        guard case .present(let found)? = try description.get().topics[topic] else { return [:] }
         let partitions = (0..<Int32(clamping: found.count)).map { TopicPartition(topic: topic, partition: $0) }
-        return Result { () throws(KafkaError) in
-            try cluster.committedOffsets(of: settings.groupID, in: partitions).keys.sorted()
-        }
+        return try cluster.committedOffsets(of: settings.groupID, in: partitions)
     }
 
     /// The properties of topics, or why they are not told.

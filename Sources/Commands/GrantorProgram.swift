@@ -9,8 +9,8 @@ public enum GrantorProgram {
             discussion: "Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.",
             subcommands: [
                 RunCommand.command, CheckCommand.command, VerifyCommand.command, TopicsCommand.command,
-                MigrateCommand.command,
-                LedgerCommand.command, SubmissionsCommand.command, GrantsCommand.command,
+                MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command, SubmissionsCommand.command,
+                GrantsCommand.command,
             ]),
         version: "0.2.0")
 

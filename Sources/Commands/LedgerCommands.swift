@@ -1,5 +1,7 @@
 import CommandParser
 import Configuration
+import Contract
+import Kafka
 import Ledger
 
 enum MigrateCommand {
@@ -45,7 +47,7 @@ enum LedgerCommand {
                     A worker whose group has committed offsets ends with 78 if the ledger knows nothing of their \
                     partitions: it is another ledger than the one that the group has worked with, and purchases that \
                     were granted before can be granted again. Accept it only if that is meant, such as after the \
-                    ledger was replaced on purpose.
+                    ledger was replaced on purpose. Reading begins at the offsets that the group has now.
                     """,
                 [CommonOptions.config, CommonOptions.actor, CommonOptions.reason, id], run: accept)
         ])
@@ -54,14 +56,38 @@ enum LedgerCommand {
         let id = try arguments[id]
         let note = OperatorNote(
             actor: try arguments[CommonOptions.actor], reason: try arguments[CommonOptions.reason], at: context.now())
-        let (isAccepted, known) = try arguments.ledger(context) { ledger throws(LedgerError) in
-            (try ledger.accept(ledger: id, note), try ledger.identity())
+        let known = try arguments.ledger(context) { ledger throws(LedgerError) in try ledger.identity() }
+        let another = CommandFailure(
+            .failed, "the configured ledger is \(known), which is another one; nothing was changed")
+        guard known == id else { throw another }
+        let kafka = try arguments.configuration(context) { values throws(ConfigurationError) in
+            try KafkaSettings(values)
         }
-        guard isAccepted else {
-            throw CommandFailure(
-                .failed, "the configured ledger is \(known), which is another one; nothing was changed")
+        let committed = try committed(kafka, context)
+        let isAccepted = try arguments.ledger(context) { ledger throws(LedgerError) in
+            try ledger.accept(ledger: id, committed, note)
         }
+        guard isAccepted else { throw another }
         try context.output(
             "The ledger \(PrintableText.singleLine(id)) is accepted; workers start with it from now on.\n")
+    }
+
+    /// The group's offsets, at which reading is to begin.
+    private static func committed(
+        _ settings: KafkaSettings, _ context: CommandContext
+    ) throws(CommandFailure) -> [TopicPartition: Int64] {
+        let committed: [TopicPartition: Int64]
+        do throws(KafkaError) {
+            committed = try KafkaCheck(settings: settings, cluster: context.cluster(settings)).committedOffsets()
+        } catch {
+            throw CommandFailure(
+                .failed, "Kafka does not say where the group is: \(settings.words(error)); nothing was changed")
+        }
+        guard !committed.isEmpty else {
+            throw CommandFailure(
+                .failed,
+                "the group \(settings.groupID) has no committed offsets: workers start with this ledger as it is")
+        }
+        return committed
     }
 }

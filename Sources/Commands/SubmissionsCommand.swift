@@ -62,11 +62,13 @@ enum SubmissionsCommand {
     private static func show(_ arguments: ParsedArguments, _ context: CommandContext) throws(CommandFailure) {
         let id = SubmissionID(try arguments[id])
         let bundleIDs = try bundleIDs(of: try arguments[CommonOptions.app], arguments, context)
+        var later = 0
         let reports = try arguments.ledger(context) { ledger throws(LedgerError) in
             var reports: [SubmissionReport] = []
             for bundleID in bundleIDs {
                 let key = SubmissionKey(bundleID: bundleID, submissionID: id)
                 let record = try ledger.submission(key)
+                later += record.later
                 reports += SubmissionReport.all(key, record, actions: try ledger.actions(on: key))
             }
             return reports
@@ -74,6 +76,12 @@ enum SubmissionsCommand {
         let json = JSONAnswer.object(["submissions": .list(reports.map(\.json))])
         try context.output(
             arguments.format(context).render(json: json) { _ in reports.map { $0.text() }.joined(separator: "\n") })
+        if later > 0 {
+            throw CommandFailure(
+                .failed,
+                "\(later) more \(later == 1 ? "row was" : "rows were") written by a later version, which alone can show "
+                    + "\(later == 1 ? "it" : "them")")
+        }
         if reports.isEmpty {
             throw CommandFailure(
                 .failed,

@@ -64,7 +64,7 @@ public struct KafkaSettings: Hashable, Sendable {
 public struct TopicNames: Hashable, Sendable {
     private let names: [Topic: String]
 
-    init(_ values: SettingValues) throws(ConfigurationError) {
+    public init(_ values: SettingValues) throws(ConfigurationError) {
         var names: [Topic: String] = [:]
         for topic in Topic.allCases {
             let name = try values.value(Settings.topic(topic))

@@ -112,6 +112,8 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case decisionRefused = "decision_refused"
     /// Its check has ended worker after worker: a person must let it be tried again.
     case endsWorkers = "ends_workers"
+    /// A row of the ledger that it depends on was written by a later version, and this one cannot read it.
+    case laterVersion = "later_version"
 }
 
 extension HoldCause {
@@ -134,6 +136,8 @@ extension HoldCause {
         case .accountTokenMissing:
             "let the backend forward appAccountToken, or say accountToken: ignore in the apps file and send SIGHUP"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
+        case .laterVersion:
+            "a later version wrote rows that it depends on: run that version again; it goes on by itself"
         case .endsWorkers: "its check ends workers: report it, and use grantor submissions retry with a mended version"
         }
     }

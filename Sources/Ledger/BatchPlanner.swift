@@ -1,4 +1,4 @@
-import Contract
+public import Contract
 
 /// Decides what a batch of decisions means for a ledger. Pure. Every driver reads and writes as the planner says, in
 /// one transaction.
@@ -8,7 +8,7 @@ import Contract
 ///     planner.inserted(plain: flags)                 // planner.plain, without those whose submission has an answer
 ///     let grants = planner.readAnswers(answers)      // planner.submissions
 ///     planner.inserted(flags)
-///     let writes = planner.conclude(held, own)       // planner.questions
+///     let writes = planner.conclude(held, own, ours) // planner.questions
 ///     …commit…
 ///     return planner.results()
 ///
@@ -28,12 +28,27 @@ public struct BatchPlanner: Sendable {
         /// Its grants in the order of the evidence, and whether each is in the ledger now by this batch.
         var grants: [Grant] = []
         var isNew: [Bool] = []
+        /// Whether it has grants that only a later version can read.
+        var hasLaterGrants = false
+        /// Whether the ledger has purchases of its app, which the decision calls unknown.
+        var isAppOurs = false
         private var known: ClaimDigest?
 
         init(_ decision: Decision) { self.decision = decision }
         var isOpen: Bool { if case .open = state { true } else { false } }
         var claimant: Claimant { decision.claimant }
+        var waits: Bool { if case .retry = decision.content { true } else { false } }
         var isLeased: Bool { if case .retry = decision.source { true } else { false } }
+
+        /// The rows in its way are a later version's. A malformed submission has no evidence to be held with.
+        mutating func end(forLaterVersion what: String) {
+            let detail = "A later version wrote \(what), and this one cannot read it."
+            state =
+                switch decision.subject {
+                case .submission: .ended(.toBeHeld(.laterVersion, detail: detail))
+                case .malformed: .ended(.refused(detail: detail))
+                }
+        }
 
         /// Computed once, and only where a row needs it.
         mutating func digest() -> ClaimDigest {
@@ -99,12 +114,18 @@ public struct BatchPlanner: Sendable {
 
     /// Takes the answers of ``submissions``, and says which grants are tried: in the order of their keys, in which
     /// every driver locks them. A failed claim stays failed.
-    public mutating func readAnswers(_ answers: [SubmissionKey: Answer]) -> [NewGrant] {
+    public mutating func readAnswers(_ found: FoundAnswers) -> [NewGrant] {
+        let answers = Dictionary(found.known.map { ($0.claimant.submissionKey, $0) }) { first, _ in first }
+        let later = Set(found.later.map(\.claimant.submissionKey))
         var seen: Set<SubmissionKey> = []
         for index in entries.indices where entries[index].isOpen {
             let key = entries[index].claimant.submissionKey
             guard seen.insert(key).inserted else {
                 entries[index].state = .ended(.undecided)
+                continue
+            }
+            if later.contains(key), !entries[index].waits {
+                entries[index].end(forLaterVersion: "the submission's answer")
                 continue
             }
             entries[index].answer = answers[key]
@@ -153,6 +174,9 @@ public struct BatchPlanner: Sendable {
             }
             if case .repeated(let repeated) = entry.answer { questions.holders.append(HolderQuestion(repeated.grant)) }
             if !entry.isNew.contains(true) { questions.submissions.append(entry.claimant.submissionKey) }
+            if case .fail(let rejection) = entry.decision.content, rejection.reason == .unknownApp {
+                questions.apps.insert(entry.claimant.bundleID)
+            }
         }
         return questions
     }
@@ -161,12 +185,16 @@ public struct BatchPlanner: Sendable {
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
-    public mutating func conclude(held: [StoredGrant], own: [StoredGrant]) -> BatchWrites {
+    ///   - ours: Those of ``BatchQuestions/apps`` that the ledger has granted purchases of, or has in `retries`.
+    public mutating func conclude(held: FoundGrants, own: FoundGrants, ours: Set<BundleID> = []) -> BatchWrites {
         var writes = BatchWrites()
         let holders = Holders(held)
-        let own = Dictionary(grouping: own, by: \.grant.claimant.submissionKey)
+        let later = Set(own.later.map { OwnClaim($0.claimant) })
+        let own = Dictionary(grouping: own.known, by: \.grant.claimant.submissionKey)
         for index in entries.indices where entries[index].isOpen {
             let claimant = entries[index].claimant
+            entries[index].hasLaterGrants = !later.isEmpty && later.contains(OwnClaim(claimant))
+            entries[index].isAppOurs = !ours.isEmpty && ours.contains(claimant.bundleID)
             let mine = (own[claimant.submissionKey] ?? []).filter { $0.grant.userID == claimant.userID }
             conclude(&entries[index], holders: holders, own: mine, into: &writes)
             write(entries[index], into: &writes)
@@ -203,7 +231,7 @@ extension BatchPlanner {
             }
             if case .repeated(let reference) = entry.decision.content {
                 let holder = holders.holder(of: reference, nil)
-                claim.add(holder, productID: holder?.grant.productID, reference)
+                claim.add(holder, productID: holder.row?.grant.productID, reference)
             }
             conclude(&entry, claim, holders: holders, own: own, into: &writes)
         case .fail(let rejection): fail(&entry, rejection, holders: holders, own: own, into: &writes)
@@ -215,9 +243,10 @@ extension BatchPlanner {
         _ entry: inout Entry, _ claim: JudgedClaim, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
     ) {
         let decision = entry.decision
-        guard !claim.isUndecided else {
+        guard !claim.isUndecided, !claim.isLater else {
             writes.withdrawn += claim.new.map(\.reference)
             entry.state = .ended(.undecided)
+            if claim.isLater { entry.end(forLaterVersion: "a grant of the purchase") }
             return
         }
         if !claim.new.isEmpty || !claim.redelivered.isEmpty {
@@ -269,6 +298,7 @@ extension BatchPlanner {
         _ entry: inout Entry, _ rejection: Rejection, holders: Holders, own: [StoredGrant],
         into writes: inout BatchWrites
     ) {
+        guard !entry.hasLaterGrants else { return entry.end(forLaterVersion: "a grant of the submission") }
         let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
         if !redelivered.isEmpty {
             redeliver(&entry, redelivered)
@@ -282,10 +312,16 @@ extension BatchPlanner {
             entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
             return
         }
-        if case .repeated(let answer) = entry.answer, answer.claimant.userID == entry.claimant.userID,
-            let holder = holders.holder(of: answer.grant, nil)
-        {
-            repeated(&entry, holder, into: &writes)
+        if case .repeated(let answer) = entry.answer, answer.claimant.userID == entry.claimant.userID {
+            switch holders.holder(of: answer.grant, nil) {
+            case .row(let stored): return repeated(&entry, stored, into: &writes)
+            case .later: return entry.end(forLaterVersion: "the grant that answers the submission")
+            case .none: break
+            }
+        }
+        guard !(rejection.reason == .unknownApp && entry.isAppOurs) else {
+            let detail = "No app with this bundle id is configured here, and the ledger has purchases of it."
+            entry.state = .ended(.toBeHeld(.appNotConfigured, detail: detail))
             return
         }
         let failure = Failure(

@@ -18,6 +18,51 @@ public struct StoredGrant: Hashable, Sendable {
     }
 }
 
+/// A row of `grants` or `answers` with a word that only a later version knows: what it is about, and nothing more. It
+/// is there, so nothing is granted or answered beside it. Its event's bytes are that version's to make.
+public struct LaterRow: Hashable, Sendable {
+    public let claimant: Claimant
+    public let origin: Origin
+    /// Of a grant, in an environment that this version knows.
+    public let reference: GrantReference?
+    /// Of a grant, as ``reference``.
+    public let key: GrantKey?
+
+    public init(_ claimant: Claimant, _ origin: Origin, reference: GrantReference? = nil, key: GrantKey? = nil) {
+        self.claimant = claimant
+        self.origin = origin
+        self.reference = reference
+        self.key = key
+    }
+}
+
+/// Rows of `grants` that a question has found.
+public struct FoundGrants: Hashable, Sendable {
+    public var known: [StoredGrant] = []
+    public var later: [LaterRow] = []
+
+    public init(known: [StoredGrant] = [], later: [LaterRow] = []) {
+        self.known = known
+        self.later = later
+    }
+
+    public static func += (left: inout FoundGrants, right: FoundGrants) {
+        left.known += right.known
+        left.later += right.later
+    }
+}
+
+/// Rows of `answers` that a question has found.
+public struct FoundAnswers: Hashable, Sendable {
+    public var known: [Answer] = []
+    public var later: [LaterRow] = []
+
+    public init(known: [Answer] = [], later: [LaterRow] = []) {
+        self.known = known
+        self.later = later
+    }
+}
+
 /// A question to `grants`: which rows hold what a new one wanted.
 public struct HolderQuestion: Hashable, Sendable {
     public let reference: GrantReference
@@ -34,8 +79,8 @@ public struct HolderQuestion: Hashable, Sendable {
 public struct BatchQuestions: Sendable {
     public internal(set) var holders: [HolderQuestion] = []
     public internal(set) var submissions: [SubmissionKey] = []
-
-    public var isEmpty: Bool { holders.isEmpty && submissions.isEmpty }
+    /// Apps that failures are about to call unknown.
+    public internal(set) var apps: Set<BundleID> = []
 }
 
 /// A new row of `answers`, inserted or left.
@@ -108,19 +153,43 @@ enum Telling: Hashable {
 
 /// The rows that hold what a batch's grants wanted.
 struct Holders {
-    private var byReference: [GrantReference: StoredGrant] = [:]
-    private var byKey: [GrantKey: StoredGrant] = [:]
+    enum Holder {
+        case row(StoredGrant)
+        /// There is one, and only a later version can read it.
+        case later
+        case none
 
-    init(_ rows: [StoredGrant]) {
-        for row in rows {
-            byReference[row.grant.reference] = row
-            byKey[row.grant.key] = row
+        var row: StoredGrant? { if case .row(let stored) = self { stored } else { nil } }
+    }
+
+    private var byReference: [GrantReference: Holder] = [:]
+    private var byKey: [GrantKey: Holder] = [:]
+
+    init(_ found: FoundGrants) {
+        for row in found.known {
+            byReference[row.grant.reference] = .row(row)
+            byKey[row.grant.key] = .row(row)
+        }
+        for row in found.later {
+            if let reference = row.reference { byReference[reference] = .later }
+            if let key = row.key { byKey[key] = .later }
         }
     }
 
     /// Of two rows the transaction's decides: it is the purchase itself, the other one shares its key.
-    func holder(of reference: GrantReference, _ key: GrantKey?) -> StoredGrant? {
-        byReference[reference] ?? key.flatMap { byKey[$0] }
+    func holder(of reference: GrantReference, _ key: GrantKey?) -> Holder {
+        byReference[reference] ?? key.flatMap { byKey[$0] } ?? .none
+    }
+}
+
+/// A user's submission: two users with one id have one each.
+struct OwnClaim: Hashable {
+    private let key: SubmissionKey
+    private let userID: UserID
+
+    init(_ claimant: Claimant) {
+        key = claimant.submissionKey
+        userID = claimant.userID
     }
 }
 
@@ -137,6 +206,8 @@ struct JudgedClaim {
     /// Why the first of them is not the user's, if one is not.
     private(set) var rejection: Rejection?
     private(set) var isUndecided = false
+    /// Only a later version can read the row that holds one of them.
+    private(set) var isLater = false
     private var heldOrders: Set<OrderID> = []
 
     init(_ decision: Decision) {
@@ -145,13 +216,19 @@ struct JudgedClaim {
     }
 
     /// Judges a purchase that was not added.
-    /// - Parameter holder: Nil where it is not visible yet.
-    mutating func add(_ holder: StoredGrant?, productID: ProductID?, _ reference: GrantReference) {
-        guard let holder else {
+    /// - Parameter holder: None where it is not visible yet.
+    mutating func add(_ holder: Holders.Holder, productID: ProductID?, _ reference: GrantReference) {
+        let stored: StoredGrant
+        switch holder {
+        case .row(let row): stored = row
+        case .later:
+            isLater = true
+            return
+        case .none:
             isUndecided = true
             return
         }
-        let grant = holder.grant
+        let grant = stored.grant
         // Two purchases of one submission may share a key, such as a purchase and its restore.
         guard !new.contains(where: { $0.reference == grant.reference }) else { return }
         if let order = grant.orderID { heldOrders.insert(order) }
@@ -160,13 +237,13 @@ struct JudgedClaim {
             return
         }
         if grant.submissionID == claimant.submissionID, grant.origin == origin {
-            if !redelivered.contains(holder) { redelivered.append(holder) }
+            if !redelivered.contains(stored) { redelivered.append(stored) }
         } else if let held = grant.orderID, let claimed = claimant.orderID, held != claimed {
             reject(
                 .grantedToAnotherOrder, "The purchase was granted to this user for another order before.", productID,
                 reference)
         } else {
-            repeats.append(holder)
+            repeats.append(stored)
         }
     }
 

@@ -93,6 +93,9 @@ public enum DecisionResult: Hashable, Sendable {
     /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was
     /// written. Write it again in a later batch.
     case undecided
+    /// Nothing was written: the submission is to be held for this cause instead. The ledger has granted for an app that
+    /// the decision does not know, or a row that it depends on is a later version's. The detail is for people.
+    case toBeHeld(HoldCause, detail: String)
     /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds
     /// no data.
     case refused(detail: String)

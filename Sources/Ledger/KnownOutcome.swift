@@ -75,29 +75,34 @@ public struct KnownOutcomes: Sendable {
 
     private var outcomes: [Record: KnownOutcome] = [:]
 
+    /// A record with a row that only a later version can read counts as one without an outcome: it is checked again, and
+    /// the write finds that row.
     /// - Parameters:
     ///   - grants: The rows of `grants` of these origins, in any order.
     ///   - answers: The rows of `answers`.
     ///   - answering: The grants that the repeats among the answers name.
     ///   - waiting: Who claims what the rows of `retries` hold.
-    public init(grants: [StoredGrant], answers: [Answer], answering: [StoredGrant], waiting: [(Origin, Claimant)]) {
-        for stored in grants.sorted(by: { $0.grant.reference < $1.grant.reference }) {
+    public init(
+        grants: FoundGrants, answers: FoundAnswers, answering: FoundGrants, waiting: [(Origin, Claimant)]
+    ) {
+        for stored in grants.known.sorted(by: { $0.grant.reference < $1.grant.reference }) {
             add(
                 .granted, Record(stored.grant.origin, stored.grant.claimant),
                 stored.owesCall ? nil : .grant(stored.grant, repeatOf: nil))
         }
         let answering = Holders(answering)
-        for answer in answers where outcomes[Record(answer.origin, answer.claimant)] == nil {
+        for answer in answers.known where outcomes[Record(answer.origin, answer.claimant)] == nil {
             let record = Record(answer.origin, answer.claimant)
             switch answer {
             case .failed(let failure): add(.failed, record, .failure(failure))
             case .repeated(let repeated):
-                guard let holder = answering.holder(of: repeated.grant, nil) else { continue }
+                guard let holder = answering.holder(of: repeated.grant, nil).row else { continue }
                 add(
                     .repeated, record,
                     holder.owesCall ? nil : .grant(holder.grant, repeatOf: repeated.claimant.submissionID))
             }
         }
+        for row in grants.later + answers.later { outcomes[Record(row.origin, row.claimant)] = nil }
         for (origin, claimant) in waiting where outcomes[Record(origin, claimant)] == nil {
             add(.waiting, Record(origin, claimant), nil)
         }

@@ -19,9 +19,6 @@ public enum LedgerError: Error, Hashable, Sendable {
 public protocol LedgerConnection: AnyObject {
     func identity() throws(LedgerError) -> String
 
-    /// Apps that it has granted purchases of, or that have submissions in `retries`.
-    func apps() throws(LedgerError) -> Set<BundleID>
-
     /// Takes partitions over; one result per request, in order. Waits for a write of the old owner that is under way.
     func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult]
 
@@ -60,11 +57,15 @@ public protocol LedgerConnection: AnyObject {
     /// Adds what is owed, under its ownership; false for each whose generation is an old one.
     func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool]
 
+    /// Leases due rows of the outbox. A row that this version cannot render counts as tried, and is due again in a
+    /// minute: its age shows it.
     func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem]
 
     /// Writes down what became of leased rows; reports under an ended lease change nothing.
     func report(_ reports: [OutboxReport]) throws(LedgerError)
 
+    /// Measures what waits. Rows that are due later than ``longestDelayMilliseconds`` from now, because a clock was
+    /// ahead, are due by then.
     func measure() throws(LedgerError) -> LedgerMeasure
 }
 
@@ -128,10 +129,15 @@ public struct LedgerMeasure: Hashable, Sendable {
     /// About how many milliseconds ago the oldest row of the outbox was first due; 0 if none is. A failed try puts a
     /// row off, and counts as ``outboxTry``.
     public let outboxAge: Int64
+    /// Rows of `retries` and the outbox that only a later version can work on: their time does not come here.
+    public let later: Int
     /// Milliseconds of a failed try and the pause after it, which grows to a minute.
     public static let outboxTry: Int64 = 30_000
 
-    public init(retries: [App], waiting: [Waiting], held: [Held] = [], outboxRows: Int, outboxAge: Int64) {
+    public init(
+        retries: [App], waiting: [Waiting], held: [Held] = [], outboxRows: Int, outboxAge: Int64, later: Int = 0
+    ) {
+        self.later = later
         self.held = held
         self.retries = retries
         self.waiting = waiting

@@ -5,8 +5,8 @@ public import Contract
 public protocol LedgerOperator: AnyObject {
     func identity() throws(LedgerError) -> String
 
-    /// Whether workers may take these partitions over, of which their group has committed offsets: the ledger knows all
-    /// of them, or a person has accepted it.
+    /// Whether workers may take these partitions over, of which their group has committed offsets: the ledger knows
+    /// them, or others of their topic, see ``TakeOverResult/forgotten(ledger:)``.
     func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool
 
     /// All that the ledger has of a submission; everything in it is empty for one that it does not know.
@@ -24,8 +24,20 @@ public protocol LedgerOperator: AnyObject {
     /// The operators' actions on a submission, in order; nil for the ledger as a whole.
     func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction]
 
-    /// Accepts this ledger although groups have offsets that it does not know. False if its id is another one.
-    func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool
+    /// Accepts this ledger although a group has offsets of partitions that it does not know: reading begins there. False
+    /// if its id is another one.
+    /// - Parameter committed: The group's committed offsets as they are now. Partitions that the ledger knows stay as
+    ///   they are.
+    func accept(
+        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+    ) throws(LedgerError) -> Bool
+
+    /// The partitions that workers have taken over, in order.
+    func partitions() throws(LedgerError) -> [PartitionRow]
+
+    /// Passes offsets whose records no worker can read, owes a stub for each to the quarantine topic, and ends the
+    /// partition's ownership. Only from the first offset that is not complete, so nothing before it is lost.
+    func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult
 
     /// Makes the rows of a submission in `retries` due at once.
     /// - Returns: How many there are.
@@ -65,6 +77,7 @@ public struct OperatorAction: Hashable, Sendable {
         case accept
         case retry
         case abandon
+        case pass
     }
 
     public let kind: Kind
@@ -162,8 +175,11 @@ public struct SubmissionRecord: Hashable, Sendable {
     public let waiting: [RetryRow]
     /// The calls and events that are still owed for it.
     public let owed: [OutboxRow]
+    /// Its rows that only a later version can read; nothing above has them.
+    public let later: Int
 
-    public init(grants: [GrantRow], answer: Answer?, waiting: [RetryRow], owed: [OutboxRow]) {
+    public init(grants: [GrantRow], answer: Answer?, waiting: [RetryRow], owed: [OutboxRow], later: Int = 0) {
+        self.later = later
         self.grants = grants
         self.answer = answer
         self.waiting = waiting

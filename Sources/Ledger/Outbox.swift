@@ -1,4 +1,5 @@
 public import Contract
+public import Cryptography
 
 /// The event or call that a row of `outbox` owes.
 public enum OutboxKey: Hashable, Sendable {
@@ -6,8 +7,8 @@ public enum OutboxKey: Hashable, Sendable {
     case granted(GrantReference, repeatOf: SubmissionID?)
     /// The event of a failed submission.
     case failed(BundleID, SubmissionID)
-    /// The stub of a quarantined record.
-    case quarantined(Origin)
+    /// The stub of a quarantined record. Its content tells it from a record of a topic that was made anew.
+    case quarantined(Origin, SHA256Digest)
 }
 
 extension OutboxKey {
@@ -27,7 +28,8 @@ extension OutboxKey {
             "granted:\(grant.environment.rawValue):\(grant.transactionID):\(submission)"
         // The length keeps two pairs of texts from running into the same key.
         case .failed(let app, let submission): "failed:\(app.rawValue.utf8.count):\(app):\(submission)"
-        case .quarantined(let origin): "quarantined:\(origin.partition):\(origin.offset):\(origin.topic)"
+        case .quarantined(let origin, let digest):
+            "quarantined:\(origin.partition):\(origin.offset):\(digest.hex):\(origin.topic)"
         }
     }
 
@@ -53,10 +55,30 @@ extension OutboxKey {
             guard let app = String(rest.utf8[..<end]), rest.utf8[end] == UInt8(ascii: ":") else { return nil }
             self = .failed(BundleID(app), SubmissionID(String(rest[rest.utf8.index(after: end)...])))
         case "quarantined":
-            guard let partition = Int32(first), let offset = part().flatMap({ Int64($0) }) else { return nil }
-            self = .quarantined(Origin(topic: String(rest), partition: partition, offset: offset))
+            guard let partition = Int32(first), let offset = part().flatMap({ Int64($0) }),
+                let digest = part().flatMap({ SHA256Digest(hex: $0) })
+            else { return nil }
+            self = .quarantined(Origin(topic: String(rest), partition: partition, offset: offset), digest)
         default: return nil
         }
+    }
+}
+
+extension QuarantineStub {
+    public var outboxKey: OutboxKey { .quarantined(origin, digest) }
+}
+
+extension SHA256Digest {
+    /// A digest of its 64 digits; nil for another text.
+    fileprivate init?(hex: Substring) {
+        let digits = Array(hex.utf8)
+        guard digits.count == 2 * Self.byteCount, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+            return nil
+        }
+        self.init(
+            bytes: stride(from: 0, to: digits.count, by: 2).compactMap { place in
+                UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
+            })
     }
 }
 

@@ -1,4 +1,5 @@
 public import Contract
+import Cryptography
 
 /// The number of one take-over of a partition, drawn at random and never used again. So a write under an old generation
 /// writes nothing, even in a ledger that was set back.
@@ -37,15 +38,18 @@ public struct TakeOver: Hashable, Sendable {
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
-    /// The group has a committed offset, but the ledger has no row for the partition, and no operator has accepted this
-    /// ledger. It is empty or another one. Nothing was written for the partition.
+    /// The group has a committed offset, and the ledger has noted none of any partition of the topic: it is empty, or
+    /// another one. The refusal stands until an operator accepts the ledger, whatever it notes of other partitions.
     case forgotten(ledger: String)
 }
 
 public struct PartitionStart: Hashable, Sendable {
     /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet. A partition
-    /// that an operator's acceptance made known begins with the group's committed offset.
+    /// that an operator's acceptance made known has the group's committed offset of that time.
     public let next: Int64?
+    /// An operator has passed the records before this offset, and the group's offset is not there yet: reading begins
+    /// here. Nil once it is.
+    public let passed: Int64?
     /// The highest offset that a row of `grants`, `answers` or `retries` came from; nil if there is none. Up to there
     /// each record may be a redelivery.
     public let highestOrigin: Int64?
@@ -54,11 +58,76 @@ public struct PartitionStart: Hashable, Sendable {
     /// The record whose check had begun, and not ended, when the owner before ended; nil if there is none.
     public let suspect: CheckSuspect?
 
-    public init(next: Int64?, highestOrigin: Int64?, starts: Int, suspect: CheckSuspect?) {
+    public init(
+        next: Int64?, passed: Int64? = nil, highestOrigin: Int64?, starts: Int, suspect: CheckSuspect?
+    ) {
         self.next = next
+        self.passed = passed
         self.highestOrigin = highestOrigin
         self.starts = starts
         self.suspect = suspect
+    }
+}
+
+/// Offsets of one partition that an operator passes, because no worker can read their records.
+public struct PassedOffsets: Hashable, Sendable {
+    /// Most offsets in one call: each is a row of the outbox.
+    public static let most = 10_000
+
+    public let partition: TopicPartition
+    public let offsets: ClosedRange<Int64>
+
+    /// Nil for more offsets than ``most``, and for such as no record can have.
+    public init?(partition: TopicPartition, offsets: ClosedRange<Int64>) {
+        guard offsets.lowerBound >= 0, offsets.upperBound < .max, offsets.upperBound - offsets.lowerBound < Self.most
+        else { return nil }
+        self.partition = partition
+        self.offsets = offsets
+    }
+
+    /// The first offset that is read again.
+    public var next: Int64 { offsets.upperBound + 1 }
+
+    /// What the quarantine topic gets, one for each offset: the record's value is not known.
+    public func stubs(_ note: OperatorNote) -> [QuarantineStub] {
+        offsets.map { offset in
+            QuarantineStub(
+                origin: Origin(topic: partition.topic, partition: partition.partition, offset: offset),
+                reason: "passed by an operator: \(note.reason)", timestamp: note.at, digest: SHA256.hash([]), size: 0)
+        }
+    }
+
+    /// The note as `operator_actions` keeps it, with the offsets.
+    public func named(_ note: OperatorNote) -> OperatorNote {
+        OperatorNote(
+            actor: note.actor,
+            reason: "\(partition), offsets \(offsets.lowerBound) to \(offsets.upperBound): \(note.reason)", at: note.at)
+    }
+}
+
+/// The end of an operator's wish to pass offsets.
+public enum PassResult: Hashable, Sendable {
+    case passed
+    /// The partition's first offset that is not complete is another one than the first of these; nil where none is
+    /// noted. Nothing was changed.
+    case standsAt(Int64?)
+}
+
+/// A row of `partitions` as people see it.
+public struct PartitionRow: Hashable, Sendable {
+    public let partition: TopicPartition
+    /// The first offset that is not complete; nil where none is noted.
+    public let next: Int64?
+    /// The worker that took it over last; nil after an operator passed offsets, until one takes it over.
+    public let owner: String?
+    /// Take-overs since ``next`` last changed.
+    public let starts: Int
+
+    public init(partition: TopicPartition, next: Int64?, owner: String?, starts: Int) {
+        self.partition = partition
+        self.next = next
+        self.owner = owner
+        self.starts = starts
     }
 }
 

@@ -5,17 +5,21 @@ import Ledger
 struct AnswerTable {
     let database: Database
 
-    func answers(_ keys: [SubmissionKey]) throws(StoreError) -> [SubmissionKey: Answer] {
-        var found: [SubmissionKey: Answer] = [:]
+    func answers(_ keys: [SubmissionKey]) throws(StoreError) -> FoundAnswers {
+        var found = FoundAnswers()
         for key in keys {
-            let answer = try answers("answers.submission_id = ? AND answers.app = ?") { $0.submission(key) }
-            if let answer = answer.first { found[key] = answer }
+            try find("answers.submission_id = ? AND answers.app = ?", into: &found) { $0.submission(key) }
         }
         return found
     }
 
-    func answers(from range: OriginRange) throws(StoreError) -> [Answer] {
-        try answers(OriginRange.condition) { range.bind(to: &$0) }
+    /// The answer of one submission; nil where there is none, or one that only a later version can read.
+    func answer(_ key: SubmissionKey) throws(StoreError) -> Answer? { try answers([key]).known.first }
+
+    func answers(from ranges: [OriginRange]) throws(StoreError) -> FoundAnswers {
+        var found = FoundAnswers()
+        for range in ranges { try find(OriginRange.condition, into: &found) { range.bind(to: &$0) } }
+        return found
     }
 
     /// Adds an answer, or leaves the one that is there.
@@ -69,10 +73,10 @@ struct AnswerTable {
                 ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("reason = ?", query.cause),
             ]
-        ) { (row) throws(StoreError) in
-            let answer = try Self.answer(row)
-            return SubmissionRow(
-                sequence: row.integer(0), state: .failed, claimant: answer.claimant, origin: answer.origin,
+        ) { (row) in
+            // As people see it, any version can read it.
+            SubmissionRow(
+                sequence: row.integer(0), state: .failed, claimant: row.claimant(1), origin: row.origin(6),
                 at: row.time(9), cause: row.optionalText(13), transactionID: row.optionalIdentifier(11),
                 attempts: row.int(16), dueAt: nil)
         }
@@ -85,24 +89,32 @@ struct AnswerTable {
         FROM answers JOIN partitions ON partitions.number = answers.origin_partition
         """
 
-    private func answers(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [Answer] {
-        try database.statement("\(Self.selection) WHERE \(condition)").rows(bind, read: Self.answer)
+    private func find(
+        _ condition: String, into found: inout FoundAnswers, _ bind: (inout Binder) -> Void
+    ) throws(StoreError) {
+        let rows = try database.statement("\(Self.selection) WHERE \(condition)").rows(bind) { row in
+            (Self.answer(row), row.claimant(1), row.origin(6))
+        }
+        for (answer, claimant, origin) in rows {
+            if let answer { found.known.append(answer) } else { found.later.append(LaterRow(claimant, origin)) }
+        }
     }
 
-    private static func answer(_ row: Columns) throws(StoreError) -> Answer {
+    /// Nil for a row that only a later version can read.
+    private static func answer(_ row: Columns) -> Answer? {
         let claimant = row.claimant(1)
         let origin = row.origin(6)
-        if let environment = row.optionalInteger(10) {
+        if let column = row.optionalInteger(10) {
+            guard let environment = Environment(column: column) else { return nil }
             return .repeated(
                 Repeat(
                     claimant: claimant,
-                    grant: GrantReference(
-                        environment: try Environment(column: environment), transactionID: row.identifier(11)),
+                    grant: GrantReference(environment: environment, transactionID: row.identifier(11)),
                     origin: origin, answeredAt: row.time(9),
                     passedOver: row.optionalText(18).map { PassedOver(text: $0) }))
         }
         guard let digest = ClaimDigest(bytes: row.blob(15)), let format = EventFormat(rawValue: row.int(17)) else {
-            throw .contradiction("a failure has no digest, or a format that this version does not know")
+            return nil
         }
         return .failed(
             Failure(

@@ -61,12 +61,14 @@ final class Database {
     func number(_ sql: String) throws(StoreError) -> Int64 { try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0 }
     func text(_ sql: String) throws(StoreError) -> String? { try statement(sql).first({ _ in }) { $0.text(0) } }
 
-    /// A page of a query's rows, the newest first by the sequence of its table.
-    /// - Parameter filters: Conditions, and the value of the parameter in each. One without a value is not part of the
-    ///   statement, so that the others find their indexes.
+    /// A page of a query's rows, the newest first by the sequence of its table. Rows that are read as nil are left out.
+    /// - Parameters:
+    ///   - filters: Conditions, and the value of the parameter in each. One without a value is not part of the
+    ///     statement, so that the others find their indexes.
+    ///   - sequence: The column of the sequence.
     func page<Row>(
         _ selection: String, of table: String, before: Int64?, limit: Int, _ filters: [(String, value: String?)],
-        read: (Columns) throws(StoreError) -> Row
+        sequence: CInt = 0, read: (Columns) throws(StoreError) -> Row?
     ) throws(StoreError) -> [Row] {
         let filters = filters.filter { $0.value != nil }
         var conditions = ["\(table).sequence < ?1"]
@@ -76,13 +78,23 @@ final class Database {
         let sql = """
             \(selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(table).sequence DESC LIMIT ?2
             """
-        return try statement(sql).rows {
-            $0.integer(before ?? .max)
-            $0.integer(limit)
-            for filter in filters { $0.text(filter.value) }
-        } read: { (row) throws(StoreError) in
-            try read(row)
+        var rows: [Row] = []
+        var before = before ?? .max
+        // A page that is not full is the last one, so as many rows follow as were left out.
+        while rows.count < limit {
+            let asked = limit - rows.count
+            let found = try statement(sql).rows {
+                $0.integer(before)
+                $0.integer(asked)
+                for filter in filters { $0.text(filter.value) }
+            } read: { (row) throws(StoreError) in
+                (row.integer(sequence), try read(row))
+            }
+            rows += found.compactMap(\.1)
+            guard found.count == asked, let last = found.last?.0 else { break }
+            before = last
         }
+        return rows
     }
 
     /// Runs a block in one transaction that has the write lock from its start, and is on stable storage when this

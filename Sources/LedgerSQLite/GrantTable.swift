@@ -119,7 +119,7 @@ struct GrantTable {
             web_order_line_item_id, quantity, purchased_at, expires_at, ownership, price, currency, storefront, offer,
             offer_discount, verified_by, products.app, grants.submission_id, user_id, order_id, traceparent,
             partitions.topic, partitions.partition, origin_offset, received_at, granted_at, attempts, format,
-            products.product_id, products.type, products.items,
+            products.product_id, products.type, products.items, grants.kind,
             EXISTS (
                 SELECT 1 FROM outbox WHERE step = 'call' AND key = 'granted:'
                 || iif(grants.environment = 0, 'production:', 'sandbox:') || grants.transaction_id),
@@ -129,8 +129,8 @@ struct GrantTable {
         """
 
     /// The rows that hold what new ones wanted.
-    func holders(_ questions: [HolderQuestion]) throws(StoreError) -> [StoredGrant] {
-        var rows: [StoredGrant] = []
+    func holders(_ questions: [HolderQuestion]) throws(StoreError) -> FoundGrants {
+        var rows = FoundGrants()
         for question in questions {
             rows += try grants("grants.transaction_id = ?1 AND grants.environment = ?2") {
                 $0.reference(question.reference)
@@ -144,18 +144,50 @@ struct GrantTable {
         return rows
     }
 
-    func grants(of submission: SubmissionKey) throws(StoreError) -> [StoredGrant] {
-        try grants("grants.submission_id = ? AND products.app = ?") { $0.submission(submission) }
-    }
-
-    func grants(from range: OriginRange) throws(StoreError) -> [StoredGrant] {
-        try grants(OriginRange.condition) { range.bind(to: &$0) }
-    }
-
-    func grants(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [StoredGrant] {
-        try database.statement("\(Self.selection) WHERE \(condition)").rows(bind) { (row) throws(StoreError) in
-            StoredGrant(try Self.grant(row), owesCall: row.integer(31) != 0)
+    func grants(of submissions: [SubmissionKey]) throws(StoreError) -> FoundGrants {
+        var found = FoundGrants()
+        for submission in submissions {
+            found += try grants("grants.submission_id = ? AND products.app = ?") { $0.submission(submission) }
         }
+        return found
+    }
+
+    func grants(from ranges: [OriginRange]) throws(StoreError) -> FoundGrants {
+        var found = FoundGrants()
+        for range in ranges { found += try grants(OriginRange.condition) { range.bind(to: &$0) } }
+        return found
+    }
+
+    func grants(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> FoundGrants {
+        var found = FoundGrants()
+        let rows = try database.statement("\(Self.selection) WHERE \(condition)").rows(bind) { row -> Found in
+            guard let grant = Self.grant(row) else { return .later(Self.later(row)) }
+            return .known(StoredGrant(grant, owesCall: row.integer(32) != 0))
+        }
+        for row in rows {
+            switch row {
+            case .known(let stored): found.known.append(stored)
+            case .later(let row): found.later.append(row)
+            }
+        }
+        return found
+    }
+
+    private enum Found {
+        case known(StoredGrant)
+        case later(LaterRow)
+    }
+
+    /// Those of some apps that it has granted purchases of, or that have submissions in `retries`.
+    func ours(_ apps: Set<BundleID>) throws(StoreError) -> Set<BundleID> {
+        var ours: Set<BundleID> = []
+        for app in apps {
+            let isOurs = try database.statement(
+                "SELECT 1 FROM retries WHERE app = ?1 UNION ALL SELECT 1 FROM products WHERE app = ?1"
+            ).hasRow { $0.text(app) }
+            if isOurs { ours.insert(app) }
+        }
+        return ours
     }
 
     func page(_ query: GrantQuery) throws(StoreError) -> [GrantRow] {
@@ -171,36 +203,47 @@ struct GrantTable {
                 ("order_id = ?", query.orderID?.rawValue), (transaction, query.transactionID?.rawValue),
                 ("grants.submission_id = ?", query.submissionID?.rawValue),
             ]
-        ) { (row) throws(StoreError) in GrantRow(sequence: row.integer(0), grant: try Self.grant(row)) }
+        ) { row in Self.grant(row).map { GrantRow(sequence: row.integer(0), grant: $0) } }
     }
 
-    private static func grant(_ row: Columns) throws(StoreError) -> Grant {
-        let environment = try Environment(column: row.integer(1))
+    /// What any version can read of a row.
+    private static func later(_ row: Columns) -> LaterRow {
         let transaction: TransactionID = row.identifier(2)
-        guard let items = StoredProduct.items(text: row.text(30)) else {
-            throw .contradiction("a product's items are of another form")
-        }
-        guard let format = EventFormat(rawValue: row.int(27)) else {
-            throw .contradiction("an event has a format that this version does not know")
-        }
+        let environment = Environment(column: row.integer(1))
+        return LaterRow(
+            row.claimant(16), row.origin(21),
+            reference: environment.map { GrantReference(environment: $0, transactionID: transaction) },
+            key: environment.map { GrantKey(environment: $0, column: row.optionalText(3), of: transaction) })
+    }
+
+    /// Nil for a row that only a later version can read: its event has other bytes than this one would make.
+    private static func grant(_ row: Columns) -> Grant? {
+        let transaction: TransactionID = row.identifier(2)
+        guard let environment = Environment(column: row.integer(1)), let type: ProductType = row.word(29),
+            let items = StoredProduct.items(text: row.text(30)), let format = EventFormat(rawValue: row.int(27)),
+            let ownership = row.isNull(9) ? .purchased : row.word(9) as Ownership?, row.integer(31) == 0
+        else { return nil }
         let payment = Payment(
             price: row.optionalInteger(10), currency: row.optionalText(11), storefront: row.optionalText(12))
         var offer: Offer?
         if !row.isNull(13) {
-            offer = Offer(kind: try row.word(13), discountType: row.isNull(14) ? nil : try row.word(14))
+            guard let kind: Offer.Kind = row.word(13) else { return nil }
+            let discount: Offer.DiscountType? = row.word(14)
+            guard row.isNull(14) || discount != nil else { return nil }
+            offer = Offer(kind: kind, discountType: discount)
         }
         let verifier = row.text(15)
         return Grant(
             key: GrantKey(environment: environment, column: row.optionalText(3), of: transaction),
             transactionID: transaction, originalTransactionID: row.optionalIdentifier(4) ?? transaction,
             webOrderLineItemID: row.optionalText(5),
-            product: Product(id: row.identifier(28), type: try row.word(29), items: items), quantity: row.int(6),
+            product: Product(id: row.identifier(28), type: type, items: items), quantity: row.int(6),
             purchasedAt: row.time(7), expiresAt: row.optionalTime(8),
-            ownership: row.isNull(9) ? .purchased : try row.word(9),
+            ownership: ownership,
             payment: payment == Payment(price: nil, currency: nil, storefront: nil) ? nil : payment, offer: offer,
             verifiedBy: Int(verifier).flatMap { verifiers.indices.contains($0) ? verifiers[$0] : nil } ?? verifier,
             claimant: row.claimant(16), origin: row.origin(21), receivedAt: row.time(24), grantedAt: row.time(25),
-            attempts: row.int(26), format: format, passedOver: row.optionalText(32).map { PassedOver(text: $0) })
+            attempts: row.int(26), format: format, passedOver: row.optionalText(33).map { PassedOver(text: $0) })
     }
 }
 
@@ -241,11 +284,12 @@ extension Environment {
         }
     }
 
-    init(column: Int64) throws(StoreError) {
+    /// Nil for the number of a later version.
+    init?(column: Int64) {
         switch column {
         case 0: self = .production
         case 1: self = .sandbox
-        default: throw .contradiction("a row is of an environment that this version does not know")
+        default: return nil
         }
     }
 }

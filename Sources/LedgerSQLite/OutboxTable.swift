@@ -18,6 +18,11 @@ struct OutboxTable {
         )
     }
 
+    /// Adds a stub that is due at once, or leaves the one that is there.
+    func insert(_ stub: QuarantineStub, now: Timestamp) throws(StoreError) {
+        try insert(stub.outboxKey, .publish, stub.outboxKey.target, dueAt: now, stub: stub)
+    }
+
     private func insert(
         _ key: OutboxKey, _ step: OutboxStep, _ target: OutboxTarget, dueAt: Timestamp, stub: QuarantineStub?
     ) throws(StoreError) {
@@ -38,46 +43,90 @@ struct OutboxTable {
         }
     }
 
+    /// Most rows of one request that are put off because this version cannot render them.
+    private static let mostPutOff = 10_000
+    /// Rows whose key and step this version knows; those of a later version stay for its workers, and hide no other.
+    private static let isKnown = """
+        step IN ('call', 'publish') AND (key GLOB 'granted:production:*' OR key GLOB 'granted:sandbox:*'
+            OR key GLOB 'failed:*' OR key GLOB 'quarantined:*')
+        """
+    private static let isOfKnownTarget = """
+        (target GLOB 'service:*' OR target IN (\(Topic.allCases.map { "'topic:\($0.rawValue)'" }.joined(separator: ", "))))
+        """
+
+    private struct Due {
+        let sequence: Int64
+        let lease: OutboxLease?
+        let attempts: Int
+        let stub: QuarantineStub?
+    }
+
     /// Leases the due rows of one request, in the order in which they are due.
+    ///
+    /// A row that cannot be rendered, because what it refers to is a later version's or gone, counts as tried: it would
+    /// stay in front of all others.
     func take(_ request: OutboxRequest, now: Timestamp) throws(StoreError) -> [OutboxItem] {
-        guard request.limit > 0 else { return [] }
-        let rows = try database.statement(
-            """
-            SELECT key, step, lease, attempts, reason, record_time, digest, size FROM outbox
-            WHERE target = ? AND due_at <= ? ORDER BY due_at, sequence LIMIT ?
-            """
-        ).rows {
-            $0.text(request.target.text)
-            $0.time(now)
-            $0.integer(request.limit)
-        } read: { (row) throws(StoreError) -> (OutboxLease, Int, QuarantineStub?)? in
-            // A row that only a later version knows stays for that version's workers.
-            guard let key = OutboxKey(text: row.text(0)), let step = OutboxStep(rawValue: row.text(1)) else {
-                return nil
-            }
-            return (OutboxLease(key: key, step: step, number: row.integer(2) + 1), row.int(3), Self.stub(row, key: key))
-        }
+        let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []
-        for (lease, attempts, stub) in rows.compactMap({ $0 }) {
-            try database.statement("UPDATE outbox SET lease = ?1, leased_until = ?2, due_at = ?2 WHERE key = ?3").run {
-                $0.integer(lease.number)
-                $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
-                $0.text(lease.key.text)
+        var putOff = 0
+        while items.count < request.limit, putOff < Self.mostPutOff {
+            let asked = request.limit - items.count
+            let rows = try due(request.target, limit: asked, now: now)
+            for row in rows {
+                if let lease = row.lease, let work = try work(lease, row.stub) {
+                    try database.statement(
+                        "UPDATE outbox SET lease = ?1, leased_until = ?2, due_at = ?2 WHERE sequence = ?3"
+                    ).run {
+                        $0.integer(lease.number)
+                        $0.time(dueAgain)
+                        $0.integer(row.sequence)
+                    }
+                    items.append(OutboxItem(lease: lease, attempts: row.attempts, work: work))
+                } else {
+                    putOff += 1
+                    try database.statement(
+                        """
+                        UPDATE outbox SET due_at = ?1, leased_until = NULL, attempts = attempts + 1 WHERE sequence = ?2
+                        """
+                    ).run {
+                        $0.time(dueAgain)
+                        $0.integer(row.sequence)
+                    }
+                }
             }
-            // Leased all the same, or rows that refer to nothing would stay in front of all others.
-            guard let work = try work(lease, stub) else { continue }
-            items.append(OutboxItem(lease: lease, attempts: attempts, work: work))
+            guard rows.count == asked else { break }
         }
         return items
     }
 
+    private func due(_ target: OutboxTarget, limit: Int, now: Timestamp) throws(StoreError) -> [Due] {
+        try database.statement(
+            """
+            SELECT key, step, lease, attempts, reason, record_time, digest, size, sequence FROM outbox
+            WHERE target = ? AND due_at <= ? AND \(Self.isKnown) ORDER BY due_at, sequence LIMIT ?
+            """
+        ).rows {
+            $0.text(target.text)
+            $0.time(now)
+            $0.integer(limit)
+        } read: { row in
+            let key = OutboxKey(text: row.text(0))
+            let step = OutboxStep(rawValue: row.text(1))
+            return Due(
+                sequence: row.integer(8),
+                lease: key.flatMap { key in
+                    step.map { OutboxLease(key: key, step: $0, number: row.integer(2) + 1) }
+                }, attempts: row.int(3), stub: key.flatMap { Self.stub(row, key: $0) })
+        }
+    }
+
     private static func stub(_ row: Columns, key: OutboxKey) -> QuarantineStub? {
-        guard case .quarantined(let origin) = key, let digest = SHA256Digest(bytes: row.blob(6)) else { return nil }
+        guard case .quarantined(let origin, _) = key, let digest = SHA256Digest(bytes: row.blob(6)) else { return nil }
         return QuarantineStub(
             origin: origin, reason: row.text(4), timestamp: row.time(5), digest: digest, size: row.int(7))
     }
 
-    /// The input of a row's step. Nil if the row that it refers to does not exist; the age of the outbox shows that.
+    /// The input of a row's step. Nil if the row that it refers to does not exist, or is a later version's.
     private func work(_ lease: OutboxLease, _ stub: QuarantineStub?) throws(StoreError) -> OutboxItem.Work? {
         switch (lease.key, lease.step) {
         case (.granted(let reference, _), .call): return try grant(reference).map { .call($0) }
@@ -85,16 +134,14 @@ struct OutboxTable {
             return try grant(reference).map { .publish(GrantedEvent.event(of: $0, repeatOf: submission)) }
         case (.failed(let app, let submission), _):
             let key = SubmissionKey(bundleID: app, submissionID: submission)
-            guard case .failed(let failure) = try AnswerTable(database: database).answers([key])[key] else {
-                return nil
-            }
+            guard case .failed(let failure) = try AnswerTable(database: database).answer(key) else { return nil }
             return .publish(FailedEvent.event(of: failure))
         case (.quarantined, _): return stub.map { .publish(QuarantinedEvent.event(of: $0)) }
         }
     }
 
     private func grant(_ reference: GrantReference) throws(StoreError) -> Grant? {
-        try GrantTable(database: database).holders([HolderQuestion(reference)]).first?.grant
+        try GrantTable(database: database).holders([HolderQuestion(reference)]).known.first?.grant
     }
 
     func report(_ report: OutboxReport, now: Timestamp) throws(StoreError) {
@@ -145,14 +192,35 @@ struct OutboxTable {
         row.integer(lease.number)
     }
 
-    /// How many rows there are, and ``LedgerMeasure/outboxAge``.
-    func size(now: Timestamp) throws(StoreError) -> (rows: Int, age: Int64) {
-        let sql = "SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)) FROM outbox"
-        let found = try database.statement(sql).first({ _ in }) {
-            ($0.int(0), $0.optionalInteger(1))
+    struct Size {
+        var rows = 0
+        /// ``LedgerMeasure/outboxAge``.
+        var age: Int64 = 0
+        var later = 0
+        /// The latest due time.
+        var last: Int64?
+    }
+
+    func size(now: Timestamp) throws(StoreError) -> Size {
+        let sql = """
+            SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)), max(due_at),
+                total(NOT (\(Self.isKnown) AND \(Self.isOfKnownTarget))) FROM outbox
+            """
+        let size = try database.statement(sql).first({ _ in }) { row in
+            Size(
+                rows: row.int(0), age: max(0, now.milliseconds - (row.optionalInteger(1) ?? now.milliseconds)),
+                later: row.int(3), last: row.optionalInteger(2))
         }
-        guard let found else { return (0, 0) }
-        return (found.0, max(0, now.milliseconds - (found.1 ?? now.milliseconds)))
+        return size ?? Size()
+    }
+
+    /// Makes rows that are due later than a moment due then.
+    func cap(at moment: Timestamp) throws(StoreError) {
+        try database.statement(
+            """
+            UPDATE outbox SET due_at = ?1, leased_until = iif(leased_until IS NULL, NULL, ?1) WHERE due_at > ?1
+            """
+        ).run { $0.time(moment) }
     }
 
     func page(limit: Int) throws(StoreError) -> [OutboxRow] {

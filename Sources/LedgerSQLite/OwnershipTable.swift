@@ -14,7 +14,26 @@ struct OwnershipTable {
         return try known(partition) ?? 0
     }
 
-    func known(_ partition: TopicPartition) throws(StoreError) -> Int64? {
+    /// Whether the group's offset of a partition stops a worker: the ledger does not know the partition, and none of its
+    /// topic is noted, or one was refused before.
+    func refuses(_ partition: TopicPartition) throws(StoreError) -> Bool {
+        let isKnown = try database.statement(
+            "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT (\(Self.isRefused))"
+        ).hasRow { $0.partition(partition) }
+        guard !isKnown else { return false }
+        let isTopicKnown = try database.statement(
+            """
+            SELECT 1 FROM (
+                SELECT count(next_offset) AS noted, total(\(Self.isRefused)) AS refused FROM partitions WHERE topic = ?)
+            WHERE noted > 0 AND refused = 0
+            """
+        ).hasRow { $0.text(partition.topic) }
+        return !isTopicKnown
+    }
+
+    private static let isRefused = "generation IS NULL AND next_offset IS NULL"
+
+    private func known(_ partition: TopicPartition) throws(StoreError) -> Int64? {
         try database.statement("SELECT number FROM partitions WHERE topic = ? AND partition = ?").first {
             $0.partition(partition)
         } read: {
@@ -28,12 +47,22 @@ struct OwnershipTable {
         }
     }
 
-    /// - Returns: Nil where the ledger does not know the partition although the group does.
-    func takeOver(_ request: TakeOver, isAccepted: Bool) throws(StoreError) -> PartitionStart? {
+    /// - Returns: Nil where the ledger does not know the partition although the group does. The row says so from then
+    ///   on.
+    func takeOver(_ request: TakeOver) throws(StoreError) -> PartitionStart? {
         let partition = request.ownership.partition
-        let isNew = try known(partition) == nil
-        if isNew, request.committed != nil, !isAccepted { return nil }
+        let isRefused = request.committed == nil ? false : try refuses(partition)
         let number = try number(partition)
+        if isRefused { return nil }
+        try database.statement(
+            """
+            UPDATE partitions SET passed_offset = NULL
+            WHERE number = ?1 AND passed_offset <= coalesce(?2, passed_offset)
+            """
+        ).run {
+            $0.integer(number)
+            $0.integer(request.committed)
+        }
         try database.statement(
             """
             UPDATE partitions SET
@@ -50,22 +79,16 @@ struct OwnershipTable {
             $0.integer(request.ownership.generation.rawValue)
             $0.integer(number)
         }
-        if isNew {
-            // A partition that an operator accepted begins at the group's offset.
-            try database.statement("UPDATE partitions SET next_offset = ? WHERE number = ?").run {
-                $0.integer(request.committed)
-                $0.integer(number)
-            }
-        }
         let highest = try highestOrigin(number)
         return try database.statement(
-            "SELECT next_offset, starts, suspect_offset, suspect_ends FROM partitions WHERE number = ?"
+            "SELECT next_offset, starts, suspect_offset, suspect_ends, passed_offset FROM partitions WHERE number = ?"
         ).first {
             $0.integer(number)
         } read: { row in
             let suspect = row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) }
             return PartitionStart(
-                next: row.optionalInteger(0), highestOrigin: highest, starts: row.int(1), suspect: suspect)
+                next: row.optionalInteger(0), passed: row.optionalInteger(4), highestOrigin: highest,
+                starts: row.int(1), suspect: suspect)
         }
     }
 
@@ -91,7 +114,8 @@ struct OwnershipTable {
             UPDATE partitions SET
                 starts = iif(next_offset IS ?1 AND ?1 IS NOT NULL, starts, 0),
                 marked_offset = iif(marked_offset < ?1, NULL, marked_offset),
-                suspect_offset = iif(suspect_offset < ?1, NULL, suspect_offset), 
+                suspect_offset = iif(suspect_offset < ?1, NULL, suspect_offset),
+                passed_offset = iif(?1 < passed_offset, NULL, passed_offset),
                 next_offset = coalesce(?1, next_offset)
             WHERE topic = ?2 AND partition = ?3 AND generation = ?4
             """
@@ -99,6 +123,58 @@ struct OwnershipTable {
             $0.integer(note.next)
             $0.ownership(note.ownership)
         } > 0
+    }
+
+    /// Makes partitions known that are not, at the group's offsets.
+    func accept(_ committed: [TopicPartition: Int64]) throws(StoreError) {
+        for (partition, offset) in committed.sorted(by: { $0.key < $1.key }) {
+            let number = try number(partition)
+            try database.statement(
+                "UPDATE partitions SET next_offset = ? WHERE number = ? AND \(Self.isRefused)"
+            ).run {
+                $0.integer(offset)
+                $0.integer(number)
+            }
+        }
+    }
+
+    /// Ends a partition's ownership behind passed offsets.
+    func pass(_ passed: PassedOffsets) throws(StoreError) -> PassResult {
+        let next = try row(passed.partition)?.next
+        guard next == passed.offsets.lowerBound else { return .standsAt(next) }
+        try database.statement(
+            """
+            UPDATE partitions SET
+                owner = NULL, generation = NULL, next_offset = ?1, passed_offset = ?1, starts = 0, marked_offset = NULL,
+                suspect_offset = NULL, suspect_ends = 0
+            WHERE topic = ?2 AND partition = ?3
+            """
+        ).run {
+            $0.integer(passed.next)
+            $0.partition(passed.partition)
+        }
+        return .passed
+    }
+
+    func all() throws(StoreError) -> [PartitionRow] {
+        try rows("TRUE ORDER BY topic, partition") { _ in }
+    }
+
+    private func row(_ partition: TopicPartition) throws(StoreError) -> PartitionRow? {
+        try rows("topic = ? AND partition = ?") { $0.partition(partition) }.first
+    }
+
+    private func rows(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [PartitionRow] {
+        try database.statement(
+            """
+            SELECT topic, partition, next_offset, owner, starts FROM partitions
+            WHERE NOT (\(Self.isRefused)) AND \(condition)
+            """
+        ).rows(bind) { row in
+            PartitionRow(
+                partition: TopicPartition(topic: row.text(0), partition: Int32(clamping: row.integer(1))),
+                next: row.optionalInteger(2), owner: row.optionalText(3), starts: row.int(4))
+        }
     }
 
     /// - Returns: Whether the partition still belongs to its generation.
@@ -124,14 +200,6 @@ struct OperatorTable {
     func identity() throws(StoreError) -> String {
         guard let id = try database.text("SELECT id FROM ledger") else { throw .contradiction("the ledger has no id") }
         return id
-    }
-
-    func isAccepted() throws(StoreError) -> Bool {
-        try database.number("SELECT count(*) FROM ledger WHERE accepted_at IS NOT NULL") > 0
-    }
-
-    func accept(at moment: Timestamp) throws(StoreError) {
-        try database.statement("UPDATE ledger SET accepted_at = ?").run { $0.time(moment) }
     }
 
     func add(_ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?) throws(StoreError) {

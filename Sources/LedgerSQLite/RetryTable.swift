@@ -104,8 +104,12 @@ struct RetryTable {
 
     /// As the index `retries_suspect` has it.
     private static let isSuspectNext = "takings >= \(DueRetry.takingsOfSuspicion - 1)"
-    /// A row whose evidence only a later version knows stays for that version's workers, and hides no other.
-    private static let isKnown = "evidence_kind IN (\(Evidence.kinds.map { "'\($0)'" }.joined(separator: ", ")))"
+    /// A row that only a later version knows stays for that version's workers, and hides no other. The index
+    /// `retries_later` has the rest.
+    private static let isKnown = """
+        (evidence_kind IN ('receipt', 'signedTransaction', 'transactionId')
+            AND coalesce(environment, 'production') IN ('production', 'sandbox'))
+        """
 
     private func take(
         _ request: DueRequest, _ kind: String, most: Int, bytes: inout Int, now: Timestamp
@@ -182,8 +186,17 @@ struct RetryTable {
 
     // MARK: Reading
 
-    func waiting(from range: OriginRange) throws(StoreError) -> [(Origin, Claimant)] {
-        try rows(OriginRange.condition) { range.bind(to: &$0) }.map { ($0.submission.origin, $0.submission.claimant) }
+    /// Who claims what waits, whatever the evidence is.
+    func waiting(from ranges: [OriginRange]) throws(StoreError) -> [(Origin, Claimant)] {
+        var waiting: [(Origin, Claimant)] = []
+        for range in ranges {
+            waiting += try database.statement("\(Self.selection) WHERE \(OriginRange.condition)").rows {
+                range.bind(to: &$0)
+            } read: { row in
+                (row.origin(6), row.claimant(1))
+            }
+        }
+        return waiting
     }
 
     func rows(of key: SubmissionKey) throws(StoreError) -> [RetryRow] {
@@ -210,14 +223,14 @@ struct RetryTable {
                 ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("cause = ?", query.cause),
-            ]
-        ) { (row) throws(StoreError) -> SubmissionRow? in
-            guard let found = try Self.row(row) else { return nil }
-            return SubmissionRow(
-                sequence: row.integer(27), state: query.state, claimant: found.submission.claimant,
-                origin: found.submission.origin, at: found.submission.receivedAt, cause: row.text(16),
-                transactionID: found.submission.claim.transactionID, attempts: found.attempts, dueAt: found.dueAt)
-        }.compactMap { $0 }
+            ], sequence: 27
+        ) { row in
+            // As people see it, any version can read it.
+            SubmissionRow(
+                sequence: row.integer(27), state: query.state, claimant: row.claimant(1), origin: row.origin(6),
+                at: row.time(9), cause: row.text(16), transactionID: row.optionalIdentifier(10), attempts: row.int(20),
+                dueAt: row.time(18))
+        }
     }
 
     func sizes() throws(StoreError) -> [LedgerMeasure.App] {
@@ -227,11 +240,48 @@ struct RetryTable {
         }
     }
 
-    func waiting() throws(StoreError) -> [LedgerMeasure.Waiting] {
-        let sql = "SELECT endpoint, count(*) FROM retries GROUP BY endpoint ORDER BY endpoint"
-        return try database.statement(sql).rows({ _ in }) {
-            LedgerMeasure.Waiting(endpoint: $0.optionalText(0).flatMap { Endpoint(text: $0) }, rows: $0.int(1))
+    struct Waiting {
+        var byEndpoint: [LedgerMeasure.Waiting] = []
+        var later = 0
+        /// The latest due time.
+        var last: Int64?
+    }
+
+    func waiting() throws(StoreError) -> Waiting {
+        let sql = "SELECT endpoint, count(*), max(due_at) FROM retries GROUP BY endpoint ORDER BY endpoint"
+        var waiting = Waiting()
+        let rows = try database.statement(sql).rows({ _ in }) { row in
+            (row.optionalText(0), rows: row.int(1), last: row.optionalInteger(2))
         }
+        for (text, rows, last) in rows {
+            let endpoint = text.flatMap { Endpoint(text: $0) }
+            if text != nil, endpoint == nil { waiting.later += rows }
+            waiting.byEndpoint.append(LedgerMeasure.Waiting(endpoint: endpoint, rows: rows))
+            waiting.last = max(waiting.last ?? .min, last ?? .min)
+        }
+        waiting.later += Int(
+            try database.number("SELECT count(*) FROM retries INDEXED BY retries_later WHERE NOT \(Self.isKnown)"))
+        return waiting
+    }
+
+    /// Makes rows that are due, or whose lease ends, later than a moment due then.
+    func cap(at moment: Timestamp) throws(StoreError) {
+        try database.statement(
+            """
+            UPDATE retries SET due_at = ?1, leased_until = iif(leased_until IS NULL, NULL, ?1) WHERE due_at > ?1
+            """
+        ).run { $0.time(moment) }
+    }
+
+    /// Rows of a submission that only a later version can read.
+    func later(of key: SubmissionKey) throws(StoreError) -> Int {
+        try database.statement(
+            "SELECT 1 FROM retries WHERE submission_id = ? AND app = ? AND NOT \(Self.isKnown)"
+        ).rows {
+            $0.submission(key)
+        } read: { _ in
+            ()
+        }.count
     }
 
     func held() throws(StoreError) -> [LedgerMeasure.Held] {
@@ -272,16 +322,19 @@ struct RetryTable {
             .compactMap { $0 }
     }
 
-    /// Nil for evidence that only a later version knows.
+    /// Nil for evidence or an environment that only a later version knows.
     private static func row(_ row: Columns) throws(StoreError) -> RetryRow? {
-        guard let evidence = Evidence(kind: row.text(25), bytes: row.blob(26)) else { return nil }
+        let environment: Environment? = row.word(13)
+        guard let evidence = Evidence(kind: row.text(25), bytes: row.blob(26)),
+            environment != nil || row.isNull(13)
+        else { return nil }
         guard let digest = ClaimDigest(bytes: row.blob(0)) else {
             throw .contradiction("a row of retries has no digest")
         }
         let claim = Claim(
             transactionID: row.optionalIdentifier(10), productID: row.optionalIdentifier(11),
             appAccountToken: row.optionalText(12),
-            environment: row.optionalText(13).flatMap(Environment.init(rawValue:)), submittedAt: row.optionalTime(14))
+            environment: environment, submittedAt: row.optionalTime(14))
         let submission = Submission(
             claimant: row.claimant(1), claim: claim, evidence: evidence, origin: row.origin(6), receivedAt: row.time(9))
         let doubt = row.optionalInteger(22).map { answers in

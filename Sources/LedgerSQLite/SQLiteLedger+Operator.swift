@@ -4,9 +4,8 @@ public import Ledger
 extension SQLiteLedger: LedgerOperator {
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(StoreError) in
-            if try OperatorTable(database: database).isAccepted() { return true }
             for partition in partitions {
-                guard try OwnershipTable(database: database).known(partition) != nil else { return false }
+                if try OwnershipTable(database: database).refuses(partition) { return false }
             }
             return true
         }
@@ -16,10 +15,14 @@ extension SQLiteLedger: LedgerOperator {
         try read { (_) throws(StoreError) in
             let query = GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max)
             let grants = try GrantTable(database: database).page(query)
-            let answer = try AnswerTable(database: database).answers([key])[key]
+            let answers = try AnswerTable(database: database).answers([key])
+            let answer = answers.known.first
+            let retries = RetryTable(database: database)
+            let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
             return SubmissionRecord(
-                grants: grants.reversed(), answer: answer, waiting: try RetryTable(database: database).rows(of: key),
-                owed: try OutboxTable(database: database).rows(of: key, grants: grants.map(\.grant), answer: answer))
+                grants: grants.reversed(), answer: answer, waiting: try retries.rows(of: key),
+                owed: try OutboxTable(database: database).rows(of: key, grants: grants.map(\.grant), answer: answer),
+                later: later + (try retries.later(of: key)))
         }
     }
 
@@ -48,13 +51,30 @@ extension SQLiteLedger: LedgerOperator {
         try read { (_) throws(StoreError) in try OperatorTable(database: database).actions(on: key) }
     }
 
-    public func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool {
+    public func accept(
+        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+    ) throws(LedgerError) -> Bool {
         try write { (_) throws(StoreError) in
             let table = OperatorTable(database: database)
             guard try table.identity() == id else { return false }
-            try table.accept(at: note.at)
+            try OwnershipTable(database: database).accept(committed)
             try table.add(.accept, note, on: nil)
             return true
+        }
+    }
+
+    public func partitions() throws(LedgerError) -> [PartitionRow] {
+        try read { (_) throws(StoreError) in try OwnershipTable(database: database).all() }
+    }
+
+    public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
+        try write { (now) throws(StoreError) in
+            let result = try OwnershipTable(database: database).pass(passed)
+            guard result == .passed else { return result }
+            let outbox = OutboxTable(database: database)
+            for stub in passed.stubs(note) { try outbox.insert(stub, now: now) }
+            try OperatorTable(database: database).add(.pass, passed.named(note), on: nil)
+            return result
         }
     }
 
@@ -74,8 +94,8 @@ extension SQLiteLedger: LedgerOperator {
                 // Taken even from another lease; a result under the former lease is dropped.
                 let due = try retries.lease(row, now: now)
                 var planner = BatchPlanner([.abandoning(due, note)])
-                _ = planner.readAnswers(try AnswerTable(database: database).answers([key]))
-                let own = try GrantTable(database: database).grants(of: key)
+                _ = planner.readAnswers(try AnswerTable(database: database).answers(planner.submissions))
+                let own = try GrantTable(database: database).grants(of: [key])
                 let held = try GrantTable(database: database).holders(planner.questions.holders)
                 let partition = due.submission.origin.topicPartition
                 let number = try OwnershipTable(database: database).number(partition)

@@ -32,9 +32,9 @@ extension SQLiteLedger {
             planner.inserted(try grants.insert(tried, isPlain: false, partitions: partitions))
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
-            var own: [StoredGrant] = []
-            for submission in questions.submissions { own += try grants.grants(of: submission) }
-            try carryOut(planner.conclude(held: held, own: own), partitions: partitions, now: now)
+            let own = try grants.grants(of: questions.submissions)
+            let writes = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
+            try carryOut(writes, partitions: partitions, now: now)
         }
         // Rendered after the commit: nobody waits for the lock meanwhile.
         return planner.results()

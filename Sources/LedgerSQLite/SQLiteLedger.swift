@@ -40,26 +40,16 @@ public final class SQLiteLedger: LedgerConnection {
         try read { (_) throws(StoreError) in try OperatorTable(database: database).identity() }
     }
 
-    public func apps() throws(LedgerError) -> Set<BundleID> {
-        try read { (_) throws(StoreError) in
-            Set(
-                try database.statement("SELECT app FROM products UNION SELECT app FROM retries")
-                    .rows({ _ in }) { row -> BundleID in row.identifier(0) })
-        }
-    }
-
     // MARK: Partitions
 
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
         try write { (_) throws(StoreError) in
-            let ledger = OperatorTable(database: database)
-            let isAccepted = try ledger.isAccepted()
             var results: [TakeOverResult] = []
             for request in requests {
-                if let start = try OwnershipTable(database: database).takeOver(request, isAccepted: isAccepted) {
+                if let start = try OwnershipTable(database: database).takeOver(request) {
                     results.append(.taken(start))
                 } else {
-                    results.append(.forgotten(ledger: try ledger.identity()))
+                    results.append(.forgotten(ledger: try OperatorTable(database: database).identity()))
                 }
             }
             return results
@@ -79,15 +69,11 @@ public final class SQLiteLedger: LedgerConnection {
     public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
         guard !origins.isEmpty else { return [] }
         let outcomes = try read { (_) throws(StoreError) in
-            var grants: [StoredGrant] = []
-            var answers: [Answer] = []
-            var waiting: [(Origin, Claimant)] = []
-            for range in OriginRange.covering(origins) {
-                grants += try GrantTable(database: database).grants(from: range)
-                answers += try AnswerTable(database: database).answers(from: range)
-                waiting += try RetryTable(database: database).waiting(from: range)
-            }
-            let repeats = answers.compactMap { answer -> HolderQuestion? in
+            let ranges = OriginRange.covering(origins)
+            let grants = try GrantTable(database: database).grants(from: ranges)
+            let answers = try AnswerTable(database: database).answers(from: ranges)
+            let waiting = try RetryTable(database: database).waiting(from: ranges)
+            let repeats = answers.known.compactMap { answer -> HolderQuestion? in
                 guard case .repeated(let repeated) = answer else { return nil }
                 return HolderQuestion(repeated.grant)
             }
@@ -106,7 +92,8 @@ public final class SQLiteLedger: LedgerConnection {
                 let grants = try GrantTable(database: database).grants("grants.transaction_id = ?") {
                     $0.text(question.transactionID)
                 }
-                found.append(grants.map(\.grant).first(where: question.isAnswered)?.reference)
+                // One that only a later version can read answers nothing here: Apple is asked, and the write finds it.
+                found.append(grants.known.map(\.grant).first(where: question.isAnswered)?.reference)
             }
             return found
         }
@@ -162,13 +149,27 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     public func measure() throws(LedgerError) -> LedgerMeasure {
-        try read { (now) throws(StoreError) in
+        let (measure, isAhead) = try read { (now) throws(StoreError) in
             let retries = RetryTable(database: database)
+            let waiting = try retries.waiting()
             let outbox = try OutboxTable(database: database).size(now: now)
-            return LedgerMeasure(
-                retries: try retries.sizes(), waiting: try retries.waiting(), held: try retries.held(),
-                outboxRows: outbox.rows, outboxAge: outbox.age)
+            let measure = LedgerMeasure(
+                retries: try retries.sizes(), waiting: waiting.byEndpoint, held: try retries.held(),
+                outboxRows: outbox.rows, outboxAge: outbox.age, later: waiting.later + outbox.later)
+            let last = max(waiting.last ?? .min, outbox.last ?? .min)
+            return (measure, last > Self.latest(now).milliseconds)
         }
+        guard isAhead else { return measure }
+        try write { (now) throws(StoreError) in
+            try RetryTable(database: database).cap(at: Self.latest(now))
+            try OutboxTable(database: database).cap(at: Self.latest(now))
+        }
+        return measure
+    }
+
+    /// No row waits for longer, unless a clock was ahead.
+    private static func latest(_ now: Timestamp) -> Timestamp {
+        now.advanced(by: .milliseconds(longestDelayMilliseconds))
     }
 
     // MARK: Transactions

@@ -241,13 +241,8 @@ struct Columns {
         Origin(topic: text(first), partition: Int32(clamping: integer(first + 1)), offset: integer(first + 2))
     }
 
-    /// A column that holds one of a closed set of words.
-    func word<Word: RawRepresentable<String>>(_ column: CInt) throws(StoreError) -> Word {
-        guard let word = Word(rawValue: text(column)) else {
-            throw .contradiction("a row holds a word that this version does not know")
-        }
-        return word
-    }
+    /// A column that holds one of a closed set of words; nil for the word of a later version.
+    func word<Word: RawRepresentable<String>>(_ column: CInt) -> Word? { Word(rawValue: text(column)) }
 }
 
 /// An error within a call, before it is known whose fault it is.

@@ -130,6 +130,8 @@ public enum Alert: Hashable, Sendable {
     case waitingAtStart(Int)
     /// Submissions are held; told again and again while it lasts, with the details of most of them.
     case held(HeldGroup, rows: Int, details: [String])
+    /// Rows of the ledger wait that only a later version can work on; told again and again while it lasts.
+    case laterVersion(rows: Int)
     /// Half of the bytes that may wait in `retries` do.
     case retriesHalfFull(bytes: Int64, limit: Int64)
     /// So many bytes wait in `retries` that nothing is read any more.

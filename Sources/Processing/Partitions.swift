@@ -69,6 +69,9 @@ extension WorkerCore {
             case .pausing(let until) where until <= now: partitions[place].state = .fetching
             case .owned:
                 if let moment = partitions[place].calmAt, moment <= now { becomeCalm(place) }
+                if let damage = partitions[place].damage, damage.isOver(at: now, partitions[place].tracker) {
+                    lose(place, .fetching, into: &actions)
+                }
                 continue
             case .vacant, .fetching, .pausing, .taking: continue
             }
@@ -79,9 +82,11 @@ extension WorkerCore {
     var nextPartitionMoment: Instant? {
         var earliest: Instant?
         for place in partitions.indices {
-            let moment: Instant? =
-                if case .pausing(let until) = partitions[place].state { until } else { partitions[place].calmAt }
-            if let moment { earliest = min(earliest ?? moment, moment) }
+            let entry = partitions[place]
+            let moment: Instant? = if case .pausing(let until) = entry.state { until } else { entry.calmAt }
+            for moment in [moment, entry.damage?.nextLook(at: now)].compactMap(\.self) {
+                earliest = min(earliest ?? moment, moment)
+            }
         }
         return earliest
     }
@@ -125,10 +130,10 @@ extension WorkerCore {
             case .taken(let start):
                 noticeSetBack(entry, start.next, into: &actions)
                 own(place, start, into: &actions)
+                let first = start.passed ?? Self.start(next: start.next, committed: entry.committed)
                 actions.assign.append(
                     Assignment(
-                        id: assignment, partition: entry.partition,
-                        start: entry.readsOldest ? nil : Self.start(next: start.next, committed: entry.committed)))
+                        id: assignment, partition: entry.partition, start: entry.readsOldest ? nil : first))
             }
         }
     }
@@ -193,6 +198,13 @@ extension WorkerCore {
     /// A partition is taken over anew after a while, and read from the first record that is not complete.
     mutating func pause(_ place: Int, into actions: inout Actions) {
         lose(place, .pausing(until: now + Self.lostPause), into: &actions)
+    }
+
+    /// A record comes damaged, and nothing behind it is read any more. What was read before it goes on, or an operator
+    /// could never pass it. Then the partition is taken over anew and read from there.
+    mutating func damaged(_ place: Int) {
+        guard partitions[place].state == .owned, partitions[place].damage == nil else { return }
+        partitions[place].damage = DamagedEnd(since: now)
     }
 
     /// A new connection to the ledger needs a new take-over of everything, because the last writes may be lost. Calls
@@ -301,6 +313,8 @@ struct OwnedPartition: Sendable {
     /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
     /// connection as the end of one.
     var survived: Int64?
+    /// Set once its next record has come damaged.
+    var damage: DamagedEnd?
     /// Its last mark is being taken away.
     var isUnmarking = false
 
@@ -323,64 +337,4 @@ struct OwnedPartition: Sendable {
         partition: TopicPartition(topic: "", partition: -1), state: .vacant, assignment: AssignmentID(rawValue: 0))
 
     var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
-}
-
-/// The partitions that the group has given to this worker.
-///
-/// Places never move, so that a submission in flight finds its partition without a search; an assignment's number tells
-/// whether it is still the same.
-struct OwnedPartitions {
-    private var places: [OwnedPartition] = []
-    private var assignments: UInt64 = 0
-
-    /// All places, in order; some are empty.
-    var indices: Range<Int> { places.indices }
-    var isEmpty: Bool { places.allSatisfy { $0.state == .vacant } }
-
-    /// The partition of an assignment; nil if that has ended.
-    func place(of assignment: AssignmentID) -> Int? {
-        places.firstIndex { $0.assignment == assignment }
-    }
-
-    func place(of partition: TopicPartition) -> Int? {
-        places.firstIndex { $0.partition == partition }
-    }
-
-    func isCurrent(_ assignment: AssignmentID, at place: Int) -> Bool {
-        place < places.count && places[place].assignment == assignment
-    }
-
-    subscript(place: Int) -> OwnedPartition {
-        _read { yield places[place] }
-        _modify { yield &places[place] }
-    }
-
-    /// Adds a partition, in state `fetching`; nil if it is there already.
-    mutating func add(_ partition: TopicPartition) -> Int? {
-        guard place(of: partition) == nil else { return nil }
-        let entry = OwnedPartition(partition: partition, assignment: nextAssignment())
-        if let place = places.firstIndex(where: { $0.state == .vacant }) {
-            places[place] = entry
-            return place
-        }
-        places.append(entry)
-        return places.count - 1
-    }
-
-    mutating func remove(at place: Int) { places[place] = .vacant }
-
-    /// Gives a partition a new assignment; results for the former one are dropped.
-    mutating func restart(at place: Int, _ state: PartitionState) {
-        let old = places[place]
-        var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
-        entry.state = state
-        entry.readsOldest = old.readsOldest
-        entry.survived = old.survived
-        places[place] = entry
-    }
-
-    private mutating func nextAssignment() -> AssignmentID {
-        assignments += 1
-        return AssignmentID(rawValue: assignments)
-    }
 }

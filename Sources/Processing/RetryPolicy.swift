@@ -120,7 +120,7 @@ struct RetryPolicy: Sendable {
         return entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state)
     }
 
-    /// The row of a submission that waits for a person.
+    /// The row of a decision that the ledger does not write, or of one that waits for us.
     static func held(
         _ cause: HoldCause, _ state: inout AttemptState, detail: String, wall: Timestamp,
         using generator: inout SplitMix64

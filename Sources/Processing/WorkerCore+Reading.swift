@@ -235,7 +235,7 @@ extension WorkerCore {
         _ token: SubmissionToken, _ event: Event, _ stub: QuarantineStub, into actions: inout Actions
     ) {
         guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token) }
-        let entry = OutboxEntry(ownership: ownership, key: .quarantined(stub.origin), delay: 0, stub: stub)
+        let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
         let known = flights[token].known
         flights[token].known = nil
         let outcome = known?.kind == .repeated ? [] : known?.publish ?? []

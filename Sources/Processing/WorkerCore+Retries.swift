@@ -199,6 +199,11 @@ extension WorkerCore {
             heldToldAt[held.group] = now
             actions.alerts.append(.held(held.group, rows: held.rows, details: held.details))
         }
+        if measure.later == 0 { laterToldAt = nil }
+        if measure.later > 0, isDue(laterToldAt) {
+            laterToldAt = now
+            actions.alerts.append(.laterVersion(rows: measure.later))
+        }
         for waiting in measure.waiting {
             guard let endpoint = waiting.endpoint, case let place = gates.place(of: .apple(endpoint)),
                 let since = gates[place].troubledSinceTold, isDue(gates[place].troubleToldAt)

@@ -96,6 +96,7 @@ extension WorkerCore {
         case .notOwned: notOwned(token, into: &actions)
         case .nothingNew: nothingNew(token, into: &actions)
         case .undecided: undecided(token)
+        case .toBeHeld(let cause, let detail): toBeHeld(token, cause, detail, into: &actions)
         case .refused(let detail): refused(token, detail, into: &actions)
         }
     }
@@ -180,6 +181,16 @@ extension WorkerCore {
         batcher.add(token, rows: max(1, flights[token].purchases), BatchKeys(submission: claimant, content))
     }
 
+    /// The ledger does not write the decision, and says why the submission is to be held.
+    private mutating func toBeHeld(
+        _ token: SubmissionToken, _ cause: HoldCause, _ detail: String, into actions: inout Actions
+    ) {
+        flights[token].decidedAt = nil
+        guard !flights[token].isOrphan else { return leave(token) }
+        let entry = RetryPolicy.held(cause, &flights[token].attempts, detail: detail, wall: wall, using: &generator)
+        waitInRetries(token, entry, into: &actions)
+    }
+
     /// The ledger refuses the data of a decision, so it is held. If it cannot be held either, it is quarantined as a
     /// stub.
     private mutating func refused(_ token: SubmissionToken, _ detail: String, into actions: inout Actions) {
@@ -212,7 +223,7 @@ extension WorkerCore {
                 Self.stub(origin, ClaimDigest(of: submission), submission.receivedAt)
             case .malformed(let malformed): Self.stub(origin, malformed.digest, malformed.receivedAt)
             }
-        let entry = OutboxEntry(ownership: ownership, key: .quarantined(origin), delay: 0, stub: stub)
+        let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
         move(token, to: .publishing)
         flights[token].untold = 1
         publish(QuarantinedEvent.event(of: stub), .submission(token), entry, into: &actions)

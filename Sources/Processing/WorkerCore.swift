@@ -55,6 +55,8 @@ public struct WorkerCore: ~Copyable {
     var samples = Samples()
     /// When people were told of submissions that are held still.
     var heldToldAt: [HeldGroup: Instant] = [:]
+    /// When they were told of rows that only a later version can work on.
+    var laterToldAt: Instant?
     /// Why each topic takes no events, as people were told; empty once it takes one.
     var refusals: [Topic: Set<String>] = [:]
     /// A batch had no result, and is still to be written.
@@ -94,7 +96,7 @@ public struct WorkerCore: ~Copyable {
         case .wentBack(let assignment):
             if let place = partitions.place(of: assignment) { wentBack(place, into: &actions) }
         case .unreadable(let assignment):
-            if let place = partitions.place(of: assignment) { pause(place, into: &actions) }
+            if let place = partitions.place(of: assignment) { damaged(place) }
         case .committed(let offsets): committed(offsets)
         case .records(let batch): received(batch, into: &actions)
         case .checked(let results): for checked in results { checkEnded(checked, into: &actions) }

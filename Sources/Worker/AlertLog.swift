@@ -39,6 +39,10 @@ struct AlertLog: Sendable {
                     "app": "\(group.bundleID)", "cause": group.cause.rawValue, "held": "\(rows)",
                     "detail": details.joined(separator: " "), "remedy": group.cause.remedy,
                 ])
+        case .laterVersion(let rows):
+            say(
+                "later_version", .error, "Rows wait that only a later version can work on; run it again",
+                ["rows": "\(rows)"])
         case .retriesHalfFull(let bytes, let limit):
             say(
                 "retries_half_full", .warning,

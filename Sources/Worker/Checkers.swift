@@ -204,9 +204,11 @@ extension AttemptResult {
 /// Makes the core's rules of the apps file. Each reading is a snapshot with a version of its own.
 struct RulesLoading: Sendable {
     let verifiers: SignatureVerifiers
-    /// Apps that the ledger knows, or that were configured since the worker started. One of them that is missing from
-    /// the apps file is missing by mistake.
-    private(set) var known: Set<BundleID>
+    /// Apps that were configured since the worker started. One of them that is missing from the apps file is missing by
+    /// mistake. The ledger adds those that it knows when a failure is to be written.
+    private(set) var known: Set<BundleID> = []
+
+    init(verifiers: SignatureVerifiers) { self.verifiers = verifiers }
 
     /// Apple's published limits of calls a second to one app's App Store Server API: 50, and 5 in the sandbox. A tenth
     /// of each stays unused, because several workers' seconds do not begin together.

@@ -156,7 +156,7 @@ struct LedgerOpening: Sendable {
     /// - Throws: the error that waiting does not mend.
     func wait(
         _ events: Mailbox<ProcessEvent>, logger: Logger
-    ) throws(LedgerError) -> (id: String, apps: Set<BundleID>)? {
+    ) throws(LedgerError) -> String? {
         var backoff = Self.shortestPause
         var tries = 0
         while true {
@@ -166,10 +166,9 @@ struct LedgerOpening: Sendable {
                     let versions = try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
                     if versions.from == 0 { logger.notice("A new ledger is made", metadata: ["ledger": "\(settings)"]) }
                 }
-                let connection = try open()
-                let (id, apps) = (try connection.identity(), try connection.apps())
+                let id = try open().identity()
                 if tries > 0 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }
-                return (id, apps)
+                return id
             } catch {
                 guard case .unavailable(let detail) = error else { throw error }
                 if tries % Self.triesPerLine == 0 {

@@ -29,14 +29,12 @@ final class WorkerDrivers: Sendable {
     private let thread: OwnerThread
 
     init(
-        _ configuration: WorkerConfiguration, ledger: LedgerOpening, knownApps: Set<BundleID>,
-        events: Mailbox<ProcessEvent>, logger: Logger,
+        _ configuration: WorkerConfiguration, ledger: LedgerOpening, events: Mailbox<ProcessEvent>, logger: Logger,
         registry: PrometheusRegistry
     ) throws(WorkerFailure) {
         let settings = Self.settings(configuration)
         let metrics = WorkerMetrics(registry, limits: settings)
-        var rules = RulesLoading(
-            verifiers: SignatureVerifiers(roots: configuration.apple.roots), known: knownApps)
+        var rules = RulesLoading(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         let first = rules.rules(configuration.apps, version: 1)
         self.rules = rules
         activity = CoreActivity(checkers: Self.processors)

@@ -44,16 +44,14 @@ public struct WorkerProcess {
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
         let ledger = LedgerOpening(settings: configuration.ledger)
-        let knownApps: Set<BundleID>
         do throws(LedgerError) {
-            guard let (id, apps) = try ledger.wait(events, logger: logger) else { return }
+            guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": id])
-            knownApps = apps
         } catch {
             throw .ledger(error.sentence)
         }
         let drivers = try WorkerDrivers(
-            configuration, ledger: ledger, knownApps: knownApps, events: events, logger: logger, registry: registry)
+            configuration, ledger: ledger, events: events, logger: logger, registry: registry)
         health.watch(drivers.activity)
         let reason = serve(events, drivers)
         drivers.stop()

@@ -36,8 +36,11 @@ struct CommandsTests {
             ("grants show --submission granted", .done),
             ("submissions list --state held --config /nowhere/grantor.yaml", .configuration), ("migrate", .done),
             ("migrate --json", .done), ("ledger accept 0b7d9a52-0000-4000-8000-000000000001", .usage),
-            ("ledger accept 0b7d9a52-0000-4000-8000-000000000001 --actor anna --reason moved", .done),
-            ("ledger accept other --actor anna --reason moved", .failed),
+            // It asks for the group's offsets, and no broker is configured here.
+            ("ledger accept 0b7d9a52-0000-4000-8000-000000000001 --actor anna --reason moved", .configuration),
+            ("ledger accept other --actor anna --reason moved", .failed), ("partitions list", .done),
+            ("partitions pass --partition 5 --from 173 --actor anna --reason damaged", .usage),
+            ("partitions pass --partition 5 --from 173 --through 174 --actor anna --reason damaged", .done),
         ])
     func exitCodes(line: String, status: CommandParser.ExitStatus) {
         let result = grantor(line)

@@ -106,6 +106,7 @@ final class FixedLedger: LedgerOperator, Sendable {
         case "granted": return Self.record(grants: [Self.grant()])
         case "failed": return Self.record(answer: .failed(Self.failure))
         case "retrying": return Self.record(waiting: [Self.waiting])
+        case "later": return SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 1)
         default: return Self.record()
         }
     }
@@ -136,9 +137,23 @@ final class FixedLedger: LedgerOperator, Sendable {
         ]
     }
 
-    func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool {
-        self.note("accept \(id) by \(note.actor): \(note.reason) at \(note.at)")
+    func accept(
+        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+    ) throws(LedgerError) -> Bool {
+        let offsets = committed.map { "\($0) at \($1)" }.sorted().joined(separator: ", ")
+        self.note("accept \(id) with \(offsets) by \(note.actor): \(note.reason) at \(note.at)")
         return id == Self.id
+    }
+
+    func partitions() throws(LedgerError) -> [PartitionRow] {
+        [PartitionRow(partition: Self.origin.topicPartition, next: 173, owner: "host/1", starts: 2)]
+    }
+
+    func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
+        let next: Int64? = passed.partition == Self.origin.topicPartition ? 173 : nil
+        guard next == passed.offsets.lowerBound else { return .standsAt(next) }
+        self.note("pass \(passed.named(note).reason) by \(note.actor)")
+        return .passed
     }
 
     func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {

@@ -1,12 +1,17 @@
+import CommandParser
+import Contract
 import Testing
 
 @testable import Commands
 
 @Suite("Commands about the ledger as a whole")
 struct LedgerCommandsTests {
-    private let grantor: SampleRun
+    private var grantor: SampleRun
 
-    init() throws { grantor = try SampleRun() }
+    init() throws {
+        grantor = try SampleRun()
+        grantor.environment["GRANTOR_KAFKA_BOOTSTRAP_SERVERS"] = "kafka:9092"
+    }
 
     @Test("A migration says which ledger it made or brought up to date")
     func migrate() {
@@ -19,14 +24,33 @@ struct LedgerCommandsTests {
     }
 
     @Test("A ledger is accepted by its id, with who did it and why")
-    func accept() {
+    mutating func accept() {
+        grantor.cluster = .complete
+        grantor.cluster.committed = [TopicPartition(topic: "receipts.submitted", partition: 3): 7]
         let result = grantor.run([
             "ledger", "accept", FixedLedger.id, "--actor", "anna", "--reason", "moved on purpose",
         ])
         #expect(result.output == "The ledger \(FixedLedger.id) is accepted; workers start with it from now on.\n")
         #expect(
             grantor.ledger.questions
-                == ["accept \(FixedLedger.id) by anna: moved on purpose at 2023-11-14T22:13:20.000Z"])
+                == [
+                    "accept \(FixedLedger.id) with receipts.submitted/3 at 7 by anna: moved on purpose at "
+                        + "2023-11-14T22:13:20.000Z"
+                ])
+    }
+
+    @Test("A ledger is not accepted where nobody says where reading is to begin")
+    mutating func unknownOffsets() {
+        let words = ["ledger", "accept", FixedLedger.id, "--actor", "anna", "--reason", "moved"]
+        grantor.cluster = .complete
+        let none = grantor.run(words)
+        #expect(none.status == .failed)
+        #expect(none.errors.contains("has no committed offsets: workers start with this ledger as it is"))
+        grantor.cluster.failure = FixedCluster.away
+        let away = grantor.run(words)
+        #expect(away.status == .failed)
+        #expect(away.errors.contains("Kafka does not say where the group is"))
+        #expect(grantor.ledger.questions.isEmpty)
     }
 
     @Test("Another ledger's id is refused with the id of the configured one")

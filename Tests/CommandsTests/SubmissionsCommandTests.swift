@@ -52,6 +52,15 @@ struct SubmissionsCommandTests {
         #expect(grantor("submissions list --state held --user nobody --app gone --before 9").status == .done)
     }
 
+    @Test("Rows that only a later version can read are no unknown submission")
+    func later() {
+        let result = grantor("submissions show later --app com.example.game")
+        #expect(result.status == .failed)
+        #expect(
+            result.errors
+                == "grantor: 1 more row was written by a later version, which alone can show it\n")
+    }
+
     @Test("Without an app every app of the file is asked, and that of malformed submissions")
     func everyApp() {
         #expect(grantor("submissions show failed").status == .done)

@@ -88,10 +88,39 @@ extension LedgerConformance {
                 origin: Samples.origin(77), reason: "not JSON", timestamp: Samples.noon,
                 digest: SHA256.hash("x".utf8), size: 3 << 20)
             let entry = OutboxEntry(
-                ownership: Samples.ownership(), key: .quarantined(Samples.origin(77)), delay: 0, stub: stub)
+                ownership: Samples.ownership(), key: stub.outboxKey, delay: 0, stub: stub)
             try expect(try subject.ledger.owe([entry]), [true], "owed")
             let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.quarantined), limit: 9)])
             try expect(taken.compactMap(\.published), [QuarantinedEvent.event(of: stub)], "events")
+        },
+        ConformanceRule("A topic made anew owes the stub of its own record, too") { subject in
+            try subject.own()
+            for text in ["old", "new"] {
+                let stub = QuarantineStub(
+                    origin: Samples.origin(77), reason: text, timestamp: Samples.noon, digest: SHA256.hash(text.utf8),
+                    size: 3)
+                _ = try subject.ledger.owe([
+                    OutboxEntry(ownership: Samples.ownership(), key: stub.outboxKey, delay: 0, stub: stub)
+                ])
+            }
+            try expect(try subject.drain().count, 2, "events")
+        },
+        ConformanceRule("Rows that refer to nothing count as tried, and hide no other") { subject in
+            try subject.own()
+            try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))
+            let keys = ["8", "9", "1"].map { OutboxKey.granted(Samples.reference($0), repeatOf: nil) }
+            _ = try subject.ledger.owe(keys.map { entry($0) })
+            let request = OutboxRequest(target: .topic(.granted), limit: 1)
+            let taken = try subject.ledger.takeOutbox([request])
+            try expect(taken.map(\.lease.key), [keys[2]], "taken")
+            try subject.ledger.report(taken.map { .published($0.lease) })
+            try expect(try subject.ledger.outbox(limit: 9).map(\.attempts), [1, 1], "attempts")
+            try expect(try subject.ledger.outbox(limit: 9).map(\.isLeased), [false, false], "leases")
+            for minute in 1...4 as ClosedRange<Int64> {
+                subject.setClock(Samples.later(minute * 60_000))
+                _ = try subject.ledger.takeOutbox([request])
+            }
+            try expect(try subject.ledger.measure().outboxAge > 0, "their age shows")
         },
         ConformanceRule("A call that is put off stays a call") { subject in
             try subject.own()

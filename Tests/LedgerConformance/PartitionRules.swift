@@ -11,6 +11,19 @@ extension LedgerConformance {
         return start
     }
 
+    private static func takeOver(
+        _ generation: Int64, committed: Int64?, _ subject: ConformanceSubject
+    ) throws -> PartitionStart {
+        let request = TakeOver(ownership: Samples.ownership(generation), owner: "worker", committed: committed)
+        return try start(subject.ledger.takeOver([request]).first)
+    }
+
+    private static func pass(_ offsets: ClosedRange<Int64>, _ subject: ConformanceSubject) throws -> PassResult? {
+        let note = OperatorNote(actor: "kim", reason: "A damaged batch.", at: Samples.noon)
+        guard let passed = PassedOffsets(partition: Samples.partition, offsets: offsets) else { return nil }
+        return try subject.ledger.pass(passed, note)
+    }
+
     static let partitionRules: [ConformanceRule] = [
         ConformanceRule("A partition starts where it was noted, and says how high its rows are") { subject in
             try expect(
@@ -126,24 +139,122 @@ extension LedgerConformance {
                 try subject.write(Samples.grant(Samples.submission("s1"), Samples.purchase("1")))[0], .notOwned,
                 "a write")
             let note = OperatorNote(actor: "kim", reason: "Restored on purpose.", at: Samples.noon)
-            try expect(try subject.ledger.accept(ledger: "another", note), false, "another id")
+            let committed: [TopicPartition: Int64] = [Samples.partition: 480]
+            try expect(try subject.ledger.accept(ledger: "another", committed, note), false, "another id")
             try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "still")
-            try expect(try subject.ledger.accept(ledger: id, note), true, "accepted")
+            try expect(try subject.ledger.accept(ledger: id, committed, note), true, "accepted")
             try expect(try subject.ledger.knows([Samples.partition]), true, "known once it is accepted")
             try expect(try subject.ledger.actions(on: nil).map(\.note), [note], "actions")
-            try expect(try start(subject.ledger.takeOver([request]).first).starts, 1, "after")
+            let accepted = try start(subject.ledger.takeOver([request]).first)
+            try expect(accepted.starts, 1, "after")
+            try expect(accepted.next, 480, "where the group was when it was accepted")
+        },
+        ConformanceRule("A partition that a ledger does not know is read whole where it knows its topic") { subject in
+            let id = try subject.ledger.identity()
+            let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)
+            _ = try subject.ledger.accept(ledger: id, [Samples.partition: 480], note)
+            let added = TakeOver(
+                ownership: PartitionOwnership(partition: other, generation: Generation(rawValue: 9)), owner: "worker",
+                committed: 70)
+            try expect(try subject.ledger.knows([other]), true, "known")
+            try expect(try start(subject.ledger.takeOver([added]).first).next, nil, "the oldest record")
+            let elsewhere = TopicPartition(topic: "another", partition: 0)
+            let foreign = TakeOver(
+                ownership: PartitionOwnership(partition: elsewhere, generation: Generation(rawValue: 9)),
+                owner: "worker", committed: 70)
+            try expect(try subject.ledger.takeOver([foreign]), [.forgotten(ledger: id)], "another topic")
+        },
+        ConformanceRule("A refusal stands, whatever is noted of other partitions") { subject in
+            let id = try subject.ledger.identity()
+            let request = TakeOver(
+                ownership: PartitionOwnership(partition: other, generation: Generation(rawValue: 9)), owner: "worker",
+                committed: 70)
+            try subject.own(1)
+            try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "refused")
+            try expect(
+                try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 4)]), [true], "note")
+            try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "still refused")
+            try expect(try subject.ledger.knows([other]), false, "known")
+            try expect(try subject.ledger.partitions().map(\.partition), [Samples.partition], "partitions")
+            let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)
+            let committed: [TopicPartition: Int64] = [Samples.partition: 2, other: 69]
+            try expect(try subject.ledger.accept(ledger: id, committed, note), true, "accepted")
+            try expect(try start(subject.ledger.takeOver([request]).first).next, 69, "the accepted one")
+            try expect(try start(subject.own(2)).next, 4, "the one that is known stays as it is")
+        },
+        ConformanceRule("A group without an offset ends a refusal") { subject in
+            func request(_ committed: Int64?) -> TakeOver {
+                TakeOver(ownership: Samples.ownership(1), owner: "worker", committed: committed)
+            }
+            let id = try subject.ledger.identity()
+            try expect(try subject.ledger.takeOver([request(5)]), [.forgotten(ledger: id)], "refused")
+            try expect(try start(subject.ledger.takeOver([request(nil)]).first).next, nil, "taken")
+            try expect(try start(subject.ledger.takeOver([request(5)]).first).next, nil, "known from then on")
+        },
+        ConformanceRule("Passed offsets are told, and reading goes on behind them") { subject in
+            try subject.own(1)
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 10)])
+            try expect(try pass(9...12, subject), .standsAt(10), "not from where it stands")
+            try expect(try pass(0...10_000, subject), nil, "too many")
+            try expect(try pass(10...12, subject), .passed, "passed")
+            let stubs = try subject.drain()
+            try expect(stubs.count, 3, "stubs")
+            try expect(Set(stubs.map(\.topic)), [.quarantined], "their topic")
+            try expect(
+                try subject.ledger.actions(on: nil).map(\.note.reason),
+                ["receipts.submitted/3, offsets 10 to 12: A damaged batch."], "actions")
+            try expect(
+                try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 11)]), [false],
+                "a note of the owner before")
+            try expect(
+                try subject.write(Samples.fail(Samples.submission("s1", offset: 10)))[0], .notOwned, "its write")
+            let first = try takeOver(2, committed: 8, subject)
+            try expect([first.next, first.passed], [13, 13], "the group is not there yet")
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(2), next: 20)])
+            try expect(try takeOver(3, committed: 12, subject).passed, 13, "nor now")
+            try expect(try takeOver(4, committed: 13, subject).passed, nil, "it is")
+            try expect(
+                try takeOver(5, committed: 3, subject).passed, nil, "and was: a group that is set back reads again")
+        },
+        ConformanceRule("A topic that was made anew has no passed offsets") { subject in
+            try subject.own(1)
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 10)])
+            try expect(try pass(10...10, subject), .passed, "passed")
+            try expect(try takeOver(2, committed: 10, subject).passed, 11, "in force")
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(2), next: 0)])
+            try expect(try takeOver(3, committed: 10, subject).passed, nil, "after a note from before them")
+            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(3), next: 20)])
+            try expect(try pass(20...20, subject), .passed, "passed again")
+            try expect(try takeOver(4, committed: nil, subject).passed, nil, "where the group has no offset")
         },
     ]
 
     static let knownRules: [ConformanceRule] = [
-        ConformanceRule("The apps of its grants and its waiting submissions are known") { subject in
+        ConformanceRule("An app that the ledger has purchases of is not unknown") { subject in
             try subject.own()
+            func fail(_ id: SubmissionID, _ app: BundleID, _ reason: FailureReason = .unknownApp) throws
+                -> DecisionResult
+            {
+                try subject.write(Samples.fail(Samples.submission(id, app: app, offset: 9), reason))[0]
+            }
+            func isHeld(_ result: DecisionResult) -> Bool {
+                if case .toBeHeld(.appNotConfigured, _) = result { true } else { false }
+            }
+            try expect(try fail("u1", Samples.app).outcome, .failed(reason: "unknown_app"), "before a grant")
             try subject.write(Samples.fail(Samples.submission("s1", app: "a.other", offset: 1)))
-            try expect(try subject.ledger.apps(), [], "apps before a grant")
+            try expect(try fail("u2", "a.other").outcome, .failed(reason: "unknown_app"), "with failures alone")
             try subject.write(Samples.grant(Samples.submission("s2", offset: 2), Samples.purchase("1")))
-            try expect(try subject.ledger.apps(), [Samples.app], "apps")
+            try expect(isHeld(try fail("u3", Samples.app)), "with a grant")
+            try expect(try subject.ledger.submissions(SubmissionQuery(state: .failed)).count, 3, "failures")
+            try expect(try fail("u1", Samples.app).outcome, .failed(reason: "unknown_app"), "what failed before")
+            try expect(
+                try fail("u4", Samples.app, .receiptNotAuthentic).outcome, .failed(reason: "receipt_not_authentic"),
+                "another reason")
+            try expect(
+                try subject.write(Samples.fail(Samples.submission("s2", offset: 2), .unknownApp))[0].outcome,
+                .redelivery, "a record that is granted")
             try subject.write(Samples.wait(Samples.submission("s3", app: "a.third", offset: 3)))
-            try expect(try subject.ledger.apps(), [Samples.app, "a.third"], "apps, one of which waits")
+            try expect(isHeld(try fail("u5", "a.third")), "with a submission that waits")
         },
         ConformanceRule("A redelivery comes with its outcome") { subject in
             try subject.own()

@@ -100,7 +100,7 @@ public struct RandomPlay {
         let content: Decision.Content
         switch Int.random(in: 0..<10, using: &random) {
         case 0..<5: content = .grant((0..<pick([1, 1, 1, 2, 3])).map { _ in purchase() }, by: .verifyReceipt)
-        case 5..<7: content = .fail(Rejection(pick([.receiptNotAuthentic, .unknownProduct]), "Said so."))
+        case 5..<7: content = .fail(Rejection(pick([.receiptNotAuthentic, .unknownProduct, .unknownApp]), "Said so."))
         case 7: content = .repeated(reference())
         default:
             content = .retry(
@@ -215,7 +215,7 @@ public struct LedgerContent: Hashable {
                 let record = try ledger.submission(key)
                 return SubmissionRecord(
                     grants: record.grants.map { GrantRow(sequence: 0, grant: $0.grant) }, answer: record.answer,
-                    waiting: record.waiting, owed: record.owed)
+                    waiting: record.waiting, owed: record.owed, later: record.later)
             })
     }
 }

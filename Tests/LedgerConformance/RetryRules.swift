@@ -133,6 +133,26 @@ extension LedgerConformance {
             }
             try expect(taken, ["s0", "s1", "s2", "s3"], "each once")
         },
+        ConformanceRule("After a clock was ahead no row waits for longer than the longest delay") { subject in
+            let day: Int64 = 24 * 3_600_000
+            subject.setClock(Samples.later(day))
+            try subject.own()
+            try subject.write(Samples.wait(Samples.submission("s1", offset: 1), delay: 0))
+            try subject.write(Samples.wait(Samples.submission("s2", offset: 2), delay: 15_000))
+            _ = try subject.takeOne()
+            try subject.write(Samples.fail(Samples.submission("s3", offset: 3)))
+            let key = OutboxKey.failed(Samples.app, "s3")
+            _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 5_000)])
+            subject.setClock(Samples.noon)
+            _ = try subject.ledger.measure()
+            subject.setClock(Samples.later(longestDelayMilliseconds - 1))
+            let due = DueRequest(endpoint: Samples.endpoint, limit: 9)
+            try expect(try subject.ledger.takeDue([due], bytes: .max).count, 0, "rows before that")
+            subject.setClock(Samples.later(longestDelayMilliseconds))
+            try expect(
+                Set(try subject.ledger.takeDue([due], bytes: .max).map(\.submission.id)), ["s1", "s2"], "rows then")
+            try expect(try subject.drain().count, 1, "events then")
+        },
         ConformanceRule("What waits is measured, and given back") { subject in
             try subject.own()
             let submission = Samples.submission("s1", receipt: String(repeating: "A", count: 10_000))

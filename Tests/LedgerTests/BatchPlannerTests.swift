@@ -47,7 +47,7 @@ import Testing
     func order() {
         var planner = BatchPlanner([decision("a", ["9", "3"]), decision("b", ["5", "1"])])
         planner.admit([true, true])
-        #expect(planner.readAnswers([:]).map(\.grant.transactionID) == ["1", "3", "5", "9"])
+        #expect(planner.readAnswers(FoundAnswers()).map(\.grant.transactionID) == ["1", "3", "5", "9"])
     }
 
     @Test("Of decisions that do not count nothing is read or tried")
@@ -57,8 +57,8 @@ import Testing
         #expect(planner.plain.isEmpty)
         #expect(planner.isComplete)
         #expect(planner.submissions.isEmpty)
-        #expect(planner.readAnswers([:]).isEmpty)
-        #expect(planner.questions.isEmpty)
+        #expect(planner.readAnswers(FoundAnswers()).isEmpty)
+        #expect(planner.questions.holders.isEmpty && planner.questions.submissions.isEmpty)
         #expect(planner.results() == [.notOwned, .notOwned])
     }
 
@@ -66,9 +66,9 @@ import Testing
     func withdrawn() {
         var planner = BatchPlanner([decision("a", ["1", "2"], owesCall: true)])
         planner.admit([true])
-        _ = planner.readAnswers([:])
+        _ = planner.readAnswers(FoundAnswers())
         planner.inserted([true, false])
-        let writes = planner.conclude(held: [], own: [])
+        let writes = planner.conclude(held: FoundGrants(), own: FoundGrants())
         #expect(writes.withdrawn == [GrantReference(environment: .production, transactionID: "1")])
         #expect(writes.outbox.isEmpty)
         #expect(planner.results() == [.undecided])
@@ -98,8 +98,8 @@ import Testing
     func nothing() {
         var planner = BatchPlanner([decision("a", [])])
         planner.admit([true])
-        _ = planner.readAnswers([:])
-        #expect(planner.conclude(held: [], own: []).answers.isEmpty)
+        _ = planner.readAnswers(FoundAnswers())
+        #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()).answers.isEmpty)
         #expect(planner.results() == [.undecided])
     }
 }

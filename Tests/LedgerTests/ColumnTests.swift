@@ -1,4 +1,5 @@
 import Contract
+import Cryptography
 import Ledger
 import Testing
 
@@ -8,7 +9,8 @@ import Testing
         .granted(GrantReference(environment: .production, transactionID: "20"), repeatOf: "a:b"),
         .granted(GrantReference(environment: .production, transactionID: "20"), repeatOf: ""),
         .failed("com.example:game", "s:1"), .failed("", "s1"), .failed("日本", "s"),
-        .quarantined(Origin(topic: "receipts:submitted", partition: 3, offset: 77)),
+        .quarantined(Origin(topic: "receipts:submitted", partition: 3, offset: 77), SHA256.hash("a".utf8)),
+        .quarantined(Origin(topic: "receipts:submitted", partition: 3, offset: 77), SHA256.hash("b".utf8)),
     ]
 
     @Test("A key's text is the key again", arguments: keys)
@@ -25,7 +27,10 @@ import Testing
     @Test(
         "A text of another form is no key",
         arguments: [
-            "", "granted", "granted:elsewhere:1", "failed:9:a:b", "failed:x:a:b", "quarantined:1:x:t", "later:1",
+            "", "granted", "granted:elsewhere:1", "failed:9:a:b", "failed:x:a:b", "quarantined:1:x:t",
+            "quarantined:1:2:t",
+            "quarantined:1:2:00ff:t",
+            "quarantined:1:2:\(String(repeating: "g", count: 64)):t", "later:1",
         ])
     func noKey(text: String) {
         #expect(OutboxKey(text: text) == nil)

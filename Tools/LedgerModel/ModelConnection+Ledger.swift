@@ -6,10 +6,6 @@ extension ModelConnection: LedgerConnection {
         try call(.identity) { model.tables.id }
     }
 
-    public func apps() throws(LedgerError) -> Set<BundleID> {
-        Set(model.tables.grantRows.map(\.grant.bundleID) + model.tables.retries.rows.map(\.submission.bundleID))
-    }
-
     // MARK: Partitions
 
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
@@ -18,12 +14,12 @@ extension ModelConnection: LedgerConnection {
 
     private func takeOver(_ request: TakeOver) -> TakeOverResult {
         let partition = request.ownership.partition
-        let known = model.tables.partitions[partition]
-        guard known != nil || request.committed == nil || model.tables.isAccepted else {
+        var row = model.tables.partitions[partition] ?? ModelTables.Partition()
+        guard request.committed == nil || !model.tables.refuses(partition) else {
+            model.tables.partitions[partition] = row
             return .forgotten(ledger: model.tables.id)
         }
-        // A partition that an operator accepted begins at the group's offset.
-        var row = known ?? ModelTables.Partition(next: request.committed)
+        if let passed = row.passed, request.committed.map({ $0 >= passed }) ?? true { row.passed = nil }
         if row.generation != request.ownership.generation {
             row.starts += 1
             if let marked = row.marked {
@@ -37,7 +33,8 @@ extension ModelConnection: LedgerConnection {
         model.tables.partitions[partition] = row
         return .taken(
             PartitionStart(
-                next: row.next, highestOrigin: model.tables.highestOrigin(of: partition), starts: row.starts,
+                next: row.next, passed: row.passed, highestOrigin: model.tables.highestOrigin(of: partition),
+                starts: row.starts,
                 suspect: row.suspect))
     }
 
@@ -51,6 +48,7 @@ extension ModelConnection: LedgerConnection {
                 if let next = note.next {
                     if let marked = row.marked, marked < next { row.marked = nil }
                     if let suspect = row.suspect, suspect.offset < next { row.suspect = nil }
+                    if let passed = row.passed, next < passed { row.passed = nil }
                     row.next = next
                 }
                 model.tables.partitions[note.ownership.partition] = row
@@ -84,8 +82,9 @@ extension ModelConnection: LedgerConnection {
             }
             let waiting = origins.flatMap { model.tables.retries(at: $0) }.map { ($0.origin, $0.claimant) }
             return KnownOutcomes(
-                grants: origins.flatMap { model.tables.grants(at: $0) }, answers: answers,
-                answering: model.tables.holders(repeats), waiting: waiting
+                grants: FoundGrants(known: origins.flatMap { model.tables.grants(at: $0) }),
+                answers: FoundAnswers(known: answers),
+                answering: FoundGrants(known: model.tables.holders(repeats)), waiting: waiting
             ).sorted
         }
     }
@@ -131,9 +130,8 @@ extension ModelConnection: LedgerConnection {
                 model.tables.answers[new.grant.claimant.submissionKey] == nil && model.tables.insert(new.grant)
             })
         guard !planner.isComplete else { return planner.results() }
-        var answers: [SubmissionKey: Answer] = [:]
-        for key in planner.submissions { answers[key] = model.tables.answers[key]?.answer }
-        let tried = planner.readAnswers(answers)
+        let answers = planner.submissions.compactMap { model.tables.answers[$0]?.answer }
+        let tried = planner.readAnswers(FoundAnswers(known: answers))
         let hook = model.beforeInsertion
         model.beforeInsertion = nil
         hook?()
@@ -142,7 +140,9 @@ extension ModelConnection: LedgerConnection {
         let held = model.hidesHolders ? [] : model.tables.holders(questions.holders)
         model.hidesHolders = false
         let own = questions.submissions.flatMap { model.tables.grants(of: $0) }
-        carryOut(planner.conclude(held: held, own: own))
+        carryOut(
+            planner.conclude(
+                held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps)))
         return planner.results()
     }
 
@@ -250,17 +250,23 @@ extension ModelConnection: LedgerConnection {
     }
 
     private func takeOutbox(_ request: OutboxRequest) -> [OutboxItem] {
-        let due = model.tables.owed { $0.dueAt <= now && $0.target == request.target }
-        return due.prefix(max(0, request.limit)).compactMap { key in
-            guard let row = model.tables.outbox[key] else { return nil }
-            let number = row.lease + 1
-            model.tables.outbox[key]?.lease = number
-            model.tables.outbox[key]?.dueAt = now + leaseMilliseconds
-            model.tables.outbox[key]?.leasedUntil = now + leaseMilliseconds
-            guard let work = work(key, row) else { return nil }
-            return OutboxItem(
-                lease: OutboxLease(key: key, step: row.step, number: number), attempts: row.attempts, work: work)
+        var items: [OutboxItem] = []
+        for key in model.tables.owed({ $0.dueAt <= now && $0.target == request.target }) {
+            guard items.count < request.limit, var row = model.tables.outbox[key] else { break }
+            let work = work(key, row)
+            row.dueAt = now + leaseMilliseconds
+            if let work {
+                row.lease += 1
+                row.leasedUntil = row.dueAt
+                let lease = OutboxLease(key: key, step: row.step, number: row.lease)
+                items.append(OutboxItem(lease: lease, attempts: row.attempts, work: work))
+            } else {
+                row.leasedUntil = nil
+                row.attempts += 1
+            }
+            model.tables.outbox[key] = row
         }
+        return items
     }
 
     private func work(_ key: OutboxKey, _ row: ModelTables.Owed) -> OutboxItem.Work? {
@@ -306,9 +312,11 @@ extension ModelConnection: LedgerConnection {
         try call(.measure) {
             let (apps, waiting) = model.tables.sizes
             let firstDue = model.tables.outbox.values.map { $0.dueAt - Int64($0.attempts) * LedgerMeasure.outboxTry }
-            return LedgerMeasure(
+            let measure = LedgerMeasure(
                 retries: apps, waiting: waiting, held: model.tables.held, outboxRows: model.tables.outbox.count,
                 outboxAge: max(0, now - (firstDue.min() ?? now)))
+            model.tables.cap(at: now + longestDelayMilliseconds)
+            return measure
         }
     }
 }

@@ -3,7 +3,7 @@ public import Ledger
 
 extension ModelConnection: LedgerOperator {
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
-        model.tables.isAccepted || partitions.allSatisfy { model.tables.partitions[$0] != nil }
+        !partitions.contains(where: model.tables.refuses)
     }
 
     public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
@@ -95,11 +95,31 @@ extension ModelConnection: LedgerOperator {
         model.tables.actions.filter { $0.submission == key }
     }
 
-    public func accept(ledger id: String, _ note: OperatorNote) throws(LedgerError) -> Bool {
+    public func accept(
+        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+    ) throws(LedgerError) -> Bool {
         guard model.tables.id == id else { return false }
-        model.tables.isAccepted = true
+        for (partition, offset) in committed where model.tables.partitions[partition]?.isRefused ?? true {
+            model.tables.partitions[partition] = ModelTables.Partition(next: offset)
+        }
         model.tables.actions.append(OperatorAction(kind: .accept, note: note, submission: nil))
         return true
+    }
+
+    public func partitions() throws(LedgerError) -> [PartitionRow] {
+        model.tables.partitions.filter { !$0.value.isRefused }.sorted { $0.key < $1.key }
+            .map { PartitionRow(partition: $0, next: $1.next, owner: $1.owner, starts: $1.starts) }
+    }
+
+    public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
+        let next = model.tables.partitions[passed.partition]?.next
+        guard next == passed.offsets.lowerBound else { return .standsAt(next) }
+        model.tables.partitions[passed.partition] = ModelTables.Partition(next: passed.next, passed: passed.next)
+        for stub in passed.stubs(note) {
+            model.tables.owe(stub.outboxKey, .publish, stub.outboxKey.target, dueAt: now, stub: stub)
+        }
+        model.tables.actions.append(OperatorAction(kind: .pass, note: passed.named(note), submission: nil))
+        return .passed
     }
 
     public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
@@ -120,9 +140,11 @@ extension ModelConnection: LedgerOperator {
             guard let stored = model.tables.retries[row.key] else { continue }
             let due = lease(row.key, stored)
             var planner = BatchPlanner([.abandoning(due, note)])
-            _ = planner.readAnswers(model.tables.answers[key].map { [key: $0.answer] } ?? [:])
+            _ = planner.readAnswers(FoundAnswers(known: model.tables.answers[key].map { [$0.answer] } ?? []))
             let held = model.tables.holders(planner.questions.holders)
-            carryOut(planner.conclude(held: held, own: model.tables.grants(of: key)))
+            carryOut(
+                planner.conclude(
+                    held: FoundGrants(known: held), own: FoundGrants(known: model.tables.grants(of: key))))
             if case .written(let outcome, _)? = planner.results().first { outcomes.append(outcome) }
         }
         if !outcomes.isEmpty {

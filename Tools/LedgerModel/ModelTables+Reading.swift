@@ -35,6 +35,11 @@ extension ModelTables {
 
     package func isOwed(_ key: OutboxKey) -> Bool { outbox[key] != nil }
 
+    /// Whether a row of the outbox owes the stub of a record at this place.
+    package func owesStub(of origin: Origin) -> Bool {
+        outbox.keys.contains { if case .quarantined(origin, _) = $0 { true } else { false } }
+    }
+
     /// Whether a row of the outbox owes a grant's event, or its call.
     package func isOwed(_ reference: GrantReference) -> Bool {
         outbox.keys.contains { if case .granted(reference, _) = $0 { true } else { false } }
@@ -49,7 +54,7 @@ extension ModelTables {
         partitions[ownership.partition]?.generation == ownership.generation
     }
 
-    package func knows(_ partition: TopicPartition) -> Bool { partitions[partition] != nil }
+    package func knows(_ partition: TopicPartition) -> Bool { !(partitions[partition]?.isRefused ?? true) }
 
     package func next(of partition: TopicPartition) -> Int64? { partitions[partition]?.next }
 

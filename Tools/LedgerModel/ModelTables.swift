@@ -7,9 +7,13 @@ public final class ModelTables {
         var owner: String?
         var generation: Generation?
         var next: Int64?
+        var passed: Int64?
         var starts = 0
         var marked: Int64?
         var suspect: CheckSuspect?
+
+        /// The group had an offset of it, and the ledger had none of its topic.
+        var isRefused: Bool { generation == nil && next == nil }
     }
 
     struct Owed: Hashable, Sendable {
@@ -24,10 +28,11 @@ public final class ModelTables {
     }
 
     public internal(set) var id: String
-    var isAccepted = false
     var partitions: [TopicPartition: Partition] = [:]
     /// By sequence, from 1; nil where a transaction took one back.
     private(set) var grants: [Grant?] = [nil]
+    /// Apps that a grant was tried for.
+    private var grantedApps: Set<BundleID> = []
     private var byReference: [GrantReference: Int] = [:]
     private var byKey: [GrantKey: Int] = [:]
     private var bySubmission: [SubmissionKey: [Int]] = [:]
@@ -47,7 +52,7 @@ public final class ModelTables {
     /// The tables as they are now.
     public init(copying other: ModelTables) {
         id = other.id
-        isAccepted = other.isAccepted
+        grantedApps = other.grantedApps
         partitions = other.partitions
         grants = other.grants
         byReference = other.byReference
@@ -99,6 +104,7 @@ public final class ModelTables {
 
     /// Adds a grant unless its transaction or its key is taken.
     func insert(_ grant: Grant) -> Bool {
+        grantedApps.insert(grant.bundleID)
         guard byReference[grant.reference] == nil, byKey[grant.key] == nil else { return false }
         let sequence = grants.count
         grants.append(grant)
@@ -188,6 +194,35 @@ public final class ModelTables {
 
     func retries(at origin: Origin) -> [Submission] {
         (retriesByOrigin[origin] ?? []).compactMap { retries[$0]?.submission }
+    }
+
+    /// Those of some apps that it has granted purchases of, or that have submissions in `retries`.
+    func ours(_ apps: Set<BundleID>) -> Set<BundleID> {
+        apps.filter { app in grantedApps.contains(app) || retries.rows.contains { $0.submission.bundleID == app } }
+    }
+
+    /// Rows that are due later than a moment are due then.
+    func cap(at moment: Int64) {
+        for key in retries.rows.filter({ $0.dueAt > moment }).map(\.key) {
+            retries.change(key) {
+                $0.dueAt = moment
+                if $0.leasedUntil != nil { $0.leasedUntil = moment }
+            }
+        }
+        for (key, row) in outbox where row.dueAt > moment {
+            outbox[key]?.dueAt = moment
+            if row.leasedUntil != nil { outbox[key]?.leasedUntil = moment }
+        }
+    }
+
+    // MARK: Partitions
+
+    /// Whether the group's offset of a partition stops a worker: the ledger does not know the partition, and none of
+    /// its topic is noted, or one was refused before.
+    func refuses(_ partition: TopicPartition) -> Bool {
+        guard partitions[partition]?.isRefused ?? true else { return false }
+        let topic = partitions.filter { $0.key.topic == partition.topic }.map(\.value)
+        return topic.contains(where: \.isRefused) || !topic.contains { $0.next != nil }
     }
 
     // MARK: Outbox

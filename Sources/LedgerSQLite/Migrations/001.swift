@@ -5,12 +5,11 @@
 let migration001 = """
     CREATE TABLE ledger (
         only INTEGER PRIMARY KEY CHECK (only = 1),
-        id TEXT NOT NULL,
-        -- When an operator accepted that groups have offsets which this ledger does not know.
-        accepted_at INTEGER
+        id TEXT NOT NULL
     ) STRICT;
 
-    -- Rows of other tables name a partition by its number here.
+    -- Rows of other tables name a partition by its number here. A row without generation and next_offset was refused:
+    -- the group had an offset of it, and the ledger had none of its topic.
     CREATE TABLE partitions (
         number INTEGER PRIMARY KEY,
         topic TEXT NOT NULL,
@@ -18,6 +17,8 @@ let migration001 = """
         owner TEXT,
         generation INTEGER,
         next_offset INTEGER,
+        -- An operator has passed the records before it, and the group's offset is not there yet.
+        passed_offset INTEGER,
         starts INTEGER NOT NULL DEFAULT 0,
         -- The record whose check has begun.
         marked_offset INTEGER,
@@ -154,6 +155,10 @@ let migration001 = """
     CREATE INDEX retries_submission ON retries (submission_id);
     CREATE INDEX retries_user ON retries (user_id);
     CREATE INDEX retries_app ON retries (app, bytes);
+    -- Rows that only a later version can read.
+    CREATE INDEX retries_later ON retries (sequence)
+        WHERE NOT (evidence_kind IN ('receipt', 'signedTransaction', 'transactionId')
+            AND coalesce(environment, 'production') IN ('production', 'sandbox'));
 
     CREATE TABLE outbox (
         sequence INTEGER PRIMARY KEY,

@@ -142,10 +142,35 @@ struct OwnershipTests {
         let first = try bench.own(next: 5, committed: 5)
         bench.read(5, 6, in: first)
         bench.send(.unreadable(first.id))
+        bench.wait(.seconds(59))
+        #expect(bench.takeUnassigned().isEmpty && bench.fetches.isEmpty)
+        bench.wait(.seconds(1))
         #expect(bench.takeUnassigned() == [Fixture.partition])
-        #expect(bench.fetches.isEmpty)
-        bench.wait(.seconds(5))
         #expect(try bench.takeOver(next: 5, committed: 5).start == 5)
+    }
+
+    @Test("whose next record comes damaged complete what was read before it, which is noted")
+    func damagedBehind() throws {
+        let first = try bench.own(next: 5, committed: 5)
+        let check = try #require(bench.read(5, in: first).first)
+        bench.send(.unreadable(first.id))
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        bench.published(try #require(bench.takePublishes().first))
+        #expect(try bench.noted().map(\.next) == [6])
+        bench.wait(.seconds(5))
+        #expect(bench.takeUnassigned() == [Fixture.partition])
+    }
+
+    @Test("begin behind what an operator passed, whatever the group's offset is")
+    func passed() throws {
+        assign()
+        bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 9)]))
+        let (id, _) = try takeOverRequest()
+        let start = PartitionStart(next: 13, passed: 13, highestOrigin: nil, starts: 1, suspect: nil)
+        bench.send(.ledger(id, .success(.takenOver([.taken(start)]))))
+        #expect(bench.assigned.map(\.start) == [13])
+        #expect(bench.takeAlerts().isEmpty)
     }
 
     @Test("tell of a ledger that was set back before this worker started: the group knows more")

@@ -76,7 +76,7 @@ struct SignedWayTests {
         bench.send(.checked([Checked(token: check.token, result: .unreadable(event, stub))]))
         bench.published(try #require(bench.takePublishes().first), .failed)
         let (_, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
-        #expect(entries.map(\.key) == [.quarantined(Fixture.origin(0))])
+        #expect(entries.map(\.key) == [stub.outboxKey])
         #expect(entries.map(\.stub) == [stub])
     }
 
@@ -161,6 +161,22 @@ struct SignedWayTests {
             return
         }
         #expect(entry.cause == .held(.decisionRefused))
+        #expect((60_000...300_000).contains(entry.delay))
+        #expect(bench.core.inFlight == 0)
+    }
+
+    @Test("is held where the ledger says so, for the cause that it names", arguments: HoldCause.allCases)
+    func toBeHeld(cause: HoldCause) throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, Fixture.verified("t1"))
+        try bench.written(.toBeHeld(cause, detail: "It says so."))
+        let batch = try bench.written(.written(.held(cause), publish: []))
+        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+            Issue.record("it is held")
+            return
+        }
+        #expect(entry.cause == .held(cause))
+        #expect(entry.detail == "It says so.")
         #expect((60_000...300_000).contains(entry.delay))
         #expect(bench.core.inFlight == 0)
     }

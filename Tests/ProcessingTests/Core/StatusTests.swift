@@ -118,6 +118,22 @@ struct StatusTests {
         #expect(told == [[alert], [], [alert], [], [alert]])
     }
 
+    @Test("tells of rows that only a later version can work on, every ten minutes while there are some")
+    func later() throws {
+        bench.isNoted = true
+        try bench.own()
+        let none = bench.measure
+        let some = LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0, later: 2)
+        var told: [[Alert]] = []
+        for (measure, seconds) in [(some, 60), (some, 500), (some, 200), (none, 100), (some, 100)] {
+            bench.measure = measure
+            bench.wait(.seconds(seconds))
+            told.append(bench.takeAlerts())
+        }
+        let alert = Alert.laterVersion(rows: 2)
+        #expect(told == [[alert], [], [alert], [], [alert]])
+    }
+
     @Test("tells at the start how many submissions wait in the ledger")
     func waitingAtStart() throws {
         bench.isNoted = true

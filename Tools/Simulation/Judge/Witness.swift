@@ -263,7 +263,7 @@ final class Witness {
     /// Why a record is not complete; nil if it is: its outcome is durable, and told or owed.
     private func lack(of number: Int, at origin: Origin, _ world: World) -> String? {
         func isQuarantined() -> Bool {
-            quarantined.contains(origin) || world.ledger.tables.isOwed(.quarantined(origin))
+            quarantined.contains(origin) || world.ledger.tables.owesStub(of: origin)
         }
         if script.records[number].endsWorkers, isQuarantined() { return nil }
         switch script.records[number].content {

@@ -166,7 +166,11 @@ extension World {
     private func acceptLedger() {
         let note = OperatorNote(
             actor: "somebody", reason: "a new ledger", at: Timestamp(milliseconds: Self.wallStart + milliseconds))
-        guard !isAccepted, (try? connection.accept(ledger: ledger.tables.id, note)) == true else { return }
+        var committed: [TopicPartition: Int64] = [:]
+        for index in kafka.partitions.indices {
+            committed[SimulatedKafka.name(Int32(index))] = kafka.partitions[index].committed.map { Int64($0) }
+        }
+        guard !isAccepted, (try? connection.accept(ledger: ledger.tables.id, committed, note)) == true else { return }
         isAccepted = true
         witness.accepted(
             kafka.partitions.flatMap { partition in partition.records.prefix(Int(partition.committed ?? 0)) })
