@@ -196,18 +196,21 @@ struct UnreadablePurchases: Sendable {
             guard let transactionID = name.transactionID,
                 let reason = PassedOver.Reason(rawValue: name.reason.cause.rawValue)
             else { return nil }
-            // What was bought by the Advanced Commerce API has no product of ours.
             return PassedOver.Entry(transactionID, name.productID ?? "-", reason)
         }
     }
 
     private func named(by claim: Claim, beside purchases: [Purchase]) -> [Name] {
         guard !names.isEmpty else { return [] }
-        let isRead = claim.transactionID.map { id in purchases.contains { $0.transactionID == id } } ?? false
+        let isRead = purchases.contains { purchase in
+            claim.transactionID.map { $0 == purchase.transactionID } ?? (claim.productID == purchase.productID)
+        }
         return names.filter { name in
             // Of one that stands there twice, once readable and once not, the unreadable one may be its refund.
             if let claimed = claim.transactionID { return name.transactionID.map { $0 == claimed } ?? !isRead }
+            // What nobody else is called may be an SKU of the Advanced Commerce API.
             return claim.productID == nil || name.productID == nil || name.productID == claim.productID
+                || (name.reason == .advancedCommerce && !isRead)
         }
     }
 }

@@ -130,9 +130,7 @@ struct PurchaseHistory: Sendable {
         if hasNameless { unreadable.append(transactionID: nil, productID: nil) }
         for (id, entry) in zip(ids, entries) {
             guard case .failure(let reason) = entry.purchase else { continue }
-            // One of the Advanced Commerce API may be claimed by the name of an SKU.
-            unreadable.append(
-                transactionID: id, productID: reason == .advancedCommerce ? nil : entry.productID, as: reason)
+            unreadable.append(transactionID: id, productID: entry.productID, as: reason)
         }
         return policy.verdict(on: entries.compactMap(\.readable), beside: unreadable, by: .serverAPI)
     }

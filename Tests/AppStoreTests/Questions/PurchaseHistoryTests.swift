@@ -91,7 +91,11 @@ struct PurchaseHistoryTests {
         for (transaction, cause) in [(part, HoldCause.partialRefund), (skus, .advancedCommerce)] {
             #expect(try verdict([transaction]).hold == cause)
             #expect(try verdict([transaction, refunded]).hold == cause)
-            #expect(try verdict([transaction, gems]).granted == ["1"])
+            let both = try verdict([transaction, gems])
+            #expect(both.granted == ["1"])
+            if case .verified(let purchases, _) = both {
+                #expect(purchases.passedOver?.named.map(\.reason.rawValue) == [cause.rawValue])
+            }
             #expect(try verdict([transaction, gems, unreadable]).hold == .incompleteAnswer)
         }
         #expect(try verdict([part, gems], Fixture.submission(transactionID: "4")).hold == .partialRefund)
@@ -99,6 +103,7 @@ struct PurchaseHistoryTests {
         #expect(try verdict([part], Fixture.submission(productID: "gems")).doubt?.cause == .notFoundYet)
         // The claim may name an SKU.
         #expect(try verdict([skus], Fixture.submission(productID: "skin-41")).hold == .advancedCommerce)
+        #expect(try verdict([skus, refunded], Fixture.submission(productID: "gems")).reason == .transactionRevoked)
     }
 }
 
