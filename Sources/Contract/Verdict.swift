@@ -96,7 +96,7 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case requestRefused = "request_refused"
     /// A status or answer this version does not know.
     case unknownAnswer = "unknown_answer"
-    /// It waited, and meanwhile its app was taken out of the apps file.
+    /// Its app is missing from the apps file, and the ledger or this worker knows it as ours.
     case appNotConfigured = "app_not_configured"
     /// Apple attests a product that the apps file does not list.
     case productNotConfigured = "product_not_configured"
