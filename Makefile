@@ -42,14 +42,15 @@ planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 # Flags of the short runs.
 CHAOSFLAGS ?= --submissions 3000
 
-chaos: setup ## Kill and stop workers under load, try every account token; on Apache Kafka if KAFKA_HOME is set
+chaos: setup ## Kill and stop workers under load, try every account token and unlisted product; on Apache Kafka if KAFKA_HOME is set
 	$(SWIFT) build --product grantor $(SWIFTFLAGS)
 	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
 	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
 	@bin=$$($(SWIFT) build --show-bin-path) && \
 	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 --workers 2 $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS) && \
-	$$bin/grantor-chaos tokens --program $$bin/grantor
+	$$bin/grantor-chaos tokens --program $$bin/grantor && \
+	$$bin/grantor-chaos unlisted --program $$bin/grantor
 
 sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
 	@scripts/setup.sh --for test

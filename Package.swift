@@ -118,8 +118,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
-            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting", "Ledger",
-            "LedgerSQLite", "LibcurlCalls", "Logging", "Metrics", "Scheduling", "Threading",
+            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting", "LibcurlCalls",
+            "Logging", "Metrics", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
     .target(
         name: "KafkaScanning", dependencies: ["CLibrdkafka", "Contract", "Kafka", "Logging", "Scheduling"],

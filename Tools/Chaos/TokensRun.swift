@@ -1,16 +1,11 @@
 import AppStoreSimulator
 import Contract
-import Glibc
-import Kafka
-import KafkaScanning
-import Ledger
-import LedgerSQLite
 import Scheduling
 
 /// Checks every cell of the table of account tokens in docs/configuration.md from outside the worker. Each kind of
 /// evidence, attested token, claimed token and policy has one submission.
 struct TokensRun {
-    private static let limit = Duration.seconds(60)
+    private static let limit = Duration.seconds(120)
     private let options: Options
 
     init(_ options: Options) { self.options = options }
@@ -51,21 +46,26 @@ struct TokensRun {
         }
     }
 
+    /// What stands where a token is expected. The nil UUID and what is no UUID count as none.
     private enum Token: String, CaseIterable {
         case none
-        /// Clients set it where they have no account.
-        case zeros = "00000000-0000-0000-0000-000000000000"
         case a = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         case b = "00000000-0000-4000-8000-000000000000"
+        case zeros = "00000000-0000-0000-0000-000000000000"
+        case text = "player-17"
 
-        var text: String? { self == .none ? nil : rawValue }
+        /// Those that Apple attests in this run.
+        static let attested: [Token] = [.none, .zeros, .text, .a]
+
         var isToken: Bool { self == .a || self == .b }
+        var text: String? { self == .none ? nil : rawValue }
         var shown: String {
             switch self {
             case .none: "none"
-            case .zeros: "0"
             case .a: "A"
             case .b: "B"
+            case .zeros: "0"
+            case .text: "text"
             }
         }
     }
@@ -88,7 +88,7 @@ struct TokensRun {
     }
 
     func run() throws -> Bool {
-        let table = try DocumentedTable(file: "docs/configuration.md")
+        let table = try DocumentedTable(of: "Apple attests")
         let world = try World(options)
         let key = try ServerAPIKey()
         try key.save(to: world.folder + "/key.p8")
@@ -99,9 +99,11 @@ struct TokensRun {
         let cells = Self.cells
         for cell in cells { traffic.send(key: cell.name, value: try Self.submission(cell, world)) }
         try traffic.flush()
-        let answers = try answers(to: cells, world)
+        let outcomes = try Outcomes.wait(world, for: Self.limit) { outcomes in
+            cells.allSatisfy { outcomes[$0.name] != nil }
+        }
         var report = Report()
-        Self.show(cells, answers, table, &report)
+        Self.show(cells, outcomes, table, &report)
         report.stop([worker])
         world.apple.stop()
         return report.end(world)
@@ -110,7 +112,7 @@ struct TokensRun {
     private static var cells: [Cell] {
         var cells: [Cell] = []
         for way in Way.allCases {
-            for attested in [Token.none, .zeros, .a] {
+            for attested in Token.attested {
                 for policy in policies {
                     for claimed in Token.allCases {
                         let isSubscription = way == .subscriptionReceipt
@@ -164,60 +166,49 @@ struct TokensRun {
                 .utf8)
     }
 
-    /// `granted`, the reason of the failure or the cause of the hold, by submission, once each cell has one; `granted`
-    /// names the transaction.
-    private func answers(to cells: [Cell], _ world: World) throws -> [String: String] {
-        let scan = world.scan
-        let until = Instant.now + Self.limit
-        while true {
-            var answers: [String: String] = [:]
-            try scan.read(topics: [Topic.granted.defaultName, Topic.failed.defaultName]) { batch in
-                for record in batch.records {
-                    guard let name = TopicJudge.member("submissionId", record.value) else { continue }
-                    let isGranted = batch.partition.topic == Topic.granted.defaultName
-                    let word = TopicJudge.member(isGranted ? "transactionId" : "reason", record.value) ?? ""
-                    answers[name] = isGranted ? "granted \(word)" : word
-                }
-                return true
-            }
-            // The worker may not have made it yet.
-            let ledger = try? SQLiteLedger(SQLiteLedgerConfiguration(path: world.ledger))
-            for row in try ledger?.submissions(SubmissionQuery(state: .held, limit: cells.count)) ?? [] {
-                answers[row.claimant.submissionID.rawValue] = "held as \(row.cause ?? "nothing")"
-            }
-            if cells.allSatisfy({ answers[$0.name] != nil }) || Instant.now > until { return answers }
-            rest(milliseconds: 500)
-        }
-    }
-
     private static func show(
-        _ cells: [Cell], _ answers: [String: String], _ table: DocumentedTable, _ report: inout Report
+        _ cells: [Cell], _ outcomes: Outcomes, _ table: DocumentedTable, _ report: inout Report
     ) {
-        say("G granted, M account_token_mismatch, H held and - failed as account_token_missing, ! not as documented")
+        say(
+            "G granted, M fails as account_token_mismatch, - fails as account_token_missing, H is held as it, "
+                + "! something else than documented")
+        say("A and B are tokens, 0 is the nil UUID, text is no UUID")
         let claims = Token.allCases.map { padded($0.shown, 5) }.joined()
-        say(padded("", 37) + policies.map { padded($0, 17) }.joined())
-        say(padded("evidence", 28) + padded("attests", 9) + policies.map { _ in padded(claims, 17) }.joined())
+        say(padded("", 37) + policies.map { padded($0, 27) }.joined())
+        say(padded("evidence", 28) + padded("attests", 9) + policies.map { _ in padded(claims, 27) }.joined())
         let perLine = policies.count * Token.allCases.count
         for start in stride(from: 0, to: cells.count, by: perLine) {
             let line = cells[start..<min(cells.count, start + perLine)]
             guard let first = line.first else { continue }
             var text = padded(first.way.rawValue, 28) + padded(first.attested.shown, 9)
             for (place, cell) in line.enumerated() {
-                let answer = answers[cell.name] ?? "no answer"
-                let word = table.outcome(
-                    of: cell.way.says(cell.attested), claimed: cell.claimed.isToken ? relation(cell) : "none",
-                    policy: cell.policy, onceLookedUp: cell.way.hasKey ? attests(cell) : nil)
+                let answer = outcomes[cell.name] ?? "no answer"
+                let word = documented(
+                    table, cell.way.says(cell.attested), cell, onceLookedUp: cell.way.hasKey ? attests(cell) : nil)
                 let documented = word == "granted" ? "granted \(cell.purchase.transactionID)" : word
                 let isLast = (place + 1) % Token.allCases.count == 0
                 text += padded(answer == documented ? mark(word) : "!", isLast ? 7 : 5)
                 report.expect(answer == documented, "\(cell.name): \(answer), documented as \(word ?? "nothing")")
             }
-            say(text.trimmed)
+            say(trimmed(text))
         }
         say("\(cells.count) cells")
     }
 
-    private static func relation(_ cell: Cell) -> String { cell.claimed == cell.attested ? "the same" : "another" }
+    /// The word of the table's row for Apple's word; nil if there is no such row.
+    ///
+    /// - Parameter onceLookedUp: Apple's word when it is asked by the transaction's id; nil if it cannot be asked.
+    private static func documented(
+        _ table: DocumentedTable, _ attested: String, _ cell: Cell, onceLookedUp: String?
+    ) -> String? {
+        let claimed = !cell.claimed.isToken ? "none" : cell.claimed == cell.attested ? "the same" : "another"
+        let word = table.cell(cell.policy) { row in
+            row["Apple attests"] == attested && (row["claimed"] == claimed || row["claimed"] == "any or none")
+        }
+        guard let word, word.hasPrefix("looked up") else { return word }
+        guard let onceLookedUp else { return word.split(separator: " ").last.map { String($0) } }
+        return documented(table, onceLookedUp, cell, onceLookedUp: nil)
+    }
 
     private static func attests(_ cell: Cell) -> String { cell.attested.isToken ? "a token" : "no token" }
 
@@ -225,55 +216,8 @@ struct TokensRun {
         switch word {
         case "granted": "G"
         case "account_token_mismatch": "M"
-        case "held as account_token_missing": "H"
-        default: "-"
+        case "account_token_missing": "-"
+        default: "H"
         }
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
-    }
-}
-
-/// The table of account tokens as the documentation has it, so that document and worker are held against each other.
-struct DocumentedTable {
-    /// Of each row, by its heading: its cells.
-    private var rows: [[String: String]] = []
-
-    init(file: String) throws(ChaosFailure) {
-        guard let text = readText(file) else { throw ChaosFailure("cannot read \(file): start in the checkout") }
-        var heading: [String] = []
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let cells = line.split(separator: "|").map { $0.filter { $0 != "`" }.trimmed }
-            if cells.first == "Apple attests" {
-                heading = cells
-            } else if !heading.isEmpty, heading.count == cells.count {
-                rows.append(Dictionary(zip(heading, cells)) { first, _ in first })
-            } else if !rows.isEmpty {
-                break
-            }
-        }
-        guard rows.count > 1 else { throw ChaosFailure("\(file) has no table of account tokens") }
-    }
-
-    /// `granted` or a reason; nil if the table has no such row.
-    ///
-    /// - Parameter onceLookedUp: Apple's word when it is asked by the transaction's id; nil if it cannot be asked.
-    func outcome(of attested: String, claimed: String, policy: String, onceLookedUp: String?) -> String? {
-        let row = rows.first { row in
-            row["Apple attests"] == attested && (row["claimed"] == claimed || row["claimed"] == "any or none")
-        }
-        guard let word = row?[policy] else { return nil }
-        guard word.hasPrefix("looked up") else { return word }
-        guard let onceLookedUp else { return word.split(separator: " ").last.map { String($0) } }
-        return outcome(of: onceLookedUp, claimed: claimed, policy: policy, onceLookedUp: nil)
-    }
-}
-
-extension String {
-    fileprivate var trimmed: String {
-        var text = self[...]
-        while text.last == " " { text.removeLast() }
-        return String(text.drop { $0 == " " })
     }
 }

@@ -78,6 +78,16 @@ final class World {
         return child.end(by: 0)
     }
 
+    /// Runs another command to its end, and returns what it says; nil if it fails.
+    func output(of words: [String]) throws -> String? {
+        let file = folder + "/command.out"
+        let child = try ChildWorker(
+            program: "/bin/sh",
+            words: ["-c", #"out=$1; shift; exec "$@" >"$out""#, "sh", file, options.program] + words,
+            environment: environment, log: folder + "/command.log")
+        return child.end(by: 0) == 0 ? readText(file) : nil
+    }
+
     func log(_ number: Int = 0) -> String { readText(folder + "/worker-\(number).log") ?? "" }
 
     // MARK: Apple

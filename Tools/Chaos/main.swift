@@ -16,6 +16,7 @@ let runs: [String: (Options) throws -> Bool] = [
     "stop": { try StopRun($0).run() },
     "cost": { try CostRun($0).run() },
     "tokens": { try TokensRun($0).run() },
+    "unlisted": { try UnlistedRun($0).run() },
 ]
 let words = CommandLine.arguments.dropFirst()
 guard let name = words.first, let chosen = runs[name] else {
