@@ -4,7 +4,6 @@ import Scheduling
 
 /// Events: on their way to the broker, acknowledged, or owed in the outbox.
 extension WorkerCore {
-    private static let mostOwed = 500
     private static let republishPause: Duration = .seconds(1)
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.
@@ -79,7 +78,7 @@ extension WorkerCore {
         guard !owed.isEmpty, !ledgerCalls.isUnderWay(.owe) else { return }
         owed.removeAll { !flights.contains($0.token) }
         guard !owed.isEmpty else { return }
-        let part = owed.prefix(Self.mostOwed)
+        let part = owed.prefix(settings.owedPerCall)
         ledgerCalls.make(.owe(part.map(\.entry)), for: .owe(part.map(\.token)), at: now, into: &actions)
         owed.removeFirst(part.count)
     }
@@ -109,7 +108,7 @@ extension WorkerCore {
         guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
         if !outboxWork.isAmidRound { outboxWork.beginRound(services: rules?.services ?? []) }
         // A target that takes nothing can hold only its part of the allowance.
-        let part = min(OutboxWork.mostPerTarget, max(1, room / 4))
+        let part = min(settings.outboxRowsPerTarget, max(1, room / 4))
         var requests: [OutboxRequest] = []
         let now = now
         while room > 0, let target = outboxWork.nextTarget() {
@@ -199,13 +198,12 @@ extension WorkerCore {
 
 /// When the ledger is asked for due rows of the outbox: after a sample that has some, and when own work makes one due.
 struct OutboxWork {
-    /// At so many rows, outcomes wait for the broker instead.
-    static let full = 100_000
     static let roomPause: Duration = .milliseconds(250)
-    static let mostPerTarget = 256
     /// Until a row whose event or call failed is due again.
     static let backoff = Backoff(base: .seconds(2), cap: .seconds(60), jitter: .equal)
 
+    /// At so many rows, outcomes wait for the broker instead.
+    private let full: Int
     private(set) var pollAt: Instant?
     /// Some target has more rows than the latest request took.
     var isUnfinished = false
@@ -214,13 +212,15 @@ struct OutboxWork {
     private(set) var isFull = false
     private var round = FIFO<OutboxTarget>()
 
+    init(full: Int) { self.full = full }
+
     mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
 
     /// - Returns: whether the outbox has become full.
     mutating func sampled(rows: Int, at now: Instant) -> Bool {
         let wasFull = isFull
         self.rows = rows
-        isFull = rows >= Self.full
+        isFull = rows >= full
         if rows > 0 { poll(at: now) }
         return isFull && !wasFull
     }

@@ -29,11 +29,11 @@ extension WorkerCore {
         let now = now
         if !dueWork.isAmidRound { dueWork.beginRound() }
         if dueWork.hasHeld || dueWork.takesHeldEarlySince != nil {
-            let most = min(DueWork.mostHeld, max(1, room / 4))
+            let most = min(settings.heldPerCall, max(1, room / 4))
             requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: dueWork.takesHeldEarlySince != nil))
             room -= most
         }
-        while room > 0, requests.count < DueWork.mostEndpoints, let place = dueWork.nextPlace() {
+        while room > 0, requests.count < settings.endpointsPerCall, let place = dueWork.nextPlace() {
             guard case .apple(let endpoint) = gates[place].key else { continue }
             let ofGate = gates.update(place) { $0.dueRoom(at: now) }
             guard ofGate > 0 else {
@@ -221,9 +221,6 @@ extension WorkerCore {
 struct DueWork {
     /// The pause before the next request if no row fits.
     static let roomPause: Duration = .milliseconds(250)
-    /// Most endpoints asked for at once; the others are next.
-    static let mostEndpoints = 64
-    static let mostHeld = 16
 
     private(set) var pollAt: Instant?
     /// Places of gates whose endpoints have more rows than the latest request took.

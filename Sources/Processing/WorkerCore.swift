@@ -23,11 +23,11 @@ public struct WorkerCore: ~Copyable {
     var events: Slab<EventFlight, EventInFlight>
     var outboxRows: Slab<OutboxFlight, OutboxRowInFlight>
     var gates: GateTable
-    var batcher = WriteBatcher()
+    var batcher: WriteBatcher
     var ledgerCalls = LedgerCalls()
     var retryBytes: RetryBytesLimit
     var dueWork = DueWork()
-    var outboxWork = OutboxWork()
+    var outboxWork: OutboxWork
     /// Submissions that repeat their attempt, or wait for room in `retries`.
     var delays = DelayQueue<SubmissionToken>()
     /// Events that are produced again, because neither the broker nor the outbox takes them.
@@ -82,6 +82,8 @@ public struct WorkerCore: ~Copyable {
         outboxRows = Slab(vacant: .vacant, capacity: limit.outboxCount)
         gates = GateTable(most: limit.gateRecordCount, mostCalls: settings.callsPerEndpoint)
         retryBytes = RetryBytesLimit(limit: settings.retryBytes)
+        batcher = WriteBatcher(mostRows: settings.rowsPerBatch)
+        outboxWork = OutboxWork(full: settings.outboxRows)
     }
 
     /// Takes one input. Its consequences may wait for the end of the turn.
@@ -186,7 +188,8 @@ public struct WorkerCore: ~Copyable {
     }
 }
 
-/// The core's bounds. All else is fixed in the parts.
+/// The core's bounds. All else is fixed in the parts. Workers leave those of calls and batches as they are; runs of the
+/// simulation make them small, so that they are met.
 public struct CoreSettings: Hashable, Sendable {
     /// Most submissions read or taken from the ledger and not complete, and rows of the outbox worked on.
     public var inFlight = 8192
@@ -196,6 +199,18 @@ public struct CoreSettings: Hashable, Sendable {
     public var inFlightPurchases = 65_536
     /// Most calls at once to one endpoint.
     public var callsPerEndpoint = 1000
+    /// Most rows of one batch; a decision with more of them goes alone.
+    public var rowsPerBatch = 1024
+    /// Most events that one call to the ledger owes; the others are next.
+    public var owedPerCall = 500
+    /// At so many rows in the outbox, outcomes wait for the broker instead.
+    public var outboxRows = 100_000
+    /// Most rows of one target that one call takes from the outbox.
+    public var outboxRowsPerTarget = 256
+    /// Most endpoints of which one call takes due rows; the others are next.
+    public var endpointsPerCall = 64
+    /// Most held rows that one call takes.
+    public var heldPerCall = 16
     /// Most bytes that may wait in `retries`, over all workers.
     public var retryBytes: Int64 = 4 << 30
     /// How long an answer of Apple's that may not be its last word is asked about again.

@@ -9,8 +9,6 @@ import Scheduling
 struct WriteBatcher {
     static let enoughRows = 256
     static let pace: Duration = .milliseconds(10)
-    /// Most rows of one batch; a decision with more of them goes alone.
-    static let mostRows = 1024
     private static let backoff = Backoff(base: .milliseconds(100), cap: .seconds(5), jitter: .equal)
 
     private struct Waiting {
@@ -19,6 +17,8 @@ struct WriteBatcher {
         let keys: BatchKeys
     }
 
+    /// Most rows of one batch; a decision with more of them goes alone.
+    private let mostRows: Int
     private var waiting = FIFO<Waiting>()
     private var rowsWaiting = 0
     private var underWay: [Waiting] = []
@@ -29,6 +29,8 @@ struct WriteBatcher {
     private var notBefore: Instant?
     private var failures = 0
     private var keys: Set<UInt64> = []
+
+    init(mostRows: Int) { self.mostRows = mostRows }
 
     /// Decisions that wait or are being written.
     var count: Int { waiting.count + underWay.count }
@@ -58,7 +60,7 @@ struct WriteBatcher {
         keys.removeAll(keepingCapacity: true)
         var rows = 0
         var tokens: [SubmissionToken] = []
-        tokens.reserveCapacity(min(waiting.count, Self.mostRows))
+        tokens.reserveCapacity(min(waiting.count, mostRows))
         // Decisions that do not fit, or whose keys the batch has already, wait for the next one.
         for _ in 0..<waiting.count {
             guard let next = waiting.popFirst() else { break }
@@ -66,7 +68,7 @@ struct WriteBatcher {
                 rowsWaiting -= next.rows
                 continue
             }
-            guard tokens.isEmpty || rows + next.rows <= Self.mostRows, take(next.keys) else {
+            guard tokens.isEmpty || rows + next.rows <= mostRows, take(next.keys) else {
                 waiting.append(next)
                 continue
             }

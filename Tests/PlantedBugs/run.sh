@@ -14,7 +14,7 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${1:?the folder of patches}
 shift
-seeds=${SEEDS:-10000}
+seeds=${SEEDS:-20000}
 below="Sources/Scheduling Sources/CLibcrypto Sources/Contract Sources/Cryptography Sources/Ledger Tools/LedgerModel"
 # What the suites of a folder need. Targets enter the build when their folder is there.
 case $folder in

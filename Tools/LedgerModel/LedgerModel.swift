@@ -33,6 +33,9 @@ public final class LedgerModel {
     /// The next write in full form does not see the holders of the keys that it was refused. Their transactions are not
     /// visible to its statement yet.
     public var hidesHolders = false
+    /// Transactions that another session has added and not committed. Each is refused to others, nobody sees it, and in
+    /// the end it is rolled back.
+    public var heldElsewhere: Set<GrantReference> = []
     /// Decisions whose data the database refuses.
     public var refuses: ((Decision) -> Bool)?
     /// Rises when every connection is lost.

@@ -127,7 +127,7 @@ extension ModelConnection: LedgerConnection {
         planner.inserted(
             plain: plain,
             plain.map { new in
-                model.tables.answers[new.grant.claimant.submissionKey] == nil && model.tables.insert(new.grant)
+                model.tables.answers[new.grant.claimant.submissionKey] == nil && insert(new.grant)
             })
         guard !planner.isComplete else { return planner.results() }
         let answers = planner.submissions.compactMap { model.tables.answers[$0]?.answer }
@@ -135,7 +135,7 @@ extension ModelConnection: LedgerConnection {
         let hook = model.beforeInsertion
         model.beforeInsertion = nil
         hook?()
-        planner.inserted(tried.map { model.tables.insert($0.grant) })
+        planner.inserted(tried.map { insert($0.grant) })
         let questions = planner.questions
         let held = model.hidesHolders ? [] : model.tables.holders(questions.holders)
         model.hidesHolders = false
@@ -144,6 +144,10 @@ extension ModelConnection: LedgerConnection {
             planner.conclude(
                 held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps)))
         return planner.results()
+    }
+
+    private func insert(_ grant: Grant) -> Bool {
+        !model.heldElsewhere.contains(grant.reference) && model.tables.insert(grant)
     }
 
     func carryOut(_ writes: BatchWrites) {

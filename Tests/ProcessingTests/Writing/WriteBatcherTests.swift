@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Batches of decisions")
 final class WriteBatcherTests {
-    private var batcher = WriteBatcher()
+    private var batcher = WriteBatcher(mostRows: CoreSettings().rowsPerBatch)
     private var flights = Flights(vacant: .vacant, capacity: 16)
     private var now = Instant.zero + .seconds(1)
     private var random = SplitMix64(seed: 1)

@@ -23,6 +23,9 @@ struct Judge {
         claims = Dictionary(grouping: witness.script.claims, by: \.claimant.submissionKey)
     }
 
+    /// Claims that came under an id.
+    func contents(of key: SubmissionKey) -> Int { claims[key]?.count ?? 0 }
+
     private var wasSetBack: Bool { options.forgets }
 
     func judge() -> [Violation] {
@@ -33,6 +36,10 @@ struct Judge {
         oneAnswer(&found)
         everythingTold(&found)
         doubts(&found)
+        ownAnswers(&found)
+        grown(&found)
+        nothingNew(&found)
+        local(&found)
         abandoned(&found)
         isolated(&found)
         return found
@@ -93,7 +100,7 @@ struct Judge {
     }
 
     /// Whether a claim is sure to be granted, whichever order things come in.
-    private func isRightful(_ claim: ScriptedClaim) -> Bool {
+    func isRightful(_ claim: ScriptedClaim) -> Bool {
         let key = claim.claimant.submissionKey
         guard witness.abandonments[key] == nil, !witness.isAmbiguous(key, options) else { return false }
         switch claim.truth {

@@ -38,6 +38,12 @@ final class SeenEvent {
         event.headers.contains { $0.name == GrantedEvent.repeatHeader }
     }
 
+    /// The submission that a copy was asked for by.
+    static func mark(_ event: Event) -> SubmissionID? {
+        event.headers.last { $0.name == GrantedEvent.repeatHeader }?.value
+            .map { SubmissionID(String(decoding: $0, as: UTF8.self)) }
+    }
+
     static func withoutMark(_ event: Event) -> Event {
         guard isRepeat(event) else { return event }
         return Event(

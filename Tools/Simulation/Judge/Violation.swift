@@ -14,6 +14,16 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         /// A submission is told granted or failed, not both.
         case oneAnswer = "a submission has one answer"
         case told = "every outcome is told"
+        /// A claim of a purchase that its user holds does not fail, and every claim is told its own answer.
+        case ownAnswer = "every claim has its own answer"
+        /// An event says what was bought, in which number and order.
+        case contents = "an event says what was bought"
+        /// A marked copy goes to who claims the purchase again.
+        case marks = "a copy answers who asked for it"
+        /// What a ledger does not decide leaves no row.
+        case undecided = "what is undecided leaves nothing"
+        /// Apple is asked while it answers.
+        case asked = "Apple is asked while it answers"
         /// A fulfilment service hears of a grant before anybody else.
         case calledFirst = "the fulfilment service hears first"
         /// A record that cannot be read is on the quarantine topic, and nothing else is.

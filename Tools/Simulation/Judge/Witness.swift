@@ -26,7 +26,7 @@ final class Witness {
     var hasLostOwnership = false
     /// Offsets below which everything was seen to be complete, by partition.
     private var completeBefore: [Int: Int64] = [:]
-    private let contents: [SubmissionKey: Int]
+    private let claims: [SubmissionKey: [ScriptedClaim]]
     private var digests: [Int: ClaimDigest] = [:]
     /// Ownerships that began since the topic was made.
     private var ofThisTopic: Set<PartitionOwnership> = []
@@ -35,7 +35,7 @@ final class Witness {
 
     init(script: Script) {
         self.script = script
-        contents = Dictionary(script.claims.map { ($0.claimant.submissionKey, 1) }, uniquingKeysWith: +)
+        claims = Dictionary(grouping: script.claims, by: \.claimant.submissionKey)
     }
 
     func fail(_ promise: Violation.Promise, _ detail: @autoclosure () -> String) {
@@ -65,7 +65,7 @@ final class Witness {
 
     func published(_ event: Event, at moment: Int64, _ world: World) {
         if let seen = byID[event.id], seen.topic == event.topic {
-            answered(event, seen, at: moment)
+            answered(event, seen, at: moment, world)
             if event.topic == .quarantined { return copied(event, seen) }
             let isRepeat = SeenEvent.isRepeat(event)
             if !isRepeat { seen.isTold = true }
@@ -80,7 +80,7 @@ final class Witness {
         seen.isTold = !SeenEvent.isRepeat(event)
         events.append(seen)
         byID[event.id] = seen
-        answered(event, seen, at: moment)
+        answered(event, seen, at: moment, world)
         switch seen.topic {
         case .granted: granted(seen, world)
         case .failed: failed(seen, world)
@@ -90,11 +90,11 @@ final class Witness {
     }
 
     /// An event answers its submission, and a marked copy the one that repeats it.
-    private func answered(_ event: Event, _ seen: SeenEvent, at moment: Int64) {
+    private func answered(_ event: Event, _ seen: SeenEvent, at moment: Int64, _ world: World) {
         var key = seen.submission
-        if let mark = event.headers.last(where: { $0.name == GrantedEvent.repeatHeader })?.value {
-            key = SubmissionKey(
-                bundleID: key.bundleID, submissionID: SubmissionID(String(decoding: mark, as: UTF8.self)))
+        if let mark = SeenEvent.mark(event) {
+            key = SubmissionKey(bundleID: key.bundleID, submissionID: mark)
+            demandMark(mark, seen, world)
         }
         if answeredAt[key] == nil { answeredAt[key] = moment }
     }
@@ -116,6 +116,7 @@ final class Witness {
             return fail(.rows, "an event without environment: \(seen.text)")
         }
         toldGrants.insert(reference)
+        demandContent(seen)
         if seen.bundleID == Script.calling, !called.contains(reference), !world.options.configurationsDiffer {
             fail(.calledFirst, "\(reference) was told before its call")
         }
@@ -334,7 +335,9 @@ final class Witness {
     }
 
     /// Different contents that came under one id.
-    private func contents(of key: SubmissionKey) -> Int { contents[key] ?? 0 }
+    private func contents(of key: SubmissionKey) -> Int { claimed(by: key).count }
+
+    func claimed(by key: SubmissionKey) -> [ScriptedClaim] { claims[key] ?? [] }
 
     /// Whether one content under an id may stand where the topic before had the other one: such a record is taken for a
     /// redelivery.

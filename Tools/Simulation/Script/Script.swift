@@ -1,4 +1,5 @@
 import Contract
+import Ledger
 import Scheduling
 
 /// The submissions of one run: who claims what with which proof, drawn from the seed.
@@ -51,6 +52,8 @@ private struct Author {
         case 14..<26 where !purchases.isEmpty: claimKnownPurchase(&random)
         case 26..<31 where !purchases.isEmpty: restore(&random)
         case 31..<35 where !claims.isEmpty: reuseID(&random)
+        case 35..<41 where !claims.isEmpty: buyMore(&random)
+        case 41..<45 where !claims.isEmpty: claimMixture(&random)
         default: claimNewPurchases(&random)
         }
     }
@@ -69,14 +72,83 @@ private struct Author {
         let isThief = Int.random(in: 0..<3, using: &random) == 0
         let number = claims.count
         let user: UserID = isThief ? "thief" : original.claimant.userID
-        let order: OrderID? = Bool.random(using: &random) ? original.claimant.orderID : nil
+        let order: OrderID? =
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: OrderID("other-\(number)")
+            case 1..<4: original.claimant.orderID
+            default: nil
+            }
         add(
             ScriptedClaim(
                 number: number,
                 claimant: claimant(app: original.claimant.bundleID, user: user, number: number, id: nil, order: order),
                 claim: original.claim, evidence: original.evidence, purchases: original.purchases,
                 truth: original.truth, endpoints: original.endpoints, verifiedBy: original.verifiedBy,
-                owesCall: original.owesCall, repeats: original.repeats), &random)
+                owesCall: original.owesCall, repeats: original.repeats,
+                doubtsNothingNew: original.doubtsNothingNew), &random)
+    }
+
+    /// A user buys once more, and the app's receipt has the former purchases as well. Perhaps Apple's copy of it has
+    /// the new one only later.
+    private mutating func buyMore(_ random: inout SplitMix64) {
+        guard let former = claims.randomElement(using: &random), case .genuine = former.truth,
+            former.purchases.count < 5, let environment = former.purchases.first?.purchase.environment,
+            let bought = purchase(environment, isOwn: true, &random)
+        else { return claimNewPurchases(&random) }
+        let number = claims.count
+        let order: OrderID? = Int.random(in: 0..<4, using: &random) == 0 ? nil : OrderID("order-\(number)")
+        let isLate = Bool.random(using: &random)
+        purchases.append(bought)
+        add(
+            ScriptedClaim(
+                number: number,
+                claimant: claimant(
+                    app: former.claimant.bundleID, user: former.claimant.userID, number: number, id: nil, order: order),
+                claim: Claim(), evidence: .receipt(base64: EvidenceText("r\(number)")),
+                purchases: former.purchases + [bought],
+                truth: isLate ? .growing(clock + Int64.random(in: 0...60_000, using: &random)) : .genuine,
+                endpoints: Self.receiptEndpoints(environment), verifiedBy: .verifyReceipt, owesCall: former.owesCall,
+                repeats: former.repeats, whenVerifyReceiptUnavailable: Self.outagePolicy(former.claimant.bundleID),
+                doubtsNothingNew: true), &random)
+    }
+
+    /// A receipt with purchases that several people have claimed, as on a shared device.
+    private mutating func claimMixture(_ random: inout SplitMix64) {
+        guard let one = claims.randomElement(using: &random), case .genuine = one.truth,
+            let environment = one.purchases.first?.purchase.environment,
+            let other = claims.filter({ Self.mixes($0, one, environment) }).randomElement(using: &random)
+        else { return claimNewPurchases(&random) }
+        var taken: Set<GrantReference> = []
+        let mixed = (other.purchases + one.purchases).filter { granted in
+            taken.insert(GrantReference(environment: environment, transactionID: granted.purchase.transactionID))
+                .inserted
+        }
+        let number = claims.count
+        add(
+            ScriptedClaim(
+                number: number,
+                claimant: claimant(
+                    app: one.claimant.bundleID, user: one.claimant.userID, number: number, id: nil, order: nil),
+                claim: Claim(), evidence: .receipt(base64: EvidenceText("r\(number)")), purchases: mixed,
+                truth: .genuine, endpoints: Self.receiptEndpoints(environment), verifiedBy: .verifyReceipt,
+                owesCall: one.owesCall, repeats: one.repeats,
+                whenVerifyReceiptUnavailable: Self.outagePolicy(one.claimant.bundleID), doubtsNothingNew: true),
+            &random)
+    }
+
+    private static func mixes(_ one: ScriptedClaim, _ other: ScriptedClaim, _ environment: Environment) -> Bool {
+        guard case .genuine = one.truth, one.claimant.bundleID == other.claimant.bundleID, one.number != other.number
+        else { return false }
+        return one.purchases.first?.purchase.environment == environment
+    }
+
+    private static func receiptEndpoints(_ environment: Environment) -> [Endpoint] {
+        let production = Endpoint(.verifyReceipt, .production)
+        return environment == .production ? [production] : [production, Endpoint(.verifyReceipt, .sandbox)]
+    }
+
+    private static func outagePolicy(_ app: BundleID) -> VerifyReceiptOutagePolicy {
+        app == "app.quiet" ? .local : .wait
     }
 
     /// A durable purchase has another transaction id on the next device, and the same original.
@@ -129,8 +201,7 @@ private struct Author {
         case 6..<9:
             evidence = .receipt(base64: EvidenceText("r\(number)"))
             way.verifiedBy = .verifyReceipt
-            way.endpoints = [Endpoint(.verifyReceipt, .production)]
-            if environment == .sandbox { way.endpoints.append(Endpoint(.verifyReceipt, .sandbox)) }
+            way.endpoints = Self.receiptEndpoints(environment)
             if Bool.random(using: &random) { claim = Claim(transactionID: newest.purchase.transactionID) }
         default:
             evidence = .transactionID(newest.purchase.transactionID)
@@ -148,7 +219,7 @@ private struct Author {
                 number: number, claimant: claimant, claim: claim, evidence: evidence,
                 purchases: kind == 9 ? [newest] : bought, truth: truth, endpoints: way.endpoints,
                 verifiedBy: way.verifiedBy, owesCall: owesCall, repeats: repeats,
-                whenVerifyReceiptUnavailable: isReceipt && app == "app.quiet" ? .local : .wait,
+                whenVerifyReceiptUnavailable: isReceipt ? Self.outagePolicy(app) : .wait,
                 doubtsNothingNew: isReceipt && claim.transactionID == nil), &random)
     }
 
@@ -194,11 +265,13 @@ private struct Author {
         let id = TransactionID(String(nextTransaction))
         let type: ProductType = Int.random(in: 0..<4, using: &random) == 0 ? .nonConsumable : .consumable
         let product = ProductID(type == .consumable ? "gems" : "castle")
+        let quantity = type == .consumable ? Int.random(in: 1...3, using: &random) : 1
+        let extra = type == .consumable ? [] : [Item(item: "flag", quantity: 2)]
         return GrantablePurchase(
             Purchase(
-                transactionID: id, originalTransactionID: id, productID: product, environment: environment,
-                purchasedAt: Timestamp(milliseconds: clock), type: type),
-            of: Product(id: product, type: type, items: [Item(item: product.rawValue, quantity: 1)]))
+                transactionID: id, originalTransactionID: id, productID: product, quantity: quantity,
+                environment: environment, purchasedAt: Timestamp(milliseconds: clock), type: type),
+            of: Product(id: product, type: type, items: [Item(item: product.rawValue, quantity: 10)] + extra))
     }
 
     private func claimant(

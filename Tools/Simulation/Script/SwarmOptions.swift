@@ -49,6 +49,8 @@ public struct SwarmOptions: Sendable {
     public var topicsCut = 0
     /// The ledger is emptied, and accepted by an operator once a worker has stopped for it.
     public var ledgersEmptied = 0
+    /// Bounds that a real fleet rarely meets are small.
+    public var smallBounds = false
     /// Workers differ in what their configuration says.
     public var configurationsDiffer = false
     /// Apple's endpoints are away, or silent, while anything is produced.
@@ -67,7 +69,7 @@ public struct SwarmOptions: Sendable {
         kills + stops + freezes + rebalances + lostReplies + ledgerOutages + setBacks + lostAcknowledgements
             + topicOutages + offsetsSetBack + undecided + slowness + crashes + topicsMadeAnew + topicsCut
             + ledgersEmptied == 0
-            && !endsWorkers && retryBytes > 1 << 20
+            && !endsWorkers && !smallBounds && retryBytes > 1 << 20
     }
 
     /// An answer of Apple's may be lost with the worker, or with the ownership, that it was meant for.
@@ -116,6 +118,7 @@ public struct SwarmOptions: Sendable {
         // One that was set back counts ends of workers again: some of them then quarantine a record that ended nobody.
         if setBacks > 0 { crashes = 0 }
         configurationsDiffer = maybe(1, in: 6, &random)
+        smallBounds = maybe(1, in: 4, &random)
         if maybe(1, in: 12, &random) { retryBytes = Int64.random(in: 500...4000, using: &random) }
         // Six hours are forty answers, ten minutes are seven.
         if maybe(3, in: 4, &random) { doubtLimit = 600_000 }

@@ -185,13 +185,25 @@ extension World {
             return attempt { () throws(LedgerError) in try connection.write(decisions) }
         }
         // Another writer's transaction holds a key of some of them, and rolls back in the end.
-        let open = decisions.map { _ in !chance(options.undecided) }
+        for case .grant(let purchases, _) in decisions.map(\.content) {
+            for purchase in purchases where chance(options.undecided) {
+                ledger.heldElsewhere.insert(purchase.reference)
+            }
+        }
+        defer { ledger.heldElsewhere = [] }
+        // Of the others, some are not decided for a reason of the database's.
+        let open = decisions.map { $0.isGrant || !chance(options.undecided) }
+        let before = decisions.map { ledger.tables.rows(of: $0.claimant.submissionKey).count }
         let done = attempt { () throws(LedgerError) in
             try connection.write(zip(decisions, open).filter(\.1).map(\.0))
         }
         return done.map { results in
             var rest = results[...]
-            return open.map { $0 ? rest.popFirst() ?? .undecided : .undecided }
+            let results = open.map { $0 ? rest.popFirst() ?? .undecided : .undecided }
+            for (place, decision) in decisions.enumerated() where results[place] == .undecided {
+                witness.undecided(decision, rows: before[place], self)
+            }
+            return results
         }
     }
 
@@ -234,4 +246,8 @@ extension World {
         }
         return done
     }
+}
+
+extension Decision {
+    fileprivate var isGrant: Bool { if case .grant = content { true } else { false } }
 }

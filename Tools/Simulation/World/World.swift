@@ -89,6 +89,7 @@ final class World {
         settings.inFlight = (options.isCalm ? [32, 64, 8192] : [16, 64, 8192]).randomElement(using: &random) ?? 64
         settings.doubtLimit = .milliseconds(options.doubtLimit)
         settings.retryBytes = options.retryBytes
+        if options.smallBounds { settings.drawBounds(&random) }
         crashesLeft = options.crashes
         pace = (options.isCalm ? [1000] : [300, 1000, 1000, 10_000]).randomElement(using: &random) ?? 1000
         self.random = random

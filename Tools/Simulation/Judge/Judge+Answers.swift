@@ -1,0 +1,136 @@
+import Contract
+import Ledger
+import LedgerModel
+
+/// What each claim's own submission got: its answer, the purchase that came late, the way of its proof.
+extension Judge {
+    /// A user's claim of a purchase that is the user's does not fail. Every claim is told something, and a repeat is
+    /// answered by the newest of its purchases.
+    func ownAnswers(_ found: inout [Violation]) {
+        guard !options.forgets else { return }
+        for claim in witness.script.claims where isJudged(claim) {
+            let key = claim.claimant.submissionKey
+            let mine = tables.rows(of: key).filter { $0.userID == claim.claimant.userID }
+            if isHeard(claim, hasGrants: !mine.isEmpty), witness.answeredAt[key] == nil {
+                found.append(Violation(.ownAnswer, "nobody told \(key) of claim \(claim.number) anything"))
+            }
+            guard mine.isEmpty, isRightful(claim) else { continue }
+            let held = visible(claim).compactMap(holder).filter { isAnswer($0, to: claim) }
+            switch tables.answer(key) {
+            case .failed(let failure) where !held.isEmpty:
+                found.append(
+                    Violation(
+                        .ownAnswer,
+                        "claim \(claim.number) failed as \(failure.reason); \(held[0].reference) is its user's"))
+            case .repeated(let answer):
+                guard case .genuine = claim.truth, let newest = held.max(by: Self.isOlder),
+                    newest.reference != answer.grant
+                else { continue }
+                found.append(
+                    Violation(
+                        .ownAnswer, "claim \(claim.number) was answered by \(answer.grant), not \(newest.reference)"))
+            default: continue
+            }
+        }
+    }
+
+    /// A claim is about a purchase that Apple's copy of the receipt lacked at first: it has its grant once Apple has
+    /// it, because all that was there before was another order's.
+    func grown(_ found: inout [Violation]) {
+        guard !options.forgets else { return }
+        for claim in witness.script.claims where isJudged(claim) && isRightful(claim) && isWaitingForMore(claim) {
+            guard let last = claim.purchases.last, holder(last) == nil else { continue }
+            found.append(Violation(.granted, "\(last.grantKey) came late to claim \(claim.number), and is not granted"))
+        }
+    }
+
+    private func isWaitingForMore(_ claim: ScriptedClaim) -> Bool {
+        guard case .growing = claim.truth, claim.claim.transactionID == nil, claim.doubtsNothingNew,
+            let order = claim.claimant.orderID
+        else { return false }
+        // Whatever was new at the first look ended the claim.
+        let isNew = tables.rows(of: claim.claimant.submissionKey).contains { $0.userID == claim.claimant.userID }
+        return !isNew && !visible(claim).compactMap(holder).contains { $0.orderID == order }
+    }
+
+    /// A receipt without anything new has its doubt's time before another order's grant answers it.
+    func nothingNew(_ found: inout [Violation]) {
+        guard !options.forgets else { return }
+        for claim in witness.script.claims where claim.doubtsNothingNew && isJudged(claim) {
+            let key = claim.claimant.submissionKey
+            guard let order = claim.claimant.orderID, let answer = tables.answer(key), tables.rows(of: key).isEmpty,
+                !claim.purchases.compactMap(holder).contains(where: { $0.orderID == order })
+            else { continue }
+            if case .failed(let failure) = answer,
+                failure.reason != FailureReason.grantedToAnotherOrder.rawValue,
+                failure.reason != FailureReason.ownedByAnotherUser.rawValue
+            {
+                continue
+            }
+            let answers = apple.answers[claim.number] ?? []
+            let span = (answers.last?.at ?? 0) - (answers.first?.at ?? 0)
+            if answers.count < 5 || span < options.doubtLimit - 2000 {
+                found.append(
+                    Violation(.doubt, "claim \(claim.number) had \(answers.count) looks for its order in \(span) ms"))
+            }
+        }
+    }
+
+    /// Apple's signature alone grants only while verifyReceipt answers nobody.
+    func local(_ found: inout [Violation]) {
+        for grant in tables.allGrants where grant.verifiedBy == VerifiedBy.local.rawValue {
+            let moment = grant.grantedAt.milliseconds - World.wallStart
+            let isAway = apple.outages.contains {
+                $0.endpoint == .verifyReceipt && $0.begin <= moment && moment < $0.end + Self.unnoticed
+            }
+            if !isAway {
+                found.append(Violation(.asked, "\(grant.reference) was granted by signature while Apple answered"))
+            }
+        }
+    }
+
+    /// Milliseconds after which everybody has found out that an endpoint answers again.
+    private static let unnoticed: Int64 = 120_000
+
+    // MARK: Claims
+
+    /// Whether a submission's own answer can be told from outside: one claim came under its id, somebody reads it, and
+    /// no operator has answered it.
+    private func isJudged(_ claim: ScriptedClaim) -> Bool {
+        let key = claim.claimant.submissionKey
+        return contents(of: key) == 1 && witness.abandonments[key] == nil && witness.isOwedToAnybody(claim)
+    }
+
+    /// Whether its app is told whatever becomes of it. A copy is not told while a call is owed. A grant whose worker
+    /// ended before it told comes again as a repeat, where its record has another place.
+    private func isHeard(_ claim: ScriptedClaim, hasGrants: Bool) -> Bool {
+        hasGrants && !options.replacesRecords
+            || claim.repeats == .publish && !claim.owesCall && !options.configurationsDiffer
+    }
+
+    /// The purchases that Apple's answer has from the start.
+    private func visible(_ claim: ScriptedClaim) -> [GrantablePurchase] {
+        if case .growing = claim.truth, claim.claim.transactionID == nil { return Array(claim.purchases.dropLast()) }
+        return claim.purchases
+    }
+
+    private func holder(_ purchase: GrantablePurchase) -> Grant? {
+        tables.row(of: purchase.reference) ?? tables.row(of: purchase.grantKey)
+    }
+
+    private func isAnswer(_ grant: Grant, to claim: ScriptedClaim) -> Bool {
+        let who = claim.claimant
+        guard grant.userID == who.userID, grant.bundleID == who.bundleID else { return false }
+        return grant.orderID == nil || who.orderID == nil || grant.orderID == who.orderID
+    }
+
+    private static func isOlder(_ left: Grant, _ right: Grant) -> Bool {
+        (left.purchasedAt.milliseconds, left.reference) < (right.purchasedAt.milliseconds, right.reference)
+    }
+}
+
+extension GrantablePurchase {
+    var reference: GrantReference {
+        GrantReference(environment: purchase.environment, transactionID: purchase.transactionID)
+    }
+}
