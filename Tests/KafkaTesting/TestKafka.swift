@@ -125,7 +125,7 @@ public final class TestKafka: Sendable {
     /// waits a session less a second at each rebalance after the first, and with an empty answer the whole wait.
     private var properties: [String: String] {
         [
-            "session.timeout.ms": Self.isApache ? "30000" : "3000", "heartbeat.interval.ms": "300",
+            "session.timeout.ms": Self.isApache ? "20000" : "3000", "heartbeat.interval.ms": "300",
             "fetch.wait.max.ms": "20", "reconnect.backoff.max.ms": "500",
         ]
     }
