@@ -53,6 +53,8 @@ struct SubmissionReport: Sendable {
             return switch row.entry.cause {
             case .held(.endsWorkers):
                 "Neither granted nor refused: its check ends workers, and it waits until a person retries it"
+            case .held(.noDecision):
+                "Neither granted nor refused yet: for hours nothing was decided about it. It is tried again \(next)"
             case .retrying(.endpointUnavailable, _):
                 "Neither granted nor refused yet: Apple does not answer. It is asked \(next), or as soon as it answers"
             case .retrying: "Neither granted nor refused yet: Apple cannot tell, and is asked again \(next)"

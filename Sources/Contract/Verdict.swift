@@ -112,6 +112,8 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case decisionRefused = "decision_refused"
     /// Its check has ended worker after worker: a person must let it be tried again.
     case endsWorkers = "ends_workers"
+    /// Nothing was decided about it for as long as a doubt may last, while others were answered.
+    case noDecision = "no_decision"
     /// A row of the ledger that it depends on was written by a later version, and this one cannot read it.
     case laterVersion = "later_version"
 }
@@ -139,6 +141,9 @@ extension HoldCause {
         case .laterVersion:
             "a later version wrote rows that it depends on: run that version again; it goes on by itself"
         case .endsWorkers: "its check ends workers: report it, and use grantor submissions retry with a mended version"
+        case .noDecision:
+            "nothing is decided about it, while others are answered: grantor submissions show says what came each time; "
+                + "ask Apple, or correct this host's clock if it was signed ahead"
         }
     }
 }

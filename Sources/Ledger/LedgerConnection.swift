@@ -47,9 +47,9 @@ public protocol LedgerConnection: AnyObject {
     /// held for ending workers does not come before a person makes it due.
     func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry]
 
-    /// Renews leases for another minute: their rows have ended no worker. False for each that has ended, or is
-    /// another's now.
-    func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool]
+    /// Renews leases for another minute, and writes how often their rows count as taken. False for each that has ended,
+    /// or is another's now.
+    func renew(_ renewals: [LeaseRenewal]) throws(LedgerError) -> [Bool]
 
     /// Ends leases, so that another worker may take the rows at once; their rows have ended no worker.
     func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError)

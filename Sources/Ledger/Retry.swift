@@ -24,6 +24,19 @@ public struct RetryLease: Hashable, Sendable {
     }
 }
 
+/// A worker's word that it still works on a row.
+public struct LeaseRenewal: Hashable, Sendable {
+    public let lease: RetryLease
+    /// How often the row counts as taken without a result from now on, see ``DueRetry/takings``. This time counts while
+    /// its check runs, which may end the worker.
+    public let takings: Int
+
+    public init(_ lease: RetryLease, takings: Int) {
+        self.lease = lease
+        self.takings = takings
+    }
+}
+
 /// A "no" of Apple's that may not be its last word. The clock runs only between doubting answers: an outage, a hold of
 /// ours and the time before the first such answer do not count.
 public struct Doubt: Hashable, Sendable {
@@ -100,7 +113,7 @@ public struct DueRetry: Hashable, Sendable {
     public let cause: WaitCause
     public let history: AttemptHistory
     public let doubt: Doubt?
-    /// How often it was taken since a worker had a result of it or renewed its lease, this time included.
+    /// How often it was taken since a worker had a result of it, this time included, less what renewals took back.
     public let takings: Int
 
     public init(

@@ -160,15 +160,16 @@ struct RetryTable {
             takings: taken?.takings ?? 1)
     }
 
-    func renew(_ lease: RetryLease, now: Timestamp) throws(StoreError) -> Bool {
+    func renew(_ renewal: LeaseRenewal, now: Timestamp) throws(StoreError) -> Bool {
         try database.statement(
             """
-            UPDATE retries SET leased_until = ?1, due_at = ?1, takings = 0
-            WHERE digest = ?2 AND lease = ?3 AND leased_until IS NOT NULL
+            UPDATE retries SET leased_until = ?1, due_at = ?1, takings = ?2
+            WHERE digest = ?3 AND lease = ?4 AND leased_until IS NOT NULL
             """
         ).run {
             $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
-            $0.lease(lease)
+            $0.integer(renewal.takings)
+            $0.lease(renewal.lease)
         } > 0
     }
 

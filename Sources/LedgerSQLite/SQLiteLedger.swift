@@ -112,8 +112,9 @@ public final class SQLiteLedger: LedgerConnection {
         }
     }
 
-    public func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool] {
-        try each(leases) { (lease, now) throws(StoreError) in try RetryTable(database: database).renew(lease, now: now)
+    public func renew(_ renewals: [LeaseRenewal]) throws(LedgerError) -> [Bool] {
+        try each(renewals) { (renewal, now) throws(StoreError) in
+            try RetryTable(database: database).renew(renewal, now: now)
         }
     }
 

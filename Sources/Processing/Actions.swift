@@ -163,7 +163,7 @@ public struct LedgerRequest: Sendable {
         case mark([CheckMark])
         case lookUp([GrantLookup])
         case takeDue([DueRequest], bytes: Int)
-        case renew([RetryLease])
+        case renew([LeaseRenewal])
         case giveBack(retries: [RetryLease], outbox: [OutboxLease])
         case owe([OutboxEntry])
         case takeOutbox([OutboxRequest])
@@ -204,7 +204,7 @@ extension LedgerRequest.Call {
         case .mark(let marks): return .marked(try connection.mark(marks))
         case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
         case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))
-        case .renew(let leases): return .renewed(try connection.renew(leases))
+        case .renew(let renewals): return .renewed(try connection.renew(renewals))
         case .giveBack(let retries, let outbox):
             try connection.giveBack(retries: retries, outbox: outbox)
             return .done

@@ -31,7 +31,8 @@ struct EndpointGate: Sendable {
 
     /// One of so many calls is a first attempt while both first attempts and retries wait.
     private static let firstTurn = 4
-    /// Longest time that a submission may have to wait for the rate limit in memory.
+    /// Longest time that a submission may have to wait for the rate limit in memory, and a follow-up call for the end
+    /// of an outage.
     private static let longestWait: Duration = .seconds(30)
     /// While gates are crowded, one that has answered nothing for so long counts as away.
     static let silence: Duration = .seconds(1)
@@ -100,10 +101,11 @@ struct EndpointGate: Sendable {
     /// A submission that waits here is gone; its token is skipped when its turn comes.
     mutating func withdraw() { waiting -= 1 }
 
-    /// Removes submissions beyond so many, newest first, and never a continuation.
-    mutating func shed(keeping most: Int, in flights: Flights) -> [SubmissionToken] {
+    /// Removes submissions beyond so many, newest first, and continuations last.
+    /// - Parameter shedsContinuations: whether continuations are removed at all.
+    mutating func shed(keeping most: Int, shedsContinuations: Bool, in flights: Flights) -> [SubmissionToken] {
         guard waiting > most else { return [] }
-        var kept = continuations.count
+        var kept = shedsContinuations ? 0 : continuations.count
         var gone: [SubmissionToken] = []
         func thin(_ lane: inout FIFO<SubmissionToken>) {
             var rest = FIFO<SubmissionToken>()
@@ -114,6 +116,7 @@ struct EndpointGate: Sendable {
             }
             lane = rest
         }
+        if shedsContinuations { thin(&continuations) }
         // First attempts say more about an endpoint, so they stay as its probes.
         thin(&firsts)
         thin(&retries)
@@ -126,6 +129,12 @@ struct EndpointGate: Sendable {
     /// Whether submissions should not wait for it in memory.
     func isAway(areCrowded: Bool, at now: Instant) -> Bool {
         breaker.isAway || areCrowded && isSilent(at: now) || isTooSlow
+    }
+
+    /// Whether a follow-up call has waited, or will wait, for so long that its attempt may as well begin anew.
+    func isAwayForLong(at now: Instant) -> Bool {
+        guard breaker.isAway, let since = breaker.troubledSince else { return false }
+        return max(now, breaker.nextMoment ?? now) - since > Self.longestWait
     }
 
     private func isSilent(at now: Instant) -> Bool { waiting + inFlight > 0 && now - lastSign >= Self.silence }
@@ -337,11 +346,18 @@ struct GateTable {
     }
 
     /// Removes submissions that should not wait for a gate. While it is not known to be away, its calls are its probes.
-    mutating func shed(at place: Int, in flights: Flights) -> [SubmissionToken] {
+    ///
+    /// Follow-up calls go with a long outage, or where they would fill what all gates have: else they would stay until
+    /// its end, and stop everything that is read.
+    mutating func shed(
+        at place: Int, areCrowded: Bool, at now: Instant, in flights: Flights
+    ) -> [SubmissionToken] {
         let before = gates[place].held
         defer { held += gates[place].held - before }
         let calls = gates[place].breaker.isAway ? 0 : gates[place].inFlight
-        return gates[place].shed(keeping: gates[place].probes - calls, in: flights)
+        return gates[place].shed(
+            keeping: gates[place].probes - calls, shedsContinuations: areCrowded || gates[place].isAwayForLong(at: now),
+            in: flights)
     }
 
     /// Removes gates without work from the active ones, at the end of a turn.

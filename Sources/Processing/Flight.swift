@@ -6,11 +6,11 @@ import Ledger
 /// | state | waits for | then |
 /// |---|---|---|
 /// | `loading` | the outcomes that the ledger has for its batch, because it may be a redelivery | `checking` |
-/// | `marking` | the ledger's mark, because its partition has ended workers before | `checking` |
+/// | `marking` | the ledger's mark, because its partition or its row has ended workers before | `checking`, `reading` |
 /// | `checking` | a checker | `writing`, `lookingUp`, `waiting`, `publishing`, `complete` |
 /// | `lookingUp` | the ledger: was the purchase granted before? | `writing`, `waiting` |
 /// | `waiting` | its endpoint's gate | `asking`; `writing` to `retries`; `checking` its signature before that |
-/// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading`, `checking` its signature |
+/// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading`, `checking` its signature; `marking` before both |
 /// | `reading` | a checker, which verifies Apple's signatures | as `asking` |
 /// | `delayed` | the moment of its next attempt, room in `retries`, or of another write | `waiting`, `writing` |
 /// | `writing` | a batch and its result | `publishing`, `complete`, `writing` again |
@@ -45,8 +45,10 @@ struct Flight {
     var isOrphan = false
     /// While it is in a batch that the ledger has.
     var isInBatch = false
-    /// A row of `retries` whose check may be what ends workers, until that check has ended.
+    /// Each of its checks may be what ends workers, so each begins behind a mark, and no other suspect's runs meanwhile.
     var isSuspect = false
+    /// How often a row of `retries` was taken without a result, this time included.
+    var takings: UInt8 = 0
     /// How often the ledger did not decide it.
     var timesUndecided: UInt8 = 0
     var rules = SubmissionRules()
@@ -141,6 +143,7 @@ private final class AskedState {
     var isSigned: Bool?
     var attempts: AttemptState
     var postponed: RetryEntry?
+    var awaited: CheckTask.Work?
 
     init(_ attempts: AttemptState) { self.attempts = attempts }
 }
@@ -210,6 +213,12 @@ extension Flight {
         get { asked?.postponed }
         set { if newValue != nil || asked != nil { madeAsked().postponed = newValue } }
     }
+
+    /// A check after the first, while its mark is waited for.
+    var awaited: CheckTask.Work? {
+        get { asked?.awaited }
+        set { if newValue != nil || asked != nil { madeAsked().awaited = newValue } }
+    }
 }
 
 typealias Flights = Slab<Flight, SubmissionInFlight>
@@ -277,13 +286,16 @@ extension FlightState {
         }
     }
 
-    /// Whether its record has not come through its check yet.
-    var isBeingRead: Bool {
+    /// Whether a submission in this state, once it is marked, has not come through its check yet.
+    var isInCheck: Bool {
         switch self {
-        case .marking, .loading, .checking: true
+        case .marking, .loading, .checking, .reading: true
         default: false
         }
     }
+
+    /// Whether a checker has it.
+    var isAtChecker: Bool { self == .checking || self == .reading }
 }
 
 extension WorkerCore {

@@ -124,6 +124,9 @@ struct InFlightLimit: Sendable {
         return demand
     }
 
+    /// Whether records are asked for that have not been delivered.
+    var isDemanding: Bool { demand.records > delivered.records && demand.bytes > delivered.bytes }
+
     /// Takes back what was asked for and not delivered: nothing more is to come for now.
     mutating func withdrawDemand() -> Demand? {
         guard demand.records > delivered.records else { return nil }
@@ -133,7 +136,10 @@ struct InFlightLimit: Sendable {
 }
 
 /// Bounds the bytes that wait in `retries`, over all workers. A sample is taken every ten seconds. Between two samples
-/// a worker adds at most its share of half of the rest. One app has at most half of all.
+/// a worker adds at most its share of half of the rest.
+///
+/// There is no bound for one app. Partitions hold records of all apps, so nothing can be read of the others once one
+/// has filled its part.
 ///
 /// Nobody knows how many workers there are, so a share is an eighth. A worker that has used it asks for a sample
 /// earlier.
@@ -141,7 +147,6 @@ struct RetryBytesLimit {
     private static let shares: Int64 = 8
 
     private let limit: Int64
-    private var apps: [BundleID: Int64] = [:]
     private(set) var total: Int64 = 0
     private var allowance: Int64 = 0
     /// Nothing more may be added before the next sample.
@@ -156,13 +161,9 @@ struct RetryBytesLimit {
 
     /// - Returns: whether half of all is passed by this sample.
     mutating func sampled(_ measure: LedgerMeasure) -> Bool {
-        apps.removeAll(keepingCapacity: true)
-        total = 0
-        for app in measure.retries {
-            apps[app.bundleID, default: 0] += app.bytes
-            total += app.bytes
-        }
-        allowance = max(0, limit - total) / 2 / Self.shares
+        total = measure.retries.reduce(0) { $0 + $1.bytes }
+        // While anything may be added, one row is. Else the last bytes would stop everything, and nothing would be full.
+        allowance = total < limit ? max(1, (limit - total) / 2 / Self.shares) : 0
         isExhausted = false
         hasSample = true
         defer { isHalfFull = total >= limit / 2 }
@@ -170,9 +171,8 @@ struct RetryBytesLimit {
     }
 
     /// Asks to add a row.
-    mutating func take(_ bytes: Int64, app: BundleID) -> Bool {
-        let ofApp = apps[app] ?? 0
-        guard hasSample, ofApp + bytes <= limit / 2 else { return false }
+    mutating func take(_ bytes: Int64) -> Bool {
+        guard hasSample else { return false }
         // One row of any size, so that a small limit does not stop everything for ever.
         guard allowance > 0, total < limit else {
             isExhausted = true
@@ -180,7 +180,6 @@ struct RetryBytesLimit {
         }
         allowance -= bytes
         total += bytes
-        apps[app] = ofApp + bytes
         return true
     }
 }

@@ -36,6 +36,7 @@ extension WorkerCore {
 
     private mutating func callFailed(_ id: RequestID, _ detail: String, into actions: inout Actions) {
         ledgerCalls.failed(id, at: now, using: &generator)
+        forgetLostTakeOvers()
         noticeLedgerAway(detail, into: &actions)
     }
 
@@ -80,6 +81,7 @@ extension WorkerCore {
         case (.takeDue(let requests, let bytes), .due(let rows)):
             dueTaken(requests, bytes: bytes, rows, into: &actions)
         case (.renew(let tokens), .renewed(let isOurs)): renewed(tokens, isOurs)
+        case (.markRow(let token), .renewed(let isOurs)): markedRow(token, isOurs.first ?? false, into: &actions)
         case (.owe(let tokens), .owed(let isOwed)): owedEnded(tokens, isOwed, into: &actions)
         case (.takeOutbox(let requests), .outbox(let items)): outboxTaken(requests, items, into: &actions)
         case (.measure, .measured(let measure)): measured(measure, into: &actions)
@@ -105,6 +107,7 @@ struct LedgerCalls {
         case lookUp([SubmissionToken])
         case takeDue([DueRequest], bytes: Int)
         case renew([SubmissionToken])
+        case markRow(SubmissionToken)
         case giveBack
         case owe([SubmissionToken])
         case takeOutbox([OutboxRequest])
@@ -120,7 +123,7 @@ struct LedgerCalls {
             case .mark, .unmark: .mark
             case .lookUp: .lookUp
             case .takeDue: .takeDue
-            case .renew: .renew
+            case .renew, .markRow: .renew
             case .giveBack: .giveBack
             case .owe: .owe
             case .takeOutbox: .takeOutbox
@@ -210,10 +213,12 @@ struct LedgerCalls {
 
     /// Take-overs without a result are not made again as they are.
     /// - Returns: what they were for.
-    mutating func forgetUnsentTakeOvers() -> [[(place: Int, AssignmentID)]] {
+    mutating func forgetUnsentTakeOvers(
+        where isLost: ([(place: Int, AssignmentID)]) -> Bool
+    ) -> [[(place: Int, AssignmentID)]] {
         var forgotten: [[(place: Int, AssignmentID)]] = []
         calls.removeAll { call in
-            guard !call.isSent, case .takeOver(let taken) = call.purpose else { return false }
+            guard !call.isSent, case .takeOver(let taken) = call.purpose, isLost(taken) else { return false }
             forgotten.append(taken)
             return true
         }

@@ -1,5 +1,92 @@
 import Contract
+import Ledger
 import Scheduling
+
+/// This worker's state with one partition. States of an ``OwnedPartition``:
+///
+/// | state | waits for | then |
+/// |---|---|---|
+/// | `fetching` | the group's committed offset | `taking` |
+/// | `taking` | the ledger's take-over | `owned` |
+/// | `owned` | nothing: it is read | `fetching` anew, when the connection or the ownership was lost |
+/// | `pausing` | a moment, because another worker has taken it | `fetching` |
+///
+/// The group can take a partition away in every state.
+enum PartitionState: Hashable, Sendable {
+    /// The place is empty.
+    case vacant
+    case fetching
+    case taking(isUnderWay: Bool)
+    case owned
+    case pausing(until: Instant)
+}
+
+struct OwnedPartition: Sendable {
+    let partition: TopicPartition
+    var state = PartitionState.fetching
+    /// The present assignment; results for an earlier one are dropped.
+    var assignment: AssignmentID
+    var generation = Generation(rawValue: 0)
+    var committed: Int64?
+    var tracker = OffsetTracker()
+    /// Its offsets went back, and the ledger has not noted that yet: it is read from the oldest record.
+    var readsOldest = false
+    /// Up to here records may be redeliveries.
+    var highestOrigin: Int64?
+    /// The offset that the ledger has noted.
+    var noted: Int64?
+    /// The record whose check has ended workers, to be quarantined unread.
+    var marked: Int64?
+    /// So many of its first offsets are read one by one; ``readAloneBefore`` is known once the first one is here.
+    var readsAlone: Int64?
+    /// Up to here records are read one by one, and those behind wait; nil if all are read as they come.
+    var readAloneBefore: Int64?
+    /// When it is calm, if no record has come by then.
+    var calmAt: Instant?
+    /// The ledger is to be told that it is calm.
+    var isCalm = false
+    /// Records that wait for the one before them, when they are read one by one.
+    var alone = FIFO<SubmissionToken>()
+    /// Records among those that were read so, and need another check.
+    var checkedAgain = FIFO<MarkedRecord>()
+    /// The record that is marked at the moment.
+    var checkedAlone: MarkedRecord?
+    /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
+    /// connection as the end of one.
+    var survived: Int64?
+    /// Set once its next record has come damaged.
+    var damage: DamagedEnd?
+    /// Its last mark is being taken away.
+    var isUnmarking = false
+
+    struct MarkedRecord {
+        let token: SubmissionToken
+        let offset: Int64
+    }
+
+    /// Whether a record is marked, or waits for its mark.
+    var hasAlone: Bool { readAloneBefore != nil || checkedAlone != nil || !checkedAgain.isEmpty }
+
+    /// The values that taking a record in needs.
+    struct Reading {
+        let assignment: AssignmentID
+        let ownership: PartitionOwnership
+        let highestOrigin: Int64?
+        let marked: Int64?
+        let aloneBefore: Int64?
+    }
+
+    var reading: Reading {
+        Reading(
+            assignment: assignment, ownership: ownership, highestOrigin: highestOrigin, marked: marked,
+            aloneBefore: readAloneBefore)
+    }
+
+    static let vacant = OwnedPartition(
+        partition: TopicPartition(topic: "", partition: -1), state: .vacant, assignment: AssignmentID(rawValue: 0))
+
+    var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
+}
 
 /// A partition whose next record comes damaged.
 struct DamagedEnd: Hashable, Sendable {

@@ -30,9 +30,17 @@ extension WorkerCore {
             orphanAll(of: partitions[place].assignment)
             partitions.remove(at: place)
         }
-        // A take-over that was to be sent again would take what is another's now.
-        for taken in ledgerCalls.forgetUnsentTakeOvers() {
-            for (place, assignment) in taken where partitions.isCurrent(assignment, at: place) {
+        forgetLostTakeOvers()
+    }
+
+    /// A take-over that is to be sent again would take a partition back that is another's by now. The others of its
+    /// call are taken over in a new one.
+    mutating func forgetLostTakeOvers() {
+        let isLost = { [partitions] (place: Int, assignment: AssignmentID) in
+            !partitions.isCurrent(assignment, at: place)
+        }
+        for taken in ledgerCalls.forgetUnsentTakeOvers(where: { $0.contains { isLost($0.place, $0.1) } }) {
+            for (place, assignment) in taken where !isLost(place, assignment) {
                 partitions[place].state = .taking(isUnderWay: false)
             }
         }
@@ -91,10 +99,16 @@ extension WorkerCore {
         return earliest
     }
 
-    /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect.
+    /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect. Where nothing was
+    /// demanded, nothing could come, so the pause begins anew.
     private mutating func becomeCalm(_ place: Int) {
         partitions[place].calmAt = nil
         guard partitions[place].tracker.last == nil else { return }
+        let calmAt = (demandedSince ?? now) + Self.calmPause
+        guard calmAt <= now else {
+            partitions[place].calmAt = calmAt
+            return
+        }
         partitions[place].readsAlone = nil
         partitions[place].isCalm = true
         noteAt = min(noteAt ?? now, now)
@@ -261,80 +275,4 @@ extension WorkerCore {
             actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.noted))
         }
     }
-}
-
-/// This worker's state with one partition. States of an ``OwnedPartition``:
-///
-/// | state | waits for | then |
-/// |---|---|---|
-/// | `fetching` | the group's committed offset | `taking` |
-/// | `taking` | the ledger's take-over | `owned` |
-/// | `owned` | nothing: it is read | `fetching` anew, when the connection or the ownership was lost |
-/// | `pausing` | a moment, because another worker has taken it | `fetching` |
-///
-/// The group can take a partition away in every state.
-enum PartitionState: Hashable, Sendable {
-    /// The place is empty.
-    case vacant
-    case fetching
-    case taking(isUnderWay: Bool)
-    case owned
-    case pausing(until: Instant)
-}
-
-struct OwnedPartition: Sendable {
-    let partition: TopicPartition
-    var state = PartitionState.fetching
-    /// The present assignment; results for an earlier one are dropped.
-    var assignment: AssignmentID
-    var generation = Generation(rawValue: 0)
-    var committed: Int64?
-    var tracker = OffsetTracker()
-    /// Its offsets went back, and the ledger has not noted that yet: it is read from the oldest record.
-    var readsOldest = false
-    /// Up to here records may be redeliveries.
-    var highestOrigin: Int64?
-    /// The offset that the ledger has noted.
-    var noted: Int64?
-    /// The record whose check has ended workers, to be quarantined unread.
-    var marked: Int64?
-    /// So many of its first offsets are read one by one; ``readAloneBefore`` is known once the first one is here.
-    var readsAlone: Int64?
-    /// Up to here records are read one by one, and those behind wait; nil if all are read as they come.
-    var readAloneBefore: Int64?
-    /// When it is calm, if no record has come by then.
-    var calmAt: Instant?
-    /// The ledger is to be told that it is calm.
-    var isCalm = false
-    /// Records that wait for the one before them, when they are read one by one.
-    var alone = FIFO<SubmissionToken>()
-    /// The record that is read alone at the moment.
-    var checkedAlone: (token: SubmissionToken, offset: Int64)?
-    /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
-    /// connection as the end of one.
-    var survived: Int64?
-    /// Set once its next record has come damaged.
-    var damage: DamagedEnd?
-    /// Its last mark is being taken away.
-    var isUnmarking = false
-
-    /// The values that taking a record in needs.
-    struct Reading {
-        let assignment: AssignmentID
-        let ownership: PartitionOwnership
-        let highestOrigin: Int64?
-        let marked: Int64?
-        let aloneBefore: Int64?
-    }
-
-    var reading: Reading {
-        Reading(
-            assignment: assignment, ownership: ownership, highestOrigin: highestOrigin, marked: marked,
-            aloneBefore: readAloneBefore)
-    }
-
-    static let vacant = OwnedPartition(
-        partition: TopicPartition(topic: "", partition: -1), state: .vacant, assignment: AssignmentID(rawValue: 0))
-
-    var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
 }

@@ -35,10 +35,15 @@ enum RetryStep: Sendable {
 /// How submissions without an answer are tried again.
 ///
 /// - An attempt that failed is repeated at most three times within five seconds, in memory; then it waits in `retries`.
+///   One that was undecided ten times is not repeated there: its history then has an entry for each time it was due.
 /// - A doubt is an answer of Apple's that may not be its last word. It becomes final once at least five doubting answers
 ///   came and its clock has run for six hours. The clock runs only between doubting answers.
+/// - The time between other answers that decide nothing is summed up as well. As long as a doubt may last, and at most
+///   for six hours, it is retried in silence. Then it is held as `no_decision`, so that people hear of it, and tried at
+///   the same pace.
+/// - Clocks may step, so the time between two answers counts at most the longest pause between them.
 /// - A held submission is due every one to five minutes, for ever.
-/// - A moment that Apple named is obeyed.
+/// - A moment that Apple named is obeyed. None is further away than the longest delay: it is looked at in between.
 /// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.
 struct RetryPolicy: Sendable {
     static let repeats = 3
@@ -48,6 +53,8 @@ struct RetryPolicy: Sendable {
     static let heldBackoff = Backoff(base: .seconds(120), cap: .seconds(5 * 60), jitter: .equal)
     static let doubtAnswers = 5
     static let doubtTime: Duration = .seconds(6 * 3600)
+    /// The longest pause between two attempts of a submission whose endpoint answers.
+    static let longestPause = retryBackoff.cap
     static let awayShare = 0.25
     static let awayLeast: Duration = .seconds(15)
     static let awayMost: Duration = .seconds(15 * 60)
@@ -82,8 +89,15 @@ struct RetryPolicy: Sendable {
         case .retry(let cause, let notBefore):
             stopClock(&state, wall: wall)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
-            if !isTroubled, cause != .budgetSpent { count(cause.rawValue, cause.sentence, &state, wall) }
-            return repeated(cause, early: early, &state, endpoint, at: now, using: &generator)
+            let counts = !isTroubled && cause != .budgetSpent
+            if counts { count(cause.rawValue, cause.sentence, &state, wall) }
+            let undecided = Undecided(state.history)
+            if counts, undecided.time + early >= min(doubtLimit, doubtTime) {
+                return .wait(noDecision(cause, early: early, state, using: &generator))
+            }
+            return repeated(
+                cause, early: early, isNew: undecided.answers <= AttemptHistory.maxFirst, &state, endpoint, at: now,
+                using: &generator)
         }
     }
 
@@ -94,8 +108,9 @@ struct RetryPolicy: Sendable {
     ) -> Bool {
         count(cause.rawValue, cause.sentence, &state, wall)
         let before = state.doubt ?? Doubt(answers: 0, elapsed: 0, runningSince: nil)
-        let ran = before.runningSince.map { max(0, wall.since($0).wholeMilliseconds) } ?? 0
-        let doubt = Doubt(answers: before.answers + 1, elapsed: before.elapsed + ran, runningSince: wall)
+        let ran = before.runningSince.map { counted(wall.since($0)) } ?? .zero
+        let doubt = Doubt(
+            answers: before.answers + 1, elapsed: before.elapsed + ran.wholeMilliseconds, runningSince: wall)
         state.doubt = doubt
         return doubt.answers < doubtAnswers || .milliseconds(doubt.elapsed) < limit
     }
@@ -138,15 +153,46 @@ struct RetryPolicy: Sendable {
             .held(.endsWorkers), "Its check has begun again and again, and ended each worker.", after: .zero, state)
     }
 
+    /// The row of a submission that alone is not decided. Its pace stays, because people cannot hasten Apple.
+    private static func noDecision(
+        _ cause: RetryCause, early: Duration, _ state: AttemptState, using generator: inout SplitMix64
+    ) -> RetryEntry {
+        entry(
+            .held(.noDecision), "\(cause.sentence) That lasts, while others are answered.",
+            after: early + delay(state, using: &generator), state)
+    }
+
+    /// The time between two answers, as far as it counts.
+    private static func counted(_ interval: Duration) -> Duration { min(max(.zero, interval), longestPause) }
+
+    /// What a history says of answers that decided and doubted nothing, since the latest hold of ours. Attempts that it
+    /// no longer has are missing.
+    private struct Undecided {
+        var answers = 0
+        /// From and to such an answer. The time between two doubting ones is the doubt's.
+        var time = Duration.zero
+
+        init(_ history: AttemptHistory) {
+            var later: (at: Timestamp, isDoubt: Bool)?
+            for attempt in history.attempts.reversed() {
+                guard HoldCause(rawValue: attempt.cause) == nil else { break }
+                let isDoubt = RetryCause(rawValue: attempt.cause)?.isDoubt ?? false
+                if !isDoubt { answers += 1 }
+                if let later, !later.isDoubt || !isDoubt { time += counted(later.at.since(attempt.at)) }
+                later = (attempt.at, isDoubt)
+            }
+        }
+    }
+
     private static func repeated(
-        _ cause: RetryCause, early: Duration, _ state: inout AttemptState, _ endpoint: Endpoint, at now: Instant,
-        using generator: inout SplitMix64
+        _ cause: RetryCause, early: Duration, isNew: Bool, _ state: inout AttemptState, _ endpoint: Endpoint,
+        at now: Instant, using generator: inout SplitMix64
     ) -> RetryStep {
         state.failuresHere += 1
         let since = state.failingSince ?? now
         state.failingSince = since
         let after = early + repeatBackoff.delay(afterFailures: state.failuresHere, using: &generator)
-        if state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
+        if isNew, state.failuresHere <= repeats, now + after - since <= repeatWithin { return .again(after: after) }
         // The delay is added to a moment that Apple named, so that no call is early and calls are spread.
         let delay = early + delay(state, using: &generator)
         return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state))
@@ -160,7 +206,8 @@ struct RetryPolicy: Sendable {
         _ cause: WaitCause, _ detail: String, after delay: Duration, _ state: AttemptState
     ) -> RetryEntry {
         RetryEntry(
-            cause: cause, detail: detail, delay: delay.wholeMilliseconds, history: state.history, doubt: state.doubt)
+            cause: cause, detail: detail, delay: min(delay.wholeMilliseconds, longestDelayMilliseconds),
+            history: state.history, doubt: state.doubt)
     }
 
     private static func count(_ cause: String, _ detail: String, _ state: inout AttemptState, _ wall: Timestamp) {
@@ -176,6 +223,16 @@ struct RetryPolicy: Sendable {
 }
 
 extension RetryCause {
+    /// Whether it is the cause of a doubt.
+    var isDoubt: Bool {
+        switch self {
+        case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .nothingNew: true
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .signedAhead, .budgetSpent,
+            .endpointUnavailable:
+            false
+        }
+    }
+
     /// For people who look at a submission that waits.
     public var sentence: String {
         switch self {

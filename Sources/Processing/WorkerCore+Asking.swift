@@ -108,13 +108,15 @@ extension WorkerCore {
 
     /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
     private mutating func shed(at place: Int, into actions: inout Actions) {
-        let gone = gates.shed(at: place, in: flights)
+        let gone = gates.shed(at: place, areCrowded: areGatesCrowded, at: now, in: flights)
         // Rows that go back at once were taken too early.
         if !gone.isEmpty { gates.update(place) { $0.takesEarlySince = nil } }
         let awayFor = gates[place].awayFor(at: now)
         let isBreakerOpen = gates[place].breaker.isAway
         for token in gone {
             guard let question = flights[token].question else { continue }
+            // From its row, its attempt begins anew.
+            flights[token].isContinuing = false
             let entry = RetryPolicy.notAsked(
                 &flights[token].attempts, endpoint: question.endpoint, awayFor: awayFor, wall: wall,
                 using: &generator)
@@ -160,9 +162,8 @@ extension WorkerCore {
             flights[token].question = question
             enterGate(token)
         case .check(let question):
-            guard let rules, let submission = flights[token].submission else { return orphan(token) }
-            move(token, to: .reading)
-            actions.checks.append(CheckTask(token: token, work: .answer(submission, question), rules: rules))
+            guard let submission = flights[token].submission else { return orphan(token) }
+            check(token, .answer(submission, question), into: &actions)
         }
     }
 
@@ -227,9 +228,7 @@ extension WorkerCore {
         }
         var entry = entry
         entry.isSigned = flights[token].isSigned ?? false
-        if flights[token].isRecord, let submission = flights[token].submission,
-            !retryBytes.take(flights[token].bytes, app: submission.bundleID)
-        {
+        if flights[token].isRecord, !retryBytes.take(flights[token].bytes) {
             flights[token].postponed = entry
             return delay(token, until: now + Self.roomPause)
         }

@@ -69,7 +69,8 @@ extension WorkerCore {
 
     mutating func check(_ token: SubmissionToken, _ work: CheckTask.Work, into actions: inout Actions) {
         guard let rules else { return orphan(token) }
-        move(token, to: .checking)
+        if flights[token].isSuspect, !isMarked(token) { return awaitMark(token, work) }
+        if case .answer = work { move(token, to: .reading) } else { move(token, to: .checking) }
         flights[token].record = nil
         actions.checks.append(CheckTask(token: token, work: work, rules: rules))
     }
@@ -103,112 +104,13 @@ extension WorkerCore {
         return partitions[place].marked == record.origin.offset
     }
 
-    // MARK: Reading one by one
-
-    /// A partition that starts a third time at one offset may hold a record whose check ends workers. So each record is
-    /// marked in the ledger before its check, and the next one waits for it. The mark is deleted when the check has
-    /// ended. Later records wait until the last mark is gone. Otherwise, if their check ended the worker, the marked
-    /// record would be blamed.
-    mutating func checkNextAlone(at place: Int, into actions: inout Actions) {
-        guard let before = partitions[place].readAloneBefore, !partitions[place].isUnmarking, !isMarked(besides: place),
-            dueInCheck == 0, !ledgerCalls.isUnderWay(.takeDue)
-        else { return }
-        let ownership = partitions[place].ownership
-        let ended = partitions[place].checkedAlone
-        if let ended, flights.contains(ended.token), flights[ended.token].state.isBeingRead { return }
-        if let ended { partitions[place].survived = ended.offset }
-        partitions[place].checkedAlone = nil
-        while let token = partitions[place].alone.first {
-            guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record else {
-                _ = partitions[place].alone.popFirst()
-                continue
-            }
-            if record.origin.offset >= before { break }
-            _ = partitions[place].alone.popFirst()
-            partitions[place].checkedAlone = (token, record.origin.offset)
-            let mark = CheckMark(ownership: ownership, ended: ended?.offset, begins: record.origin.offset)
-            ledgerCalls.make(.mark([mark]), for: .mark(token), at: now, into: &actions)
-            return
-        }
-        guard let ended else { return readFreely(at: place, into: &actions) }
-        let mark = CheckMark(ownership: ownership, ended: ended.offset, begins: nil)
-        partitions[place].isUnmarking = true
-        ledgerCalls.make(
-            .mark([mark]), for: .unmark(place: place, partitions[place].assignment), at: now, into: &actions)
-    }
-
-    /// One record is marked at a time: a check of another partition, or of a row, that ends the worker would count
-    /// against both.
-    func isMarked(besides place: Int? = nil) -> Bool {
-        partitions.indices.contains { other in
-            other != place && (partitions[other].checkedAlone != nil || partitions[other].isUnmarking)
-        }
-    }
-
-    /// Continues partitions that are read one by one and have no mark.
-    mutating func readAlone(into actions: inout Actions) {
-        for place in partitions.indices where partitions[place].readAloneBefore != nil {
-            checkNextAlone(at: place, into: &actions)
-        }
-    }
-
-    /// The last mark is gone.
-    mutating func unmarked(_ place: Int, _ assignment: AssignmentID, into actions: inout Actions) {
-        guard partitions.isCurrent(assignment, at: place) else { return }
-        partitions[place].isUnmarking = false
-        checkNextAlone(at: place, into: &actions)
-    }
-
-    /// Reading one by one is over; the waiting records are read as they came.
-    private mutating func readFreely(at place: Int, into actions: inout Actions) {
-        guard partitions[place].alone.first != nil else { return }
-        partitions[place].readAloneBefore = nil
-        let highest = partitions[place].highestOrigin ?? -1
-        var loading: [SubmissionToken] = []
-        var origins: [Origin] = []
-        while let token = partitions[place].alone.popFirst() {
-            guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record
-            else { continue }
-            if record.origin.offset <= highest {
-                move(token, to: .loading)
-                loading.append(token)
-                origins.append(record.origin)
-            } else {
-                check(token, .record(record, known: nil), into: &actions)
-            }
-        }
-        guard !loading.isEmpty else { return }
-        ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), at: now, into: &actions)
-    }
-
-    /// The mark is written: the record is checked. It may be a redelivery as well.
-    mutating func marked(_ token: SubmissionToken, _ isOwned: Bool, into actions: inout Actions) {
-        guard flights.contains(token), flights[token].state == .marking, let record = flights[token].record,
-            case .record(let place, _, _, _) = flights[token].source
-        else { return }
-        guard isOwned else { return loseToAnother(place, into: &actions) }
-        if let highest = partitions[place].highestOrigin, record.origin.offset <= highest {
-            move(token, to: .loading)
-            ledgerCalls.make(.knownOutcomes([record.origin]), for: .knownOutcomes([token]), at: now, into: &actions)
-        } else {
-            check(token, .record(record, known: nil), into: &actions)
-        }
-    }
-
     // MARK: Results of checks
 
     mutating func checkEnded(_ checked: Checked, into actions: inout Actions) {
         let token = checked.token
         guard flights.contains(token) else { return }
         let source = flights[token].source
-        acquit(token, into: &actions)
-        defer {
-            if case .record(let place, let assignment, _, _) = source, partitions.isCurrent(assignment, at: place),
-                partitions[place].checkedAlone != nil
-            {
-                checkNextAlone(at: place, into: &actions)
-            }
-        }
+        defer { checkHasEnded(token, source, into: &actions) }
         switch (flights[token].state, checked.result) {
         case (.checking, .unreadable(let event, let stub)): quarantine(token, event, stub, into: &actions)
         case (.checking, .known(let repeats)): redelivered(token, repeats, into: &actions)

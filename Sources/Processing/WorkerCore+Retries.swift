@@ -9,7 +9,7 @@ extension WorkerCore {
 
     var mayTakeDue: Bool {
         rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
-            && dueInCheck == 0 && !isMarked()
+            && !isRowInCheck && !isMarked()
             // A sample under way says more about what to ask for.
             && !ledgerCalls.isUnderWay(.measure)
     }
@@ -101,6 +101,7 @@ extension WorkerCore {
         flight.attempts.attempts = row.attempts
         flight.attempts.history = row.history
         flight.attempts.doubt = row.doubt
+        flight.takings = UInt8(clamping: row.takings)
         limit.take(.due, bytes: flight.bytes)
         let token = flights.insert(flight)
         flights[token].subject = .submission(row.submission)
@@ -110,32 +111,26 @@ extension WorkerCore {
             return decide(token, .retry(RetryPolicy.endsWorkers(&flights[token].attempts, wall: wall)))
         }
         flights[token].isSuspect = row.isSuspect
+        if row.isSuspect { checkedRow = token }
         check(token, .submission(row.submission), into: &actions)
-    }
-
-    /// The check of a suspect row has ended, and the worker has not: the ledger hears so before another one is taken.
-    mutating func acquit(_ token: SubmissionToken, into actions: inout Actions) {
-        guard flights[token].isSuspect, case .retry(let lease) = flights[token].source else { return }
-        flights[token].isSuspect = false
-        ledgerCalls.make(.renew([lease]), for: .renew([token]), at: now, into: &actions)
     }
 
     /// Renews all leases together, so that a history of many pages can finish.
     mutating func renewLeases(into actions: inout Actions) {
         guard mayRenew, let moment = renewAt, moment <= now else { return }
         var tokens: [SubmissionToken] = []
-        var leases: [RetryLease] = []
+        var renewals: [LeaseRenewal] = []
         renewAt = nil
         for token in flights.tokens {
-            guard case .retry(let lease) = flights[token].source, !flights[token].isOrphan else { continue }
+            guard let renewal = renewal(of: token), !flights[token].isOrphan else { continue }
             renewAt = now + Self.renewInterval
-            // To renew a lease acquits its row.
-            guard flights[token].state != .checking else { continue }
+            // A check that does not end may be one that ends workers: its lease ends by itself, and counts.
+            guard !flights[token].state.isAtChecker else { continue }
             tokens.append(token)
-            leases.append(lease)
+            renewals.append(renewal)
         }
-        guard !leases.isEmpty else { return }
-        ledgerCalls.make(.renew(leases), for: .renew(tokens), at: now, into: &actions)
+        guard !renewals.isEmpty else { return }
+        ledgerCalls.make(.renew(renewals), for: .renew(tokens), at: now, into: &actions)
     }
 
     /// A row with another worker's lease is dropped here.
@@ -167,11 +162,11 @@ extension WorkerCore {
         lastMeasure = now
         samples.taken(measure, isIdle: inFlight == 0)
         measureAt = now + samples.pause
-        let wasFull = retryBytes.isFull
         let isHalfPassed = retryBytes.sampled(measure)
         let bytes = retryBytes.total
         if isHalfPassed { actions.alerts.append(.retriesHalfFull(bytes: bytes, limit: settings.retryBytes)) }
-        if retryBytes.isFull, !wasFull {
+        if retryBytes.isFull, retriesFullToldAt.map({ now - $0 >= Self.reminderPause }) ?? true {
+            retriesFullToldAt = now
             actions.alerts.append(.retriesFull(bytes: bytes, limit: settings.retryBytes))
         }
         if outboxWork.sampled(rows: measure.outboxRows, at: now) { actions.alerts.append(.outboxFull) }

@@ -110,7 +110,7 @@ extension WorkerCore {
         for token in flights.tokens {
             guard case .retry(let lease) = flights[token].source else { continue }
             // A check that does not end may be one that ends workers: its lease ends by itself, and counts.
-            if !flights[token].isOrphan, flights[token].state != .checking { retries.append(lease) }
+            if !flights[token].isOrphan, !flights[token].state.isAtChecker { retries.append(lease) }
             leave(token)
         }
         var rows: [OutboxLease] = []

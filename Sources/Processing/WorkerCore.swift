@@ -38,9 +38,12 @@ public struct WorkerCore: ~Copyable {
     /// Records at gates, and their bytes.
     var recordsAtGates = 0
     var bytesAtGates: Int64 = 0
-    /// Rows of `retries` with a checker. None is taken meanwhile, and no record is marked, so that it is known which
-    /// one ended a worker.
+    /// Rows of `retries` in their first check. None is taken meanwhile, and none is marked, nor a record, so that it is
+    /// known which one ended a worker.
     var dueInCheck = 0
+    /// The suspect row that is marked, and those that wait for their mark.
+    var checkedRow: SubmissionToken?
+    var rowsCheckedAgain = FIFO<SubmissionToken>()
     var lookUps: [SubmissionToken] = []
     var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
     var reports: [OutboxReport] = []
@@ -53,8 +56,11 @@ public struct WorkerCore: ~Copyable {
     var measureAt: Instant?
     var lastMeasure: Instant?
     var samples = Samples()
-    /// When people were told of submissions that are held still.
+    /// When people were told of submissions that are held still, and that `retries` have no room.
     var heldToldAt: [HeldGroup: Instant] = [:]
+    var retriesFullToldAt: Instant?
+    /// Since when records are asked for without a pause; nil while none are.
+    var demandedSince: Instant?
     /// When they were told of rows that only a later version can work on.
     var laterToldAt: Instant?
     /// Why each topic takes no events, as people were told; empty once it takes one.
@@ -123,7 +129,7 @@ public struct WorkerCore: ~Copyable {
         noticeLedgerSilence(into: &actions)
         ledgerCalls.advance(to: now, into: &actions)
         advancePartitions(into: &actions)
-        readAlone(into: &actions)
+        continueMarked(into: &actions)
         advanceDelays(into: &actions)
         advanceGates(into: &actions)
         makeLedgerCalls(into: &actions)
@@ -158,6 +164,7 @@ public struct WorkerCore: ~Copyable {
             rules != nil && stopping == .running && !isLedgerAway && !retryBytes.isFull
             && !retryBytes.isExhausted && !isSpanFull
         actions.demand = mayRead ? limit.raiseDemand(undecided: undecided) : limit.withdrawDemand()
+        demandedSince = limit.isDemanding ? demandedSince ?? now : nil
     }
 
     /// One incomplete record keeps all later records in its tracker.
@@ -230,6 +237,8 @@ public struct CoreStatus: Sendable {
         case stopping
         case noPartitions = "no_partitions"
         case ledgerUnavailable = "ledger_unavailable"
+        /// `retries` take no more for now: they are full, this worker has used its share, or submissions that wait for
+        /// room there use the in-flight limit up.
         case retriesFull = "retries_full"
         /// The in-flight limit is used up, in number, bytes or purchases.
         case inFlightFull = "in_flight_full"
@@ -284,7 +293,10 @@ extension WorkerCore {
         if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
         if isLedgerAway { return .ledgerUnavailable }
         if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
-        return isSpanFull || limit.isUsedUp(undecided: undecided) ? .inFlightFull : nil
+        guard isSpanFull || limit.isUsedUp(undecided: undecided) else { return nil }
+        // What waits for room in `retries` may be what uses the limit up, and time alone does not mend that.
+        let areFull = flights.tokens.contains { flights[$0].state == .delayed && flights[$0].postponed != nil }
+        return areFull ? .retriesFull : .inFlightFull
     }
 }
 

@@ -54,7 +54,8 @@ public struct RandomPlay {
             let key = pick([OutboxKey.granted(reference(), repeatOf: nil), .failed(Samples.app, submission().id)])
             return try ledger.owe([OutboxEntry(ownership: ownership, key: key, delay: 5_000)])
         case 91..<94:
-            return try ledger.renew(leases.map(\.lease))
+            return try ledger.renew(
+                leases.map { LeaseRenewal($0.lease, takings: Int.random(in: 0...3, using: &random)) })
         case 94..<96:
             let note = OperatorNote(actor: "kim", reason: "Random.", at: Samples.later(clock))
             let key = submission().claimant.submissionKey

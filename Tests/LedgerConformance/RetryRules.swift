@@ -34,7 +34,7 @@ extension LedgerConformance {
             let lease = try subject.takeOne().lease
             let again = try subject.write(Samples.wait(submission, delay: 0, attempts: 1))[0]
             try expect(again.outcome, .retrying(.unreachable), "outcome")
-            try expect(try subject.ledger.renew([lease]), [true], "the lease")
+            try expect(try subject.ledger.renew([LeaseRenewal(lease, takings: 0)]), [true], "the lease")
             subject.setClock(Samples.later(60_000))
             let due = try subject.takeOne()
             try expect(due.attempts, 9, "attempts")
@@ -235,7 +235,8 @@ extension LedgerConformance {
                 try expect(try subject.write(decision)[0], .notOwned, "result")
             }
             try expect(try subject.grantRows().count, 0, "grants")
-            try expect(try subject.ledger.renew([lost, lease]), [false, true], "renewals")
+            let renewals = [lost, lease].map { LeaseRenewal($0, takings: 0) }
+            try expect(try subject.ledger.renew(renewals), [false, true], "renewals")
             let result = try subject.write(Samples.grant(submission, Samples.purchase("1"), lease: lease))[0]
             try expect(result.outcome, .granted(created: 1), "under the present one")
         },
@@ -258,7 +259,7 @@ extension LedgerConformance {
             try expect(due.doubt, doubt, "doubt")
             try expect(due.lease.number, lease.number + 1, "number")
         },
-        ConformanceRule("A row that was taken twice without a result comes alone, until a lease of it is renewed") {
+        ConformanceRule("A row that was taken twice without a result comes alone, until a renewal takes that back") {
             subject in
             try subject.own()
             try subject.write(Samples.wait(Samples.submission("s1", offset: 1), delay: 0))
@@ -274,8 +275,12 @@ extension LedgerConformance {
             try expect(suspect.map(\.submission.id), ["s1"], "rows")
             try expect(suspect.map(\.isSuspect), [true], "suspects")
             try expect(try take(2).map(\.submission.id), ["s2"], "rows besides")
-            try expect(try subject.ledger.renew(suspect.map(\.lease)), [true], "renewal")
-            try expect(try take(3).map(\.takings), [1, 2], "takings after it")
+            try expect(
+                try subject.ledger.renew(suspect.map { LeaseRenewal($0.lease, takings: 2) }), [true], "renewal")
+            try expect(try take(3).map(\.takings), [3], "takings after a renewal that keeps them")
+            try expect(
+                try subject.ledger.renew([LeaseRenewal(try take(4)[0].lease, takings: 0)]), [true], "renewal")
+            try expect(try take(5).map(\.takings), [2, 1], "takings after one that takes them back")
         },
         ConformanceRule("A row that is given back or has a result was not taken in vain") { subject in
             try subject.own()
@@ -285,7 +290,8 @@ extension LedgerConformance {
             let due = try subject.takeOne()
             try expect(due.takings, 1, "takings")
             try subject.write(Samples.wait(submission, delay: 0, lease: due.lease))
-            try expect(try subject.ledger.renew([due.lease]), [false], "renewal of a lease that has ended")
+            let renewal = LeaseRenewal(due.lease, takings: 1)
+            try expect(try subject.ledger.renew([renewal]), [false], "renewal of a lease that has ended")
             try expect(try subject.takeOne().takings, 1, "takings")
         },
         ConformanceRule("A row that comes alone and is given back is due again, like any other") { subject in
@@ -322,7 +328,7 @@ extension LedgerConformance {
             try subject.write(Samples.wait(Samples.submission("s1"), delay: 0))
             let lease = try subject.takeOne().lease
             subject.setClock(Samples.later(50_000))
-            try expect(try subject.ledger.renew([lease]), [true], "renewal")
+            try expect(try subject.ledger.renew([LeaseRenewal(lease, takings: 0)]), [true], "renewal")
             subject.setClock(Samples.later(109_999))
             let request = DueRequest(endpoint: Samples.endpoint, limit: 9, beforeDue: true)
             try expect(try subject.ledger.takeDue([request], bytes: .max).count, 0, "rows that are free")

@@ -206,12 +206,13 @@ extension ModelConnection: LedgerConnection {
             cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt, takings: row.takings + 1)
     }
 
-    public func renew(_ leases: [RetryLease]) throws(LedgerError) -> [Bool] {
+    public func renew(_ renewals: [LeaseRenewal]) throws(LedgerError) -> [Bool] {
         try call(.renew) {
-            leases.map { lease in
+            renewals.map { renewal in
+                let lease = renewal.lease
                 guard isOwned(lease), model.tables.retries[lease.key]?.leasedUntil != nil else { return false }
                 model.tables.change(lease.key) {
-                    $0.takings = 0
+                    $0.takings = renewal.takings
                     $0.dueAt = now + leaseMilliseconds
                     $0.leasedUntil = $0.dueAt
                 }

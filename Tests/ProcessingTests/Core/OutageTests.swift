@@ -124,27 +124,41 @@ struct OutageTests {
         #expect(entries.count { $0.isSigned } == 2, "what Apple has signed is taken first")
     }
 
-    @Test("an app that has used its half of retries waits in memory within a limit, and what needs nobody is decided")
-    func halfUsed() throws {
+    @Test("one app may use most of retries, and reading goes on until these are full")
+    func oneApp() throws {
         let assignment = try bench.own()
         try open(in: assignment)
         _ = writeAll()
-        let half = LedgerMeasure.App(bundleID: Fixture.app, rows: 1, bytes: CoreSettings().retryBytes / 2)
-        bench.measure = LedgerMeasure(retries: [half], waiting: [], outboxRows: 0, outboxAge: 0)
+        let most = LedgerMeasure.App(bundleID: Fixture.app, rows: 1, bytes: CoreSettings().retryBytes / 4 * 3)
+        bench.measure = LedgerMeasure(retries: [most], waiting: [], outboxRows: 0, outboxAge: 0)
         bench.wait(.seconds(15))
-        let limit = InFlightLimit(count: CoreSettings().inFlight, bytes: 1, purchases: 1)
-        var offset: Int64 = 1000
-        for _ in 0..<100 where bench.core.status.readingStop == nil {
-            let records = (offset..<offset + 100).map { Fixture.record($0) }
-            bench.send(.records(RecordBatch(assignment: assignment.id, records: records)))
-            for check in bench.takeChecks() { bench.ask(check) }
-            offset += 100
+        for offset in 1000..<Int64(1050) { try read(offset, in: assignment) }
+        #expect(writeAll().count { if case .retry = $0.content { true } else { false } } >= 47)
+        #expect(bench.core.status.readingStop == nil)
+    }
+
+    @Test("what waits for room in retries is the reason why nothing is read, once it uses the gates' part up")
+    func postponed() throws {
+        var settings = CoreSettings()
+        settings.inFlight = 64
+        settings.retryBytes = 1 << 20
+        let bench = CoreBench(settings: settings)
+        bench.isMeasured = false
+        let assignment = try bench.own()
+        func sample() throws {
+            let (id, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
+            bench.send(.ledger(id, .success(.measured(bench.measure))))
         }
-        #expect(bench.core.status.readingStop == .inFlightFull)
-        #expect((limit.gateCount - limit.dueCount...limit.gateCount).contains(bench.core.inFlight))
-        let check = try #require(bench.read(offset, in: assignment).first)
-        bench.conclude(check, Fixture.verified("t1"))
-        #expect(writeAll().contains { if case .grant = $0.content { true } else { false } })
+        let later = Verdict.retry(.temporarilyUnable, notBefore: bench.wall.advanced(by: .seconds(600)))
+        for offset in 0..<Int64(24) {
+            bench.ask(try #require(bench.read(offset, in: assignment).first))
+            bench.answered(try #require(bench.takeAttempts().first), .concluded(later))
+        }
+        #expect(bench.core.status.readingStop == .retriesFull, "no sample has said yet that they have room")
+        try sample()
+        bench.wait(.seconds(2))
+        #expect(bench.takeWrites().first?.decisions.count == 24)
+        #expect(bench.core.status.readingStop == nil)
     }
 
     @Test("when it is back, rows are taken whatever their due time")
@@ -252,5 +266,28 @@ struct OutageTests {
         let delivered = bench.core.limit.demand.records
         bench.wait(.seconds(20))
         #expect(bench.core.limit.demand.records == delivered)
+        #expect(bench.core.status.readingStop == .retriesFull)
+        _ = bench.takeAlerts()
+        bench.wait(.seconds(600))
+        #expect(bench.takeAlerts().contains(.retriesFull(bytes: 4 << 30, limit: 4 << 30)), "it lasts")
+    }
+
+    @Test("follow-up calls leave for retries with a long pause, and their attempts begin anew from there")
+    func followUps() throws {
+        let assignment = try bench.own()
+        func hop(_ offset: Int64) throws {
+            try read(offset, in: assignment)
+            let attempt = try #require(bench.takeAttempts().first)
+            bench.answered(attempt, .next(Fixture.question(Fixture.sandbox)))
+        }
+        try hop(0)
+        let limited = Verdict.retry(.rateLimited, notBefore: bench.wall.advanced(by: .seconds(900)))
+        bench.answered(
+            try #require(bench.takeAttempts().first), .concluded(limited), .limited(wait: .seconds(900)))
+        _ = writeAll()
+        for offset in 1..<Int64(21) { try hop(offset) }
+        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        #expect(entries.map(\.cause) == Array(repeating: .retrying(.endpointUnavailable, Fixture.sandbox), count: 17))
+        #expect(bench.core.inFlight == 3, "the probes")
     }
 }

@@ -75,6 +75,20 @@ struct OwnershipTests {
         #expect(bench.read(9, 10, in: assignment).count == 2, "no record waits for a mark")
     }
 
+    @Test("are not calm where nothing was asked for, because nothing could come")
+    func notCalm() throws {
+        let full = LedgerMeasure.App(bundleID: Fixture.app, rows: 9, bytes: 4 << 30)
+        let none = bench.measure
+        bench.measure = LedgerMeasure(retries: [full], waiting: [], outboxRows: 0, outboxAge: 0)
+        let assignment = try bench.own(next: 9, committed: 9, starts: 3)
+        bench.wait(.seconds(65))
+        #expect(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } } == nil)
+        bench.measure = none
+        bench.wait(.seconds(25))
+        #expect(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } } == nil)
+        #expect(bench.read(9, in: assignment).isEmpty, "it waits for its mark")
+    }
+
     @Test("wait for the group's offsets as long as the broker does not tell them")
     func committedUnknown() throws {
         assign()
@@ -134,6 +148,20 @@ struct OwnershipTests {
         bench.wait(.seconds(1))
         let (_, again) = try takeOverRequest()
         #expect(again.ownership.partition == other)
+        #expect(bench.takeRequest { if case .takeOver = $0 { true } else { nil } } == nil)
+    }
+
+    @Test("that are revoked during their take-over are not taken back if it has no result, and the others are taken")
+    func revokedDuringTakeOver() throws {
+        let other = TopicPartition(topic: Fixture.topic, partition: 1)
+        bench.send(.assigned([Fixture.partition, other]))
+        bench.send(.committed([Fixture.partition, other].map { CommittedOffset(partition: $0, offset: 0) }))
+        let (id, _) = try takeOverRequest()
+        bench.send(.revoked([Fixture.partition]))
+        bench.send(.ledger(id, .failure(.unavailable(detail: "away"))))
+        bench.wait(.seconds(1))
+        let (_, again) = try #require(bench.takeRequest { if case .takeOver(let list) = $0 { list } else { nil } })
+        #expect(again.map(\.ownership.partition) == [other])
         #expect(bench.takeRequest { if case .takeOver = $0 { true } else { nil } } == nil)
     }
 

@@ -110,6 +110,18 @@ struct StopTests {
         #expect(bench.stop == .clean)
     }
 
+    @Test("leaves the mark of a record whose check does not end, so that it counts")
+    func hangingMarkedCheck() throws {
+        bench.read(0, in: try bench.own(starts: 3))
+        let (id, _) = try #require(bench.takeRequest { if case .mark(let marks) = $0 { marks } else { nil } })
+        bench.send(.ledger(id, .success(.marked([true]))))
+        #expect(bench.takeChecks().count == 1)
+        bench.send(.stop)
+        bench.wait(.seconds(25))
+        #expect(bench.takeRequest { if case .mark = $0 { true } else { nil } } == nil)
+        #expect(bench.stop == .clean)
+    }
+
     @Test("begins nothing: a due row that waits for its gate gives its lease back")
     func unstarted() throws {
         bench.isNothingDue = false

@@ -102,12 +102,36 @@ final class EndpointGateTests {
         for _ in 0..<10 { enter() }
         #expect(next() == nil)
         #expect(gate.isAway(areCrowded: false, at: now))
-        let gone = gate.shed(keeping: gate.probes, in: flights)
+        let gone = gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights)
         #expect(gone.count == 7)
         #expect(gate.waiting == 3)
         now += .seconds(2)
         gate.advance(to: now)
         #expect(next() != nil)
+    }
+
+    @Test("keeps continuations through a short outage, and with a long one as probes alone")
+    func continuations() throws {
+        open()
+        for _ in 0..<10 { enter(.continuation) }
+        enter(.first)
+        #expect(!gate.isAwayForLong(at: now))
+        #expect(gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights).count == 1)
+        #expect(gate.waiting == 10)
+        now += .seconds(31)
+        gate.advance(to: now)
+        #expect(gate.isAwayForLong(at: now))
+        #expect(gate.shed(keeping: gate.probes, shedsContinuations: true, in: flights).count == 7)
+        #expect(gate.waiting == 3)
+        #expect(try #require(next()).pass.lane == .continuation)
+    }
+
+    @Test("is away for long as soon as it names a long pause")
+    func namedPause() throws {
+        enter()
+        let (_, pass) = try #require(next())
+        end(pass, .limited(wait: .seconds(900)))
+        #expect(gate.isAwayForLong(at: now))
     }
 
     @Test("leaves its calls to due rows while submissions wait for room in retries")
@@ -166,7 +190,7 @@ final class EndpointGateTests {
         while next() != nil { calls += 1 }
         #expect(calls == 2)
         #expect(gate.isAway(areCrowded: false, at: now))
-        let gone = gate.shed(keeping: gate.probes, in: flights)
+        let gone = gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights)
         #expect(gone.count == 38)
         now += .milliseconds(600)
         #expect(next() != nil)
@@ -215,11 +239,26 @@ final class GateTableTests {
             table.update(place) { $0.enter(token, .first, at: now) }
         }
         for _ in 0..<2 { #expect(table.next(at: place, now, in: flights) != nil) }
-        #expect(table.shed(at: place, in: flights).count == 5)
+        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).count == 5)
         #expect(table.held == 3)
         #expect(table.next(at: place, now, in: flights) != nil)
-        #expect(table.shed(at: place, in: flights).isEmpty)
+        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).isEmpty)
         #expect(table.held == 3)
+    }
+
+    @Test("sends continuations away as well where gates are crowded")
+    func shedContinuations() throws {
+        var flights = Flights(vacant: .vacant, capacity: 16)
+        let place = table.place(of: .service("silent"))
+        for _ in 0..<8 {
+            var flight = Flight(.nobody)
+            flight.state = .waiting
+            let token = flights.insert(flight)
+            let now = now
+            table.update(place) { $0.enter(token, .continuation, at: now) }
+        }
+        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).isEmpty)
+        #expect(table.shed(at: place, areCrowded: true, at: now, in: flights).count == 5)
     }
 
     @Test("keeps probes for a gate whose breaker is open, whatever earlier calls hang")
@@ -244,7 +283,7 @@ final class GateTableTests {
         #expect(table[place].breaker.phase == .open)
         #expect(table[place].inFlight == 4)
         #expect(table[place].waiting == 5)
-        #expect(table.shed(at: place, in: flights).count == 2)
+        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).count == 2)
         #expect(table[place].waiting == 3)
     }
 

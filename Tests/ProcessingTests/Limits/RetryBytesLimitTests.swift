@@ -17,25 +17,28 @@ final class RetryBytesLimitTests {
 
     @Test("takes nothing before the first sample")
     func unknown() {
-        #expect(!result { limit.take(1, app: "a") })
+        #expect(!result { limit.take(1) })
     }
 
     @Test("takes an eighth of half of what is left between two samples, and asks for the next one then")
     func share() {
         _ = sample()
-        for _ in 0..<10 { #expect(result { limit.take(100, app: "a") }) }
-        #expect(!result { limit.take(100, app: "a") })
+        for _ in 0..<10 { #expect(result { limit.take(100) }) }
+        #expect(!result { limit.take(100) })
         #expect(limit.isExhausted)
         _ = sample(("a", 1000))
         #expect(!limit.isExhausted)
-        #expect(result { limit.take(100, app: "a") })
+        #expect(result { limit.take(100) })
     }
 
-    @Test("gives one app half of all at most")
-    func halfForOne() {
-        _ = sample(("a", 7950))
-        #expect(!result { limit.take(100, app: "a") })
-        #expect(result { limit.take(100, app: "b") })
+    @Test("gives one app all of it: the others could not be read without it")
+    func oneApp() {
+        _ = sample(("a", 8000))
+        #expect(result { limit.take(100) })
+        _ = sample(("a", 15_999))
+        #expect(!limit.isFull)
+        #expect(result { limit.take(100) }, "the last byte takes a whole row")
+        #expect(limit.isFull)
     }
 
     @Test("is full at the bound, and says once that half of it is used")
@@ -46,6 +49,6 @@ final class RetryBytesLimitTests {
         #expect(!limit.isFull)
         _ = sample(("a", 8000), ("b", 8000))
         #expect(limit.isFull)
-        #expect(!result { limit.take(1, app: "c") })
+        #expect(!result { limit.take(1) })
     }
 }

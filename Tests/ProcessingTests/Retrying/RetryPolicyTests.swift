@@ -12,10 +12,12 @@ final class RetryPolicyTests {
     private var wall = Timestamp(milliseconds: 1_700_000_000_000)
     private var random = SplitMix64(seed: 1)
 
-    private func step(_ verdict: Verdict, isTroubled: Bool = false) -> RetryStep {
+    private func step(
+        _ verdict: Verdict, isTroubled: Bool = false, doubtLimit: Duration = RetryPolicy.doubtTime
+    ) -> RetryStep {
         RetryPolicy.step(
-            after: verdict, &state, endpoint: Fixture.verifyReceipt, isTroubled: isTroubled, at: now, wall: wall,
-            using: &random)
+            after: verdict, &state, endpoint: Fixture.verifyReceipt, isTroubled: isTroubled, doubtLimit: doubtLimit,
+            at: now, wall: wall, using: &random)
     }
 
     private func wait(_ duration: Duration) {
@@ -82,15 +84,34 @@ final class RetryPolicyTests {
         #expect(state.history.attempts.isEmpty)
     }
 
-    @Test("lets a doubt last for six hours between doubting answers, and five of them at least")
+    @Test("lets a doubt last for six hours between doubting answers")
     func doubtLasts() {
-        for _ in 0..<3 {
+        for _ in 0..<24 {
             #expect(entry(step(Self.doubt)) != nil)
-            wait(.seconds(3 * 3600))
+            wait(.seconds(900))
         }
-        #expect(state.doubt?.elapsed == 21_600_000)
-        #expect(entry(step(Self.doubt)) != nil, "nine hours, and the fourth answer")
+        #expect(state.doubt?.elapsed == 20_700_000)
         #expect(isFailure(step(Self.doubt)))
+    }
+
+    @Test("lets a doubt have five answers at least")
+    func doubtAnswers() {
+        for _ in 0..<4 {
+            #expect(entry(step(Self.doubt, doubtLimit: .seconds(600))) != nil)
+            wait(.seconds(900))
+        }
+        #expect(isFailure(step(Self.doubt, doubtLimit: .seconds(600))))
+    }
+
+    @Test("counts at most the longest pause between two answers: a clock may have stepped")
+    func doubtClockSteps() {
+        _ = step(Self.doubt)
+        wall = wall.advanced(by: .seconds(86_400))
+        _ = step(Self.doubt)
+        #expect(state.doubt?.elapsed == 900_000)
+        wall = wall.advanced(by: .seconds(-86_400))
+        _ = step(Self.doubt)
+        #expect(state.doubt?.elapsed == 900_000)
     }
 
     @Test("grants at its end the purchases that a doubt held up")
@@ -100,9 +121,9 @@ final class RetryPolicyTests {
             return
         }
         let doubt = Verdict.doubt(.notFoundYet, becomes: .verified(purchases, by: verifiedBy))
-        for _ in 0..<4 {
+        for _ in 0..<24 {
             #expect(entry(step(doubt)) != nil)
-            wait(.seconds(2 * 3600))
+            wait(.seconds(900))
         }
         guard case .decide(.grant(purchases, by: verifiedBy)) = step(doubt) else {
             Issue.record("it is not granted")
@@ -124,7 +145,7 @@ final class RetryPolicyTests {
     @Test("stops a doubt's clock while anything else comes: outages and our own holds do not count")
     func clockStands() {
         _ = step(Self.doubt)
-        wait(.seconds(3600))
+        wait(.seconds(600))
         _ = step(.retry(.unreachable, notBefore: nil))
         wait(.seconds(100 * 3600))
         _ = step(Self.doubt)
@@ -138,6 +159,94 @@ final class RetryPolicyTests {
         _ = RetryPolicy.notAsked(
             &state, endpoint: Fixture.verifyReceipt, awayFor: .seconds(9), wall: wall, using: &random)
         #expect(state.doubt?.runningSince == nil)
+    }
+
+    @Test("names no due time that is further away than the longest delay: clocks may be wrong")
+    func longestDelay() throws {
+        let far = Timestamp(milliseconds: .max)
+        let entry = try #require(self.entry(step(.retry(.signedAhead, notBefore: far))))
+        #expect(entry.delay == longestDelayMilliseconds)
+        let soon = wall.advanced(by: .seconds(2 * 3600))
+        #expect(try #require(self.entry(step(.retry(.signedAhead, notBefore: soon)))).delay == longestDelayMilliseconds)
+    }
+
+    /// Hours until it is held, in which it is tried each time that it is due.
+    private func hoursToHold(_ verdict: Verdict, doubtLimit: Duration = RetryPolicy.doubtTime) throws -> Double {
+        let began = now
+        for _ in 0..<1000 {
+            switch step(verdict, doubtLimit: doubtLimit) {
+            case .decide: break
+            case .again(let pause): wait(pause)
+            case .wait(let entry):
+                // Another worker takes the row.
+                (state.failuresHere, state.failingSince) = (0, nil)
+                if entry.cause == .held(.noDecision) { return (now - began) / .seconds(3600) }
+                wait(.milliseconds(entry.delay))
+            }
+        }
+        return .infinity
+    }
+
+    @Test(
+        "holds what alone is not decided for six hours, so that people hear of it",
+        arguments: [RetryCause.unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .signedAhead])
+    func noDecision(cause: RetryCause) throws {
+        #expect((6...8).contains(try hoursToHold(.retry(cause, notBefore: nil))))
+        let entry = try #require(self.entry(step(.retry(cause, notBefore: nil))))
+        #expect(entry.cause == .held(.noDecision), "and goes on")
+        #expect(entry.detail == "\(cause.sentence) That lasts, while others are answered.")
+        #expect((450_000...900_000).contains(entry.delay))
+        #expect(try #require(self.entry(step(Self.doubt))).cause == .retrying(.notFoundYet, Fixture.verifyReceipt))
+    }
+
+    @Test("holds it sooner where doubts are shorter, and never later", arguments: [(1, 1.0...1.3), (720, 6...8)])
+    func noDecisionLimit(hours: Int, range: ClosedRange<Double>) throws {
+        #expect(range.contains(try hoursToHold(.retry(.noAnswer, notBefore: nil), doubtLimit: .seconds(hours * 3600))))
+    }
+
+    @Test("holds what doubting and other answers take turns on")
+    func noDecisionNorDoubt() throws {
+        let began = now
+        while now - began < .seconds(10 * 3600) {
+            _ = step(Self.doubt)
+            wait(.seconds(900))
+            if case .held(.noDecision) = entry(step(.retry(.noAnswer, notBefore: nil)))?.cause { return }
+            wait(.seconds(900))
+        }
+        Issue.record("nobody hears of it")
+    }
+
+    @Test("holds what was signed further ahead than that at once")
+    func farAhead() throws {
+        let entry = self.entry(step(.retry(.signedAhead, notBefore: wall.advanced(by: .seconds(7 * 3600)))))
+        #expect(entry?.cause == .held(.noDecision))
+    }
+
+    @Test("does not count an outage, a hold of ours, or a clock that steps, as time without a decision")
+    func decisionClockStands() throws {
+        let failed = Verdict.retry(.noAnswer, notBefore: nil)
+        for _ in 0..<20 {
+            _ = step(failed)
+            wall = wall.advanced(by: .seconds(900))
+        }
+        for _ in 0..<100 {
+            #expect(entry(step(failed, isTroubled: true))?.cause != .held(.noDecision))
+            wait(.seconds(900))
+        }
+        wall = wall.advanced(by: .seconds(86_400))
+        #expect(entry(step(failed))?.cause == .retrying(.noAnswer, Fixture.verifyReceipt))
+        _ = step(.hold(.credentialsRefused, detail: "401"))
+        wait(.seconds(7 * 3600))
+        #expect((6...8).contains(try hoursToHold(failed)))
+    }
+
+    @Test("repeats nothing in memory that was undecided ten times")
+    func notRepeated() {
+        for _ in 0..<10 {
+            _ = step(.retry(.noAnswer, notBefore: nil))
+            (state.failuresHere, state.failingSince) = (0, nil)
+        }
+        #expect(entry(step(.retry(.noAnswer, notBefore: nil))) != nil)
     }
 
     @Test("has a held submission tried again after one to five minutes", arguments: [0, 3, 100])
