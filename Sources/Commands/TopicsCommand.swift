@@ -17,7 +17,8 @@ enum TopicsCommand {
                 "create", "Creates those of the four topics that are missing.",
                 discussion: """
                     New topics keep submissions for 14 days and events for 30, are not compacted, and take records as large \
-                    as receipts can be. A write needs two replicas in sync, where there are two.
+                    as receipts can be. A write needs two replicas in sync, where there are two. Submissions get the \
+                    brokers' time, which ends of subscriptions are held against.
                     """,
                 [CommonOptions.config, partitions, replicas], run: create)
         ])
@@ -84,6 +85,9 @@ enum TopicsCommand {
 /// The properties that topics need so that no submission and no event is lost in them.
 enum TopicRequirements {
     private static let day = 86_400_000
+    private static let timeType = "message.timestamp.type"
+    /// The value by which a broker sets the time of each record, whatever its producer says.
+    private static let brokersTime = "LogAppendTime"
 
     /// Properties of a new topic with so many replicas.
     ///
@@ -93,7 +97,9 @@ enum TopicRequirements {
         var properties = ["cleanup.policy": "delete", "min.insync.replicas": String(min(2, replicas))]
         switch topic {
         case .submitted:
-            properties.merge(["retention.ms": String(14 * day), "max.message.bytes": String(2 << 20)]) { $1 }
+            properties.merge([
+                "retention.ms": String(14 * day), "max.message.bytes": String(2 << 20), timeType: brokersTime,
+            ]) { $1 }
         case .quarantined:
             properties.merge(["retention.ms": String(30 * day), "max.message.bytes": String(3 << 20)]) { $1 }
         case .granted, .failed: properties["retention.ms"] = String(30 * day)
@@ -128,6 +134,10 @@ enum TopicRequirements {
         }
         if let bytes = number("retention.bytes", properties), bytes >= 0 {
             finding.warnings.append("retention.bytes drops records by size, however young they are")
+        }
+        if topic == .submitted, let type = properties[timeType], type != brokersTime {
+            finding.warnings.append(
+                "\(timeType) is \(type): producers' clocks say which subscriptions were over; set \(brokersTime)")
         }
         return finding
     }

@@ -31,6 +31,8 @@ struct TopicsCommandTests {
         #expect(created.map(\.name) == ["receipts.submitted", "purchases.failed", "receipts.quarantined"])
         #expect(created.allSatisfy { $0.partitions == 6 && $0.replicas == 3 })
         #expect(created.allSatisfy { $0.configuration["min.insync.replicas"] == "2" })
+        #expect(
+            created.map { $0.configuration["message.timestamp.type"] } == ["LogAppendTime", nil, nil])
     }
 
     @Test("A single broker has single copies, and an option says otherwise")
@@ -144,6 +146,16 @@ struct TopicRequirementsTests {
         #expect(
             finding(FixedCluster.partitions(), ["retention.bytes": "1000"]).warnings
                 == ["retention.bytes drops records by size, however young they are"])
+    }
+
+    @Test("Producers' clocks must not say when a submission was made; other topics may have any time")
+    func times() {
+        let producers = ["message.timestamp.type": "CreateTime"]
+        #expect(
+            finding(FixedCluster.partitions(), producers).warnings == [
+                "message.timestamp.type is CreateTime: producers' clocks say which subscriptions were over; set LogAppendTime"
+            ])
+        #expect(finding(on: .granted, FixedCluster.partitions(), producers).warnings.isEmpty)
     }
 
     @Test("The quarantine topic must take the largest record of the input")
