@@ -26,24 +26,27 @@ public struct LocalChecker: Sendable {
     /// Checks a submission's evidence. Evidence of no known form is rejected, and evidence that Apple signed is
     /// decided, at no cost to Apple.
     /// - Parameters:
+    ///   - submission: Gets the moment that its evidence allows, see ``SubmissionMoment``. For one that was accepted
+    ///     before the present does not count: no wait costs a period.
     ///   - isRetry: The submission was accepted before and waits in `retries`: if its app is not configured any more,
     ///     it is held.
     ///   - now: Wall-clock time: bounds how far ahead evidence may be signed, and how old it may be unconfirmed.
-    public func check(_ submission: Submission, isRetry: Bool = false, at now: Timestamp) -> Outcome {
+    public func check(_ submission: inout Submission, isRetry: Bool = false, at now: Timestamp) -> Outcome {
         guard let rules = apps[submission.bundleID] else {
             let detail = "No app with this bundle id is configured."
             return .concluded(
                 isRetry || known.contains(submission.bundleID)
                     ? .hold(.appNotConfigured, detail: detail) : .rejected(Rejection(.unknownApp, detail)))
         }
-        let subject = QuestionSubject(submission: submission, rules: rules)
         switch submission.evidence {
-        case .receipt(let base64): return check(receipt: base64, subject)
-        case .signedTransaction(let text): return check(signed: text, subject, at: now)
+        case .receipt(let base64): return check(receipt: base64, &submission, rules, isRetry: isRetry, at: now)
+        case .signedTransaction(let text):
+            return check(signed: text, &submission, rules, isRetry: isRetry, at: now)
         case .transactionID(let id):
             guard id.isWellFormed else {
                 return .concluded(.rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
             }
+            let subject = QuestionSubject(submission: submission, rules: rules)
             return lookUp(LookupQuestion(subject: subject, target: .transaction(id)))
         }
     }
@@ -51,7 +54,8 @@ public struct LocalChecker: Sendable {
     /// Decides by Apple's signature on a receipt alone, while verifyReceipt does not answer. Only a "yes" counts: a
     /// purchase that the receipt does not hold may be in Apple's answer. Other evidence is checked as ever.
     public func checkBySignature(_ submission: Submission, at now: Timestamp) -> Outcome {
-        let outcome = check(submission, isRetry: true, at: now)
+        var submission = submission
+        let outcome = check(&submission, isRetry: true, at: now)
         guard case .ask = outcome, case .receipt(let base64) = submission.evidence,
             let rules = apps[submission.bundleID], rules.receipts == .verifyReceipt,
             let receipt = try? AppReceipt.parse(base64: base64), verifiers.isSigned(receipt),
@@ -64,22 +68,32 @@ public struct LocalChecker: Sendable {
     /// Whether Apple's signature on a receipt holds; false for other evidence.
     public func isSigned(_ submission: Submission) -> Bool {
         guard case .receipt(let base64) = submission.evidence,
-            let receipt = try? AppReceipt(der: ReceiptText(base64).bytes)
+            let receipt = try? AppReceipt.parse(base64: base64)
         else { return false }
         return verifiers.isSigned(receipt)
     }
 
     // MARK: Receipts
 
-    private func check(receipt base64: EvidenceText, _ subject: QuestionSubject) -> Outcome {
+    private func check(
+        receipt base64: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRetry: Bool,
+        at now: Timestamp
+    ) -> Outcome {
         let text: ReceiptText
         let receipt: AppReceipt
         do throws(AppReceiptError) {
-            text = try ReceiptText(base64)
-            receipt = try AppReceipt(der: text.bytes)
+            (text, receipt) = try AppReceipt.read(base64)
         } catch {
-            return .concluded(.rejected(Rejection(.receiptMalformed, error.detail)))
+            if let (text, receipt) = TransactionReceipt.read(base64) {
+                return check(receipt, text, &submission, rules, isRetry: isRetry, at: now)
+            }
+            let detail = EvidenceForm.detail(error.detail, of: base64, in: .appReceipt)
+            return .concluded(.rejected(Rejection(.receiptMalformed, detail)))
         }
+        if let createdAt = receipt.createdAt {
+            submission = submission.received(notBefore: createdAt, now: isRetry ? createdAt : now)
+        }
+        let subject = QuestionSubject(submission: submission, rules: rules)
         if let rejection = receipt.contradiction(with: subject.rules.app) { return .concluded(.rejected(rejection)) }
         guard subject.rules.receipts != .verifyReceipt else {
             let fingerprint = ReceiptFingerprint(
@@ -100,6 +114,25 @@ public struct LocalChecker: Sendable {
             return lookUp(question)
         }
         return decideLocally(receipt, subject)
+    }
+
+    /// Of a receipt in the style of iOS 6 only verifyReceipt can tell whether it is Apple's.
+    private func check(
+        _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ rules: AppRules,
+        isRetry: Bool, at now: Timestamp
+    ) -> Outcome {
+        if let rejection = receipt.contradiction(with: rules.app) { return .concluded(.rejected(rejection)) }
+        guard rules.receipts == .verifyReceipt else {
+            let detail = "It is a transactionReceipt in the style of iOS 6, which only verifyReceipt can authenticate."
+            return .concluded(.rejected(Rejection(.receiptMalformed, detail, transactionID: receipt.transactionID)))
+        }
+        if let purchasedAt = receipt.purchasedAt {
+            submission = submission.received(notBefore: purchasedAt, now: isRetry ? purchasedAt : now)
+        }
+        let fingerprint = ReceiptFingerprint(
+            transactions: [receipt.transactionID], saysSandbox: receipt.saysSandbox)
+        let subject = QuestionSubject(submission: submission, rules: rules)
+        return .ask(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint))
     }
 
     /// A receipt lacks later refunds and purchases, account tokens, and whether a purchase is shared within a family.
@@ -151,18 +184,25 @@ public struct LocalChecker: Sendable {
 
     // MARK: Signed transactions
 
-    private func check(signed text: EvidenceText, _ subject: QuestionSubject, at now: Timestamp) -> Outcome {
-        let submission = subject.submission
+    private func check(
+        signed text: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRetry: Bool, at now: Timestamp
+    ) -> Outcome {
         let transaction: SignedTransaction
         do throws(SignedTransactionError) {
             transaction = try verifiers.transactions.verify(text, now: now)
         } catch {
-            return .concluded(error.verdict)
+            return .concluded(Self.refusal(of: text, for: error))
         }
-        let policy = ClaimPolicy(app: subject.rules.app, submission: submission)
+        let signedAt = transaction.signedAt
+        submission = submission.received(notBefore: signedAt, now: isRetry ? signedAt : now)
+        let policy = ClaimPolicy(app: rules.app, submission: submission)
         let verdict = policy.verdict(on: transaction, by: .signedTransaction)
-        if transaction.bundleID == nil, let question = Self.whose(transaction, subject) { return lookUp(question) }
-        guard let age = subject.rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
+        if transaction.bundleID == nil,
+            let question = Self.whose(transaction, QuestionSubject(submission: submission, rules: rules))
+        {
+            return lookUp(question)
+        }
+        guard let age = rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
             case .success(let purchase) = transaction.purchase,
             // Against the present, because a submission may have waited for days, and the player asked for a refund.
             max(now, submission.receivedAt).since(transaction.signedAt) > age
@@ -170,7 +210,8 @@ public struct LocalChecker: Sendable {
         // Signed long ago: a refund since is not in it.
         return lookUp(
             LookupQuestion(
-                subject: subject, target: .confirmation(purchase.transactionID, since: transaction.signedAt),
+                subject: QuestionSubject(submission: submission, rules: rules),
+                target: .confirmation(purchase.transactionID, since: transaction.signedAt),
                 in: purchase.environment))
     }
 
@@ -182,6 +223,16 @@ public struct LocalChecker: Sendable {
         else { return nil }
         return LookupQuestion(
             subject: subject, target: .confirmation(id, since: transaction.signedAt), in: environment)
+    }
+
+    /// What follows from an error, with what the text is instead.
+    private static func refusal(of text: EvidenceText, for error: SignedTransactionError) -> Verdict {
+        guard case .rejected(let rejection) = error.verdict else { return error.verdict }
+        if let token = try? CompactJWS(text), token.saysLocalTesting {
+            return SignedTransactionError.localTesting.verdict
+        }
+        let detail = EvidenceForm.detail(rejection.detail, of: text, in: .signedTransaction)
+        return .rejected(Rejection(rejection.reason, detail))
     }
 
     private func lookUp(_ question: LookupQuestion) -> Outcome {
@@ -199,7 +250,7 @@ extension AppReceipt {
     /// The transactions of the receipt's first purchases, as far as each can be read.
     fileprivate func firstTransactionIDs(_ count: Int) -> [TransactionID] {
         purchaseSets.prefix(count).compactMap { ReceiptAttributes(set: $0)?.text(ReceiptPurchase.transactionIDType) }
-            .map { TransactionID($0) }
+            .map { TransactionID(reading: $0) }
     }
 
     /// The purchases, one per transaction id, and the names of the unreadable ones.

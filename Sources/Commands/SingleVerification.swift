@@ -28,10 +28,22 @@ struct SingleVerification {
         self.now = now
     }
 
-    /// The verdict of one attempt, with the calls that it took.
-    func verdict(on submission: Submission) -> (verdict: Verdict, calls: [Call]) {
+    /// Reads a value as a worker reads a record of the input topic that was just written.
+    func read(_ value: [UInt8]) -> SubmissionReading {
+        let origin = Origin(topic: "", partition: 0, offset: 0)
+        return SubmissionReading(InputRecord(origin: origin, key: nil, value: value, timestamp: nil), now: now())
+    }
+
+    /// The verdict of one attempt, with the checks and the calls that led to it.
+    func report(on submission: Submission) -> VerdictReport {
+        let (verdict, calls) = verdict(on: submission)
+        return VerdictReport(verdict: verdict, checks: checks(of: submission), calls: calls)
+    }
+
+    private func verdict(on submission: Submission) -> (verdict: Verdict, calls: [Call]) {
+        var submission = submission
         let first: any AppleQuestion
-        switch checker.check(submission, at: now()) {
+        switch checker.check(&submission, at: now()) {
         case .concluded(let verdict): return (verdict, [])
         case .ask(let question): first = question
         }
@@ -55,7 +67,7 @@ struct SingleVerification {
     }
 
     /// The checks of the evidence that need no call, step by step.
-    func checks(of submission: Submission) -> [EvidenceCheck] {
+    private func checks(of submission: Submission) -> [EvidenceCheck] {
         switch submission.evidence {
         case .transactionID: []
         case .signedTransaction(let text): verifiers.transactions.explain(text, now: now())

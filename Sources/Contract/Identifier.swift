@@ -54,7 +54,7 @@ public typealias BundleID = Identifier<IdentifierKind.OfBundle>
 public typealias OrderID = Identifier<IdentifierKind.OfOrder>
 /// A product identifier as set up in App Store Connect.
 public typealias ProductID = Identifier<IdentifierKind.OfProduct>
-/// Apple's identifier of a transaction: 1-20 digits.
+/// Apple's identifier of a transaction: 1-20 digits, the first of which is no zero.
 public typealias TransactionID = Identifier<IdentifierKind.OfTransaction>
 /// A grant's identifier: the UUIDv5 of its key.
 public typealias GrantID = Identifier<IdentifierKind.OfGrant>
@@ -62,9 +62,30 @@ public typealias GrantID = Identifier<IdentifierKind.OfGrant>
 public typealias EventID = Identifier<IdentifierKind.OfEvent>
 
 extension TransactionID {
-    /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is.
+    /// The id that a text stands for, whoever wrote it: Apple, a producer or a person. Zeros in front do not count, see
+    /// ``DigitText``. A text of zeros only becomes an id that is not well formed.
+    public init(reading text: String) { self.init(DigitText.withoutLeadingZeros(text) ?? "0") }
+
+    /// Whether it can be one of Apple's, which are 1 to 20 ASCII digits: it may then go into a URL path as it is. One
+    /// that begins with a zero was not read by ``init(reading:)``, or is none.
     public var isWellFormed: Bool {
-        (1...20).contains(rawValue.utf8.count) && rawValue.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        rawValue.utf8.first != UInt8(ascii: "0") && DigitText.isDigits(rawValue, atMost: 20)
+    }
+}
+
+/// Ids that are numbers, in the one form that grant keys are made of. Zeros in front make no other number, and zero is
+/// none: all purchases that have it would count as one.
+public enum DigitText {
+    /// The id that a text stands for; nil for zeros only. A text that is no number stays as it is.
+    public static func withoutLeadingZeros(_ text: String) -> String? {
+        guard text.utf8.first == UInt8(ascii: "0"), isDigits(text, atMost: .max) else { return text }
+        let digits = text.drop { $0 == "0" }
+        return digits.isEmpty ? nil : String(digits)
+    }
+
+    /// Whether a text is ASCII digits alone, at least one and at most so many.
+    public static func isDigits(_ text: String, atMost longest: Int) -> Bool {
+        (1...longest).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
 

@@ -108,7 +108,8 @@ public final class Submission: Sendable, Hashable {
     public let claim: Claim
     public let evidence: Evidence
     public let origin: Origin
-    /// When its record was written to the input topic, by the record's time and never later than it was read.
+    /// When it was submitted. It is the time of its record, as far as that can be true: never later than it was read,
+    /// and never before its evidence was made, see ``SubmissionReading``. Ends of subscriptions are held against it.
     public let receivedAt: Timestamp
 
     public init(
@@ -119,6 +120,11 @@ public final class Submission: Sendable, Hashable {
         self.evidence = evidence
         self.origin = origin
         self.receivedAt = receivedAt
+    }
+
+    /// The same submission, received at another moment.
+    public func received(at moment: Timestamp) -> Submission {
+        Submission(claimant: claimant, claim: claim, evidence: evidence, origin: origin, receivedAt: moment)
     }
 
     public var id: SubmissionID { claimant.submissionID }

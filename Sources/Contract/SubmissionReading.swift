@@ -9,14 +9,19 @@ public enum SubmissionReading: Hashable, Sendable {
 
     /// Largest record value that is looked into, in bytes. Receipts of long-time subscribers reach some 400 KB.
     public static let maxValueBytes = 2 << 20
+    /// Times of records before it are none: the App Store opened on 2008-07-10. Producers that write seconds where Kafka
+    /// has milliseconds say 1970.
+    static let earliestTime = Timestamp(milliseconds: 1_215_648_000_000)
     /// Longest `traceparent` header that is handed on (W3C Trace Context: 55 characters in version 00).
     static let maxTraceparentBytes = 128
 
     /// Reads one record by the rules of the message contract (`schemas/receipts.submitted.schema.json`).
     ///
-    /// Unknown members are ignored, absent and `null` are the same, a member that stands twice is an error. Evidence
-    /// stays a part of the record's value.
-    /// - Parameter now: bounds ``Submission/receivedAt``, because producers' clocks may be ahead.
+    /// Unknown members are ignored, a member that stands twice is an error. Absent, `null` and the empty text are the
+    /// same, because many writers of JSON have one of them only. Ids may be whole numbers that are exact everywhere.
+    /// Hints that cannot be read are ignored. Evidence stays a part of the record's value.
+    /// - Parameter now: bounds ``Submission/receivedAt``, because producers' clocks may be ahead. It also stands for a
+    ///   time that a record lacks, or that is none.
     public init(_ record: InputRecord, now: Timestamp) {
         guard let value = record.value else {
             self = .unreadable(reason: "no value")
@@ -30,18 +35,18 @@ public enum SubmissionReading: Hashable, Sendable {
         do throws(JSONUnreadable) {
             members = SubmissionMembers(try StrictJSON(value))
         } catch {
-            self = .unreadable(reason: error.reason)
+            self = .unreadable(reason: ForeignForm(value)?.rawValue ?? error.reason)
             return
         }
         guard let id = members.lenient("submissionId", MemberRules.submissionID) else {
-            self = .unreadable(reason: "no readable submissionId")
+            self = .unreadable(reason: members.isWrapped ? Self.wrapped : "no readable submissionId")
             return
         }
         guard let user = members.lenient("userId", MemberRules.userID) else {
             self = .unreadable(reason: "no readable userId")
             return
         }
-        let receivedAt = min(record.timestamp ?? now, now)
+        let receivedAt = record.timestamp.map { $0 < Self.earliestTime ? now : min($0, now) } ?? now
         func claimant(of bundle: BundleID, _ order: OrderID?) -> Claimant {
             Claimant(
                 submissionID: id, userID: user, bundleID: bundle, orderID: order,
@@ -62,6 +67,9 @@ public enum SubmissionReading: Hashable, Sendable {
                     origin: record.origin, receivedAt: receivedAt))
         }
     }
+
+    /// Kafka Connect's JsonConverter writes it.
+    private static let wrapped = "no submissionId: the value is wrapped in schema and payload (schemas.enable)"
 
     private static func traceparent(of record: InputRecord) -> String? {
         guard let value = record.headers.last(where: { $0.name == "traceparent" })?.value,
@@ -103,9 +111,12 @@ private struct SubmissionMembers {
 
     /// A member where it can be read; nil otherwise.
     func lenient<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
-        guard case .string(let text) = object.members[name] else { return nil }
+        guard case .text(let text) = content(of: name) else { return nil }
         return read(text)
     }
+
+    /// Whether it is a schema and a payload in the place of a submission.
+    var isWrapped: Bool { object.members["payload"] == .object && object.members["schema"] != nil }
 
     /// Everything that a submission says of its purchase, once every member is checked.
     func checked() throws(Malformed) -> (BundleID, OrderID?, Claim, Evidence) {
@@ -114,12 +125,16 @@ private struct SubmissionMembers {
             throw Malformed(detail: "bundleId is missing.")
         }
         let order = try optional("orderId", MemberRules.orderID)
-        let transaction = try optional("transactionId", MemberRules.transactionID)
-        let environment = try optional("environment", Environment.init(rawValue:))
+        // Writers without another way to leave a number out write a zero, which is no transaction.
+        let transaction = try optional("transactionId", MemberRules.transactionID).flatMap {
+            $0.isWellFormed ? $0 : nil
+        }
         // What is no UUID names no account, as in Apple's word.
         let token = lenient("appAccountToken", Claim.accountToken)
-        let submittedAt = try optional("submittedAt") { Timestamp(rfc3339: $0) }
         let product = try optional("productId", MemberRules.productID)
+        // Hints, which decide nothing: no form of theirs may fail a purchase.
+        let environment = lenient("environment") { Environment(rawValue: $0.lowercased()) }
+        let submittedAt = lenient("submittedAt") { Timestamp(rfc3339: $0) }
         let claim = Claim(
             transactionID: transaction, productID: product, appAccountToken: token, environment: environment,
             submittedAt: submittedAt)
@@ -136,19 +151,47 @@ private struct SubmissionMembers {
         throw Malformed(detail: "One of receipt, signedTransaction or transactionId is needed.")
     }
 
-    /// Any text at all: the local check judges its form.
+    /// Any text but white space, which is none: the local check judges its form.
     private func evidenceText(_ name: String) throws(Malformed) -> EvidenceText? {
-        if let bytes = object.members.bytes(of: name) { return EvidenceText(bytes) }
-        return try optional(name) { EvidenceText($0) }
+        if let bytes = object.members.bytes(of: name) {
+            return bytes.allSatisfy { " \t\r\n".utf8.contains($0) } ? nil : EvidenceText(bytes)
+        }
+        guard (object.members[name] ?? .null) == .null else { throw Malformed(detail: "\(name) is not a string.") }
+        return nil
     }
 
     private func optional<Value>(_ name: String, _ read: (String) -> Value?) throws(Malformed) -> Value? {
-        switch object.members[name] {
-        case nil, .null: return nil
-        case .string(let text):
+        switch content(of: name) {
+        case .nothing: return nil
+        case .text(let text):
             guard let value = read(text) else { throw Malformed(detail: "\(name) has a form that is not allowed.") }
             return value
-        default: throw Malformed(detail: "\(name) is not a string.")
+        case .largeNumber:
+            throw Malformed(detail: "\(name) is a number above 2^53, which many writers round: send it as a string.")
+        case .other: throw Malformed(detail: "\(name) is not a string.")
+        }
+    }
+
+    /// What a member holds, whatever its type.
+    private enum Content {
+        /// Absent, null, an empty text or the number zero: writers have different ways to leave a member out.
+        case nothing
+        /// A text; or a whole number, as the digits that it is written with.
+        case text(String)
+        /// A whole number that a double may not hold, so that its writer may have rounded it.
+        case largeNumber
+        case other
+    }
+
+    private func content(of name: String) -> Content {
+        switch object.members[name] {
+        case nil, .null, .string(""), .number("0"): return .nothing
+        case .string(let text): return .text(text)
+        case .number(let text):
+            guard DigitText.isDigits(text, atMost: .max) else { return .other }
+            guard let number = Int64(text), number <= MemberRules.largestExactNumber else { return .largeNumber }
+            return .text(text)
+        default: return .other
         }
     }
 
@@ -175,6 +218,9 @@ enum MemberRules {
     /// Longest bundle or product id. App Store Connect allows 155 and 100 characters.
     private static let maxAppleIDLength = 255
 
+    /// 2^53: up to it every whole number is exact as a double, which is what many languages read numbers of JSON into.
+    static let largestExactNumber: Int64 = 1 << 53
+
     static func submissionID(_ text: String) -> SubmissionID? {
         let isAllowed = (1...maxIDLength).contains(text.utf8.count) && text.utf8.allSatisfy(isAllowedInSubmissionID)
         return isAllowed ? SubmissionID(text) : nil
@@ -190,9 +236,12 @@ enum MemberRules {
         isText(text, longest: maxAppleIDLength) ? ProductID(text) : nil
     }
 
+    /// Without white space around it. Also for zeros only, which are none: the id is not well formed then.
     static func transactionID(_ text: String) -> TransactionID? {
-        let id = TransactionID(text)
-        return id.isWellFormed ? id : nil
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 1, let word = words.first else { return nil }
+        let id = TransactionID(reading: String(word))
+        return DigitText.isDigits(id.rawValue, atMost: 20) ? id : nil
     }
 
     /// `[A-Za-z0-9._:-]`.

@@ -133,7 +133,7 @@ extension Evidence {
         switch kind {
         case "receipt": self = .receipt(base64: EvidenceText(bytes[...]))
         case "signedTransaction": self = .signedTransaction(EvidenceText(bytes[...]))
-        case "transactionId": self = .transactionID(TransactionID(String(decoding: bytes, as: UTF8.self)))
+        case "transactionId": self = .transactionID(TransactionID(reading: String(decoding: bytes, as: UTF8.self)))
         default: return nil
         }
     }

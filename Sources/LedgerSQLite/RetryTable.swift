@@ -333,7 +333,8 @@ struct RetryTable {
             throw .contradiction("a row of retries has no digest")
         }
         let claim = Claim(
-            transactionID: row.optionalIdentifier(10), productID: row.optionalIdentifier(11),
+            transactionID: row.optionalText(10).map { TransactionID(reading: $0) },
+            productID: row.optionalIdentifier(11),
             appAccountToken: row.optionalText(12),
             environment: environment, submittedAt: row.optionalTime(14))
         let submission = Submission(

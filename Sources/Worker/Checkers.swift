@@ -100,8 +100,9 @@ enum SubmissionCheck {
         switch task.work {
         case .record(let record, let known): return check(record, known, rules, at: now)
         case .quarantine(let record, let reason): return quarantine(record, reason)
-        case .submission(let submission):
-            return result(of: submission, rules.checker.check(submission, isRetry: true, at: now), rules)
+        case .submission(var submission):
+            let outcome = rules.checker.check(&submission, isRetry: true, at: now)
+            return result(of: submission, outcome, rules)
         case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, rules, at: now)
         case .answer(_, let question):
             guard let apple = question.content as? any AppleQuestion else { return .answer(Self.foreign) }
@@ -116,11 +117,12 @@ enum SubmissionCheck {
         case .unreadable(let reason): return quarantine(record, reason)
         case .malformed(let malformed):
             return known.isOf(malformed.claimant) ? .known(.publish) : .malformed(malformed)
-        case .submission(let submission):
+        case .submission(var submission):
             if known.isOf(submission.claimant) {
                 return .known(rules.checker.rules(of: submission.bundleID)?.app.repeats ?? .publish)
             }
-            return result(of: submission, rules.checker.check(submission, at: now), rules)
+            let outcome = rules.checker.check(&submission, at: now)
+            return result(of: submission, outcome, rules)
         }
     }
 

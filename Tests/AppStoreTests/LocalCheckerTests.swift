@@ -24,11 +24,11 @@ struct LocalCheckerTests {
             app, receipts: receipts, hasKey: hasKey, confirmsOlderThan: confirmsOlderThan)
         let verifiers = SignatureVerifiers(roots: try roots(of: evidence))
         let checker = LocalChecker(apps: [rules], verifiers: verifiers, known: known)
-        let submission = Fixture.submission(
+        var submission = Fixture.submission(
             transactionID: transactionID, productID: productID, token: token, evidence: evidence)
         let outcome =
             bySignature
-            ? checker.checkBySignature(submission, at: now) : checker.check(submission, isRetry: isRetry, at: now)
+            ? checker.checkBySignature(submission, at: now) : checker.check(&submission, isRetry: isRetry, at: now)
         switch outcome {
         case .concluded(let verdict): return Checked(verdict: verdict)
         case .ask(let question): return Checked(call: try QuestionScript(question, []).calls.first)

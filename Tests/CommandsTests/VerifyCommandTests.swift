@@ -74,55 +74,35 @@ struct VerifyCommandTests {
         #expect(result.output.contains("\"request\" : \"GET /inApps/"))
         #expect(grantor.apple.asked.all.count >= 1)
     }
-}
 
-@Suite("Evidence that people hand over")
-struct EvidenceInputTests {
-    private func input(_ text: String) -> EvidenceInput { EvidenceInput(Array(text.utf8), now: FixedLedger.time) }
-
-    @Test("Evidence is known by its form, without the white space around it")
-    func forms() {
-        #expect(input(" a.b.c\n") == .evidence(.signedTransaction("a.b.c")))
-        #expect(input("\n2000000123456789\n") == .evidence(.transactionID("2000000123456789")))
-        #expect(input("MIIT\r\nAAAA\n") == .evidence(.receipt(base64: "MIIT\r\nAAAA")))
-        #expect(input("") == .evidence(.receipt(base64: "")))
+    @Test("A record that breaks the contract gets the verdict that a worker has for it")
+    func malformed() throws {
+        try write("{\"submissionId\": \"s-1\", \"userId\": \"u-1\", \"bundleId\": \"\"}", to: "evidence")
+        let result = grantor("verify \(grantor.folder)/evidence")
+        #expect(result.status == .failed && result.errors.isEmpty)
+        #expect(result.output.contains("\"reason\" : \"malformed_submission\""))
+        #expect(result.output.contains("bundleId is missing."))
     }
 
-    @Test("JSON is a submission by the rules of the input topic, or says why not")
-    func submissions() throws {
+    @Test("A record that is no submission is said to be quarantined, with the reason")
+    func quarantined() throws {
+        try write("{\"userId\": \"u-1\"}", to: "evidence")
+        let result = grantor("verify \(grantor.folder)/evidence")
+        #expect(result.status == .failed && result.output.isEmpty)
+        #expect(
+            result.errors
+                == "grantor: a worker would quarantine it, because it is no submission: no readable submissionId\n")
+    }
+
+    @Test("A submission is verified alike with and without a byte order mark in front")
+    func byteOrderMark() throws {
         let text = """
-            {"submissionId": "s-1", "userId": "u-1", "bundleId": "com.example.game", "transactionId": "2000000123456789"}
+            {"submissionId":"s-1","userId":"u-1","bundleId":"com.example.game","receipt":"AAAA","environment":"Prod"}
             """
-        guard case .submission(let submission) = input(text) else {
-            Issue.record("not a submission")
-            return
+        let results = try ["", "\u{FEFF}"].map { mark in
+            try write(mark + text, to: "evidence")
+            return grantor("verify \(grantor.folder)/evidence")
         }
-        #expect(submission.id == "s-1" && submission.evidence == .transactionID("2000000123456789"))
-        guard case .malformed = input("{\"submissionId\": \"s-1\", \"userId\": \"u-1\"}"), case .malformed = input("{")
-        else {
-            Issue.record("not malformed")
-            return
-        }
-    }
-
-    @Test("A file that cannot be read is named, unless it may be the evidence itself")
-    func unreadable() {
-        for (path, shown) in [
-            ("/nowhere/receipt", "/nowhere/receipt"), (String(repeating: "e", count: 300), "the file"),
-        ] {
-            #expect(throws: CommandFailure(.failed, "\(shown) cannot be read; - reads standard input")) {
-                try EvidenceInput.read(path)
-            }
-        }
-    }
-
-    @Test("A file larger than a submission may be is refused")
-    func large() throws {
-        let folder = try SampleRun().folder
-        let bytes = Data(repeating: 0x41, count: SubmissionReading.maxValueBytes + 1)
-        try bytes.write(to: URL(filePath: folder + "/large"))
-        #expect(throws: CommandFailure(.failed, "\(folder)/large is larger than a submission may be")) {
-            try EvidenceInput.read(folder + "/large")
-        }
+        #expect(results[0] == results[1] && results[0].output.contains("\"reason\" : \"receipt_malformed\""))
     }
 }

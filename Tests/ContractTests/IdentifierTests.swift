@@ -26,6 +26,58 @@ struct IdentifierTests {
     }
 }
 
+@Suite("Transaction ids")
+struct TransactionIDTests {
+    @Test(
+        "are the same however many zeros stand in front, and none of zeros only",
+        arguments: [
+            ("123", "123", true), ("000123", "123", true), ("0", "0", false), ("0000", "0", false),
+            ("", "", false), ("00x1", "00x1", false), ("12345678901234567890", "12345678901234567890", true),
+            ("0012345678901234567890", "12345678901234567890", true), ("123456789012345678901", "", false),
+        ])
+    func reading(text: String, id: TransactionID, isWellFormed: Bool) {
+        if !id.rawValue.isEmpty || text.isEmpty { #expect(TransactionID(reading: text) == id) }
+        #expect(TransactionID(reading: text).isWellFormed == isWellFormed)
+    }
+
+    @Test("are not well formed with a zero in front: they were not read")
+    func unread() {
+        #expect(!TransactionID("000123").isWellFormed)
+        #expect(TransactionID("123").isWellFormed)
+    }
+
+    @Test("give one grant key, whoever wrote the zeros")
+    func grantKey() {
+        let keys = ["123", "000123"].map { text in
+            let id = TransactionID(reading: text)
+            let purchase = Purchase(
+                transactionID: id, originalTransactionID: id, productID: "gems", environment: .production,
+                purchasedAt: Timestamp(milliseconds: 0))
+            return GrantKey(of: purchase, type: .consumable)
+        }
+        #expect(keys[0] == keys[1] && keys[0].text == "production:t:123")
+    }
+}
+
+@Suite("Ids that are numbers")
+struct DigitTextTests {
+    @Test(
+        "A number is the same however many zeros stand before it, and zero is none",
+        arguments: [
+            ("9001", "9001"), ("009001", "9001"), ("0", nil), ("000", nil), ("90010", "90010"), ("0x1", "0x1"),
+            ("", ""),
+        ] as [(String, String?)])
+    func id(text: String, id: String?) {
+        #expect(DigitText.withoutLeadingZeros(text) == id)
+    }
+
+    @Test(
+        "Digits are ASCII digits", arguments: [("12", true), ("", false), ("123", false), ("1２", false), ("-1", false)])
+    func digits(text: String, areDigits: Bool) {
+        #expect(DigitText.isDigits(text, atMost: 2) == areDigits)
+    }
+}
+
 @Suite("Name-based UUID")
 struct NameBasedUUIDTests {
     /// The DNS namespace of RFC 9562 section 6.6.

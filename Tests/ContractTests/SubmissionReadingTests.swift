@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reading submissions")
 struct SubmissionReaderTests {
-    private static let now = Timestamp(milliseconds: 2000)
+    private static let now = Timestamp(milliseconds: 1_795_255_300_000)
 
     private func read(
         _ value: [UInt8]?, headers: [RecordHeader] = [], timestamp: Timestamp? = nil
@@ -50,6 +50,66 @@ struct SubmissionReaderTests {
         #expect(read.orderID == nil && read.claim.productID == nil)
     }
 
+    @Test(
+        "takes an empty text for absent, as null is, and a zero for none where a number stands",
+        arguments: [#""""#, "null", "0"])
+    func empty(_ nothing: String) {
+        let names = ["signedTransaction", "transactionId", "productId", "orderId", "appAccountToken"]
+        let isText = nothing != "0"
+        let members = names.dropFirst(isText ? 0 : 1).map { #","\#($0)":\#(nothing)"# }.joined()
+        guard case .submission(let read) = read(message(members)) else { return #expect(Bool(false), "\(members)") }
+        #expect(read.claim == Claim() && read.orderID == nil && read.evidence == .receipt(base64: "AAAA"))
+    }
+
+    @Test("takes a missing bundle id for missing, in whatever way it is left out", arguments: [#""""#, "null"])
+    func emptyBundle(_ nothing: String) {
+        let text = #"{"submissionId":"s","userId":"u","bundleId":\#(nothing),"receipt":"AAAA"}"#
+        guard case .malformed(let malformed) = read(text) else { return #expect(Bool(false)) }
+        #expect(malformed.rejection.detail == "bundleId is missing.")
+    }
+
+    @Test(
+        "takes ids without the zeros in front, and zeros only for none",
+        arguments: ["000123", "0123", "123", " 123\\n"])
+    func zeros(_ text: String) {
+        let head = #"{"submissionId":"s","userId":"u","bundleId":"b""#
+        guard case .submission(let read) = read(head + #","transactionId":"\#(text)"}"#) else {
+            return #expect(Bool(false))
+        }
+        #expect(read.claim.transactionID == "123" && read.evidence == .transactionID("123"))
+        guard case .malformed = self.read(head + #","transactionId":"000"}"#) else { return #expect(Bool(false)) }
+    }
+
+    @Test("takes whole numbers for ids where every reader of JSON has them exactly")
+    func numbers() {
+        let text = """
+            {"submissionId":12,"userId":77,"bundleId":"b","orderId":5,"transactionId":9007199254740992,"receipt":"AAAA"}
+            """
+        guard case .submission(let read) = read(text) else { return #expect(Bool(false)) }
+        #expect(read.id == "12" && read.userID == "77" && read.orderID == "5")
+        #expect(read.claim.transactionID == "9007199254740992")
+        guard case .malformed(let malformed) = self.read(message(#","transactionId":9007199254740993"#)) else {
+            return #expect(Bool(false))
+        }
+        #expect(
+            malformed.rejection.detail
+                == "transactionId is a number above 2^53, which many writers round: send it as a string.")
+    }
+
+    @Test(
+        "ignores hints that it cannot read",
+        arguments: [
+            (#","environment":"Production""#, .production), (#","environment":"SANDBOX""#, .sandbox),
+            (#","environment":"xcode""#, nil), (#","environment":7"#, nil), (#","environment":{"a":1}"#, nil),
+            (#","environment":"""#, nil), (#","submittedAt":"yesterday""#, nil),
+            (#","submittedAt":"2026-11-25T10:00:00""#, nil), (#","submittedAt":1795255200000"#, nil),
+            (#","submittedAt":[]"#, nil), (#","submittedAt":true"#, nil),
+        ] as [(String, Environment?)])
+    func hints(_ member: String, _ environment: Environment?) {
+        guard case .submission(let read) = read(message(member)) else { return #expect(Bool(false), "\(member)") }
+        #expect(read.claim == Claim(environment: environment))
+    }
+
     @Test("chooses the evidence")
     func evidence() {
         let head = #"{"submissionId":"s","userId":"u","bundleId":"b""#
@@ -59,6 +119,10 @@ struct SubmissionReaderTests {
             (#","receipt":"AAAA","transactionId":"12"}"#, .receipt(base64: "AAAA")),
             (#","receipt":"AA\/\u0041","transactionId":"12"}"#, .receipt(base64: "AA/A")),
             (#","receipt":null,"transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":"","transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":"AAAA","signedTransaction":"","transactionId":"12"}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"AAAA","signedTransaction":" \n"}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
             (#","receipt":null,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
             // It needs nobody to be asked.
             (#","receipt":"AAAA","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
@@ -72,15 +136,16 @@ struct SubmissionReaderTests {
     @Test(
         "answers as malformed what names a submission and a user",
         arguments: [
-            (#","orderId":5"#, "orderId is not a string."),
-            (#","orderId":"""#, "orderId has a form that is not allowed."),
+            (#","orderId":5.5"#, "orderId is not a string."), (#","orderId":-5"#, "orderId is not a string."),
+            (#","orderId":true"#, "orderId is not a string."),
+            (
+                #","orderId":9007199254740993"#,
+                "orderId is a number above 2^53, which many writers round: send it as a string."
+            ),
             (#","productId":"a\u0000b""#, "productId has a form that is not allowed."),
             (#","transactionId":"../../x""#, "transactionId has a form that is not allowed."),
             (#","transactionId":"123456789012345678901""#, "transactionId has a form that is not allowed."),
-            (#","transactionId":1000"#, "transactionId is not a string."),
-            (#","environment":"Production""#, "environment has a form that is not allowed."),
-            (#","environment":"xcode""#, "environment has a form that is not allowed."),
-            (#","submittedAt":"yesterday""#, "submittedAt has a form that is not allowed."),
+            (#","transactionId":1e3"#, "transactionId is not a string."),
             (#","productId":"a","productId":"b""#, "productId stands more than once."),
             (#","receipt":"BBBB""#, "receipt stands more than once."),
             (#","my secret":1,"my secret":2"#, "A member stands more than once."),
@@ -137,7 +202,19 @@ struct SubmissionReaderTests {
             (#"{"submissionId":"","userId":"u"}"#, "no readable submissionId"),
             (#"{"submissionId":"a b","userId":"u"}"#, "no readable submissionId"),
             (#"{"submissionId":"é","userId":"u"}"#, "no readable submissionId"),
-            (#"{"submissionId":7,"userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":7.5,"userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":0,"userId":"u"}"#, "no readable submissionId"),
+            (#"{"submissionId":"a","userId":0}"#, "no readable userId"),
+            (#"{"submissionId":"a","userId":9007199254740993}"#, "no readable userId"),
+            (#"{"schema":null,"payload":"a"}"#, "no readable submissionId"),
+            (
+                #"{"schema":null,"payload":{"submissionId":"a"}}"#,
+                "no submissionId: the value is wrapped in schema and payload (schemas.enable)"
+            ),
+            (
+                #"{"schema":{},"payload":{"submissionId":"a"}}"#,
+                "no submissionId: the value is wrapped in schema and payload (schemas.enable)"
+            ),
             (#"{"submissionId":"a","submissionId":"b","userId":"u"}"#, "no readable submissionId"),
             (#"{"submissionId":"a"}"#, "no readable userId"),
             (#"{"submissionId":"a","userId":""}"#, "no readable userId"),
@@ -185,7 +262,11 @@ struct SubmissionReaderTests {
 
     @Test("takes the record's time, and the present where a producer's clock is ahead or the record has none")
     func receivedAt() {
-        let times: [Int64?: Int64] = [1000: 1000, 3000: 2000, nil: 2000]
+        let now = Self.now.milliseconds
+        // Seconds where Kafka has milliseconds say 1970; a record without a time says -1.
+        let times: [Int64?: Int64] = [
+            now - 1000: now - 1000, now + 1000: now, nil: now, -1: now, 0: now, now / 1000: now,
+        ]
         for (recorded, expected) in times {
             let timestamp = recorded.map { Timestamp(milliseconds: $0) }
             guard case .submission(let read) = read(Array(message().utf8), timestamp: timestamp) else {
@@ -209,9 +290,9 @@ struct SubmissionReaderTests {
             guard case .malformed(let malformed) = read(message(more)) else { return nil }
             return malformed.digest
         }
-        #expect(digest(#","orderId":5"#) != nil)
-        #expect(digest(#","orderId":5"#) == digest(#","orderId":5"#))
-        #expect(digest(#","orderId":5"#) != digest(#","orderId":6"#))
+        #expect(digest(#","orderId":[5]"#) != nil)
+        #expect(digest(#","orderId":[5]"#) == digest(#","orderId":[5]"#))
+        #expect(digest(#","orderId":[5]"#) != digest(#","orderId":[6]"#))
     }
 
     @Test("gives every text exactly one result, and never crashes", arguments: 0..<10)

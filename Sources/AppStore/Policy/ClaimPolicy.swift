@@ -76,7 +76,7 @@ struct ClaimPolicy: Sendable {
             } else if let rejection {
                 .rejected(rejection)
             } else {
-                .doubt(.notFoundYet, becomes: .rejected(notFound))
+                .doubt(.notFoundYet, becomes: .rejected(notFound(among: purchases)))
             }
         return isTokenUnknown ? .tokensUnknown(otherwise: verdict) : .verdict(verdict)
     }
@@ -104,7 +104,9 @@ struct ClaimPolicy: Sendable {
         {
             return .rejected(
                 Rejection(
-                    .transactionNotFound, "The signed transaction is another one than the one claimed.",
+                    .transactionNotFound,
+                    "The signed transaction is another one than the one claimed."
+                        + claim.hintOfRounding(among: [signed]),
                     transactionID: claimed, productID: claim.productID))
         }
         switch transaction.purchase {
@@ -141,11 +143,11 @@ struct ClaimPolicy: Sendable {
         return purchases
     }
 
-    private var notFound: Rejection {
+    private func notFound(among purchases: [Purchase]) -> Rejection {
         let claim = submission.claim
         let detail =
             if claim.transactionID != nil {
-                "Apple attests no such transaction."
+                "Apple attests no such transaction." + claim.hintOfRounding(among: purchases.lazy.map(\.transactionID))
             } else if claim.productID != nil {
                 "Apple attests no purchase of this product."
             } else {

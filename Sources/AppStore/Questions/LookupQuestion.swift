@@ -171,8 +171,9 @@ struct LookupQuestion: AppleQuestion {
             switch pending {
             case .transaction(let answer):
                 let transaction = try attestation.transaction(answer.signedTransactionInfo, as: asked)
-                return conclude(verdict(on: transaction))
-            case .page(let page): return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
+                return conclude(verdict(on: transaction, at: now))
+            case .page(let page):
+                return step(after: page, try attestation.transactions(of: page, app: app.bundleID), at: now)
             case nil: return ask()
             }
         } catch {
@@ -180,14 +181,18 @@ struct LookupQuestion: AppleQuestion {
         }
     }
 
-    private func verdict(on transaction: SignedTransaction) -> Verdict {
+    private func verdict(on transaction: SignedTransaction, at now: Timestamp) -> Verdict {
         if case .confirmation(_, let moment) = target, transaction.signedAt < moment {
             return .hold(.unknownAnswer, detail: "Apple's answer was signed before what it is to confirm.")
         }
-        return ClaimPolicy(app: app, submission: submission).verdict(on: transaction, by: .serverAPI)
+        let purchases = (try? transaction.purchase.get()).map { [$0] } ?? []
+        return ClaimPolicy(app: app, submission: submission.received(claiming: purchases, now: now))
+            .verdict(on: transaction, by: .serverAPI)
     }
 
-    private func step(after page: HistoryAnswer, _ transactions: [SignedTransaction]) -> QuestionStep {
+    private func step(
+        after page: HistoryAnswer, _ transactions: [SignedTransaction], at now: Timestamp
+    ) -> QuestionStep {
         var next = self
         next.pending = nil
         for transaction in transactions { next.history.add(transaction) }
@@ -198,6 +203,7 @@ struct LookupQuestion: AppleQuestion {
                 return conclude(
                     .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))
             }
+            let submission = submission.received(claiming: next.history.purchases, now: now)
             let verdict = next.history.verdict(ClaimPolicy(app: app, submission: submission))
             return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }

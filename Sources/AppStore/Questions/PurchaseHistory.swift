@@ -84,6 +84,8 @@ struct PurchaseHistory: Sendable {
     private var hasNameless = false
 
     var isEmpty: Bool { entries.isEmpty }
+    /// Those that can be read.
+    var purchases: [Purchase] { entries.compactMap(\.readable) }
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
     /// Whether it holds a purchase that a customer is known by, or one that goes back to such a purchase.
@@ -132,7 +134,7 @@ struct PurchaseHistory: Sendable {
             guard case .failure(let reason) = entry.purchase else { continue }
             unreadable.append(transactionID: id, productID: entry.productID, as: reason)
         }
-        return policy.verdict(on: entries.compactMap(\.readable), beside: unreadable, by: .serverAPI)
+        return policy.verdict(on: purchases, beside: unreadable, by: .serverAPI)
     }
 }
 
@@ -164,10 +166,9 @@ struct AnswerAttestation {
     /// The transaction that was asked for, and no other.
     func transaction(_ text: EvidenceText, as asked: TransactionID) throws(Distrust) -> SignedTransaction {
         let transaction = try transaction(text)
-        // Zeros in front, which the author of the message may have put there, make no other number.
-        guard
-            transaction.transactionID?.rawValue.drop(while: { $0 == "0" }) == asked.rawValue.drop(while: { $0 == "0" })
-        else { throw Self.unknown("Apple answered with another transaction than the one asked for.") }
+        guard transaction.transactionID == asked else {
+            throw Self.unknown("Apple answered with another transaction than the one asked for.")
+        }
         return transaction
     }
 

@@ -62,20 +62,20 @@ struct ReceiptQuestion: AppleQuestion {
             guard let response = VerifyReceiptResponse(json: body) else {
                 return .verdict(.retry(.noAnswer, notBefore: RetryAfter.moment(retryAfter, now: now)))
             }
-            return step(after: response)
+            return step(after: response, at: now)
         case .response(let status, let retryAfter, _):
             let cause: RetryCause = status == 429 ? .rateLimited : .noAnswer
             return .verdict(.retry(cause, notBefore: RetryAfter.moment(retryAfter, now: now)))
         }
     }
 
-    private func step(after response: VerifyReceiptResponse) -> QuestionStep {
+    private func step(after response: VerifyReceiptResponse, at now: Timestamp) -> QuestionStep {
         let status = response.status
         let meaning = AppleCodes.meaning(ofStatus: status)
         switch meaning {
         case .authentic:
             guard fingerprint.matches(response, isFresh: isFresh) else { return askAgain() ?? neverNamed() }
-            return conclude(response)
+            return conclude(response, at: now)
         case .belongs(let other): return hop(to: other, status: status)
         case .sharedSecretRefused: return askWithNextSecret()
         case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable:
@@ -90,7 +90,7 @@ struct ReceiptQuestion: AppleQuestion {
                 Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status))."))
         // The period may have been paid when it was claimed, which its record says.
         case .subscriptionExpired where response.isWhole && fingerprint.matches(response, isFresh: isFresh):
-            return conclude(response)
+            return conclude(response, at: now)
         case .subscriptionExpired:
             let rejection = Rejection(.subscriptionExpired, "The subscription is over (status \(status)).")
             return askAgain() ?? .verdict(.rejected(rejection))
@@ -105,7 +105,7 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     /// Whose receipt it is, from which environment, and which of its purchases were claimed.
-    private func conclude(_ response: VerifyReceiptResponse) -> QuestionStep {
+    private func conclude(_ response: VerifyReceiptResponse, at now: Timestamp) -> QuestionStep {
         guard let bundleID = response.bundleID else {
             return lookUp(otherwise: .hold(.incompleteAnswer, detail: "Apple's answer names no bundle id."))
         }
@@ -126,7 +126,8 @@ struct ReceiptQuestion: AppleQuestion {
                 unreadable.append(transactionID: record.transactionID, productID: record.productID)
             }
         }
-        let conclusion = ClaimPolicy(app: app, submission: subject.submission).conclusion(
+        let submission = subject.submission.received(claiming: purchases, now: now)
+        let conclusion = ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
         switch conclusion {
         case .tokensUnknown(let verdict): return lookUp(otherwise: verdict)

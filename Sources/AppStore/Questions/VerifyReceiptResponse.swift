@@ -214,7 +214,8 @@ struct AttestedRecord: Sendable {
         guard let member = Self.names.member(name, in: walk), texts[member] == nil,
             let text = try walk.lenientText(), !text.isEmpty
         else { return }
-        texts.add(text, for: member)
+        let isID = member == .transactionID || member == .originalTransactionID
+        texts.add(isID ? TransactionID(reading: text).rawValue : text, for: member)
     }
 
     var isEmpty: Bool { texts.isEmpty }
@@ -260,7 +261,7 @@ struct AttestedRecord: Sendable {
         guard expiry != .unreadable, cancellation.known != nil || !isCancelled else { return nil }
         return Purchase(
             transactionID: transactionID, originalTransactionID: originalTransactionID,
-            webOrderLineItemID: texts[.webOrderLineItemID].flatMap(LineItem.id), productID: productID,
+            webOrderLineItemID: texts[.webOrderLineItemID].flatMap(DigitText.withoutLeadingZeros), productID: productID,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known,
             revokedAt: cancellation.known, isUpgraded: isUpgraded, ownership: ownership,
             appAccountToken: texts[.appAccountToken].flatMap(Claim.accountToken), offer: offer)

@@ -21,7 +21,23 @@ public struct AppReceipt: Hashable, Sendable {
 
     /// Reads a receipt from base64 in any of the forms that ``ReceiptText`` takes.
     public static func parse(base64: EvidenceText) throws(AppReceiptError) -> AppReceipt {
-        try AppReceipt(der: ReceiptText(base64).bytes)
+        try read(base64).receipt
+    }
+
+    /// Reads a receipt together with the text that Apple takes of it.
+    ///
+    /// A text that is none, or of no receipt, is read once more as ``ReceiptText/mended(_:)`` has it. That reading counts
+    /// where it is a receipt in form, because no other text comes out as one by chance.
+    static func read(_ base64: EvidenceText) throws(AppReceiptError) -> (text: ReceiptText, receipt: AppReceipt) {
+        do throws(AppReceiptError) {
+            let text = try ReceiptText(base64)
+            return (text, try AppReceipt(der: text.bytes))
+        } catch {
+            guard let mended = ReceiptText.mended(base64), let text = try? ReceiptText(mended),
+                let receipt = try? AppReceipt(der: text.bytes)
+            else { throw error }
+            return (text, receipt)
+        }
     }
 
     /// Reads a receipt from its bytes: PKCS#7 in DER, or in BER with indefinite lengths, as Xcode writes it.
@@ -220,9 +236,9 @@ public struct ReceiptPurchase: Hashable, Sendable {
         guard let attributes = ReceiptAttributes(set: value) else { return nil }
         quantity = attributes.integer(1701)
         productID = attributes.text(1702).map { ProductID($0) }
-        transactionID = attributes.text(Self.transactionIDType).map { TransactionID($0) }
+        transactionID = attributes.text(Self.transactionIDType).map { TransactionID(reading: $0) }
         purchasedAt = attributes.moment(1704)
-        originalTransactionID = attributes.text(1705).map { TransactionID($0) }
+        originalTransactionID = attributes.text(1705).map { TransactionID(reading: $0) }
         expiresAt = attributes.moment(1708)
         webOrderLineItemID = attributes.integer(1711).flatMap { $0 == 0 ? nil : String($0) }
         revokedAt = attributes.moment(1712)

@@ -85,6 +85,47 @@ public struct ReceiptText: Hashable, Sendable {
         return ReceiptText(base64: base64[...], bytes: bytes)
     }
 
+    /// The same text before something on its way spoilt it; nil for a text that shows no sign of that.
+    ///
+    /// Decoders of forms make a plus sign a space. Encoders leave `%2B` for it. Writers of JSON that are called twice
+    /// put quotes around. Readers of files in JavaScript begin with `data:…;base64,`.
+    static func mended(_ text: EvidenceText) -> EvidenceText? {
+        guard text.bytes.count <= maxTextBytes else { return nil }
+        var inner = text.bytes
+        while let first = inner.first, isAround(first) { inner.removeFirst() }
+        while let last = inner.last, isAround(last) { inner.removeLast() }
+        if inner.starts(with: "data:".utf8), let comma = inner.firstIndex(of: UInt8(ascii: ",")) {
+            inner = inner[(comma + 1)...]
+        }
+        var mended: [UInt8] = []
+        mended.reserveCapacity(inner.count)
+        var place = inner.startIndex
+        while place < inner.endIndex {
+            let byte = inner[place]
+            if byte == UInt8(ascii: "%"), place + 2 < inner.endIndex, let high = hexadecimal(inner[place + 1]),
+                let low = hexadecimal(inner[place + 2])
+            {
+                mended.append(high << 4 | low)
+                place += 3
+                continue
+            }
+            mended.append(byte == UInt8(ascii: " ") ? UInt8(ascii: "+") : byte)
+            place += 1
+        }
+        return mended.elementsEqual(text.bytes) ? nil : EvidenceText(mended[...])
+    }
+
+    private static func isAround(_ byte: UInt8) -> Bool { values[Int(byte)] == skipped || byte == UInt8(ascii: "\"") }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x41...0x46: digit - 0x41 + 10
+        case 0x61...0x66: digit - 0x61 + 10
+        default: nil
+        }
+    }
+
     private init(base64: ArraySlice<UInt8>, bytes: [UInt8]) {
         self.base64 = base64
         self.bytes = bytes

@@ -22,7 +22,7 @@ public struct SignedTransaction: Hashable, Sendable {
     /// - Throws: `payloadUnreadable`, `notATransaction`, `noSigningDate`.
     package init(payload json: [UInt8]) throws(SignedTransactionError) {
         let payload = try TransactionPayload(json: json)
-        transactionID = payload.text("transactionId").map { TransactionID($0) }
+        transactionID = payload.text("transactionId").map { TransactionID(reading: $0) }
         guard transactionID != nil || payload.text("purchaseDate") != nil else { throw .notATransaction }
         guard let signedAt = payload.text("signedDate").flatMap(LenientNumber.moment) else { throw .noSigningDate }
         self.signedAt = Timestamp(milliseconds: signedAt)
@@ -42,9 +42,10 @@ extension Purchase {
     fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
         let revokedAt = try Self.revocation(payload)
         self.init(
-            transactionID: TransactionID(try payload.required("transactionId", Self.identifier)),
-            originalTransactionID: TransactionID(try payload.required("originalTransactionId", Self.identifier)),
-            webOrderLineItemID: try payload.value("webOrderLineItemId", Self.identifier).flatMap(LineItem.id),
+            transactionID: try payload.required("transactionId", Self.transaction),
+            originalTransactionID: try payload.required("originalTransactionId", Self.transaction),
+            webOrderLineItemID: try payload.value("webOrderLineItemId", Self.digits)
+                .flatMap(DigitText.withoutLeadingZeros),
             productID: ProductID(try payload.required("productId") { $0 }),
             // Saturates, so that the policy and not the reader refuses what is out of range.
             quantity: try payload.value("quantity", LenientNumber.integer) ?? 1,
@@ -93,7 +94,12 @@ extension Purchase {
         return moment
     }
 
-    private static func identifier(_ text: String) -> String? { TransactionID(text).isWellFormed ? text : nil }
+    private static func transaction(_ text: String) -> TransactionID? {
+        let id = TransactionID(reading: text)
+        return id.isWellFormed ? id : nil
+    }
+
+    private static func digits(_ text: String) -> String? { DigitText.isDigits(text, atMost: 20) ? text : nil }
 
     /// Values in another form are left out, so that they cannot lose a purchase.
     private static func payment(_ payload: TransactionPayload) -> Payment? {
@@ -270,7 +276,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         case .noSigningDate: "The signed transaction does not say when it was signed."
         case .outsideValidity: "The transaction was signed when its certificates were not valid."
         case .signedAhead: "The transaction was signed at a moment that has not come yet."
-        case .localTesting: "The transaction is of Xcode or of local tests."
+        case .localTesting: "The transaction was made by StoreKit testing in Xcode, not by Apple."
         }
     }
 
@@ -282,6 +288,7 @@ public enum SignedTransactionError: Error, Hashable, Sendable {
         switch self {
         case .signedAhead(let moment): .retry(.signedAhead, notBefore: moment)
         case .payloadUnreadable, .noSigningDate: .hold(.unknownAnswer, detail: detail)
+        case .localTesting: .rejected(Rejection(.environmentNotAllowed, detail))
         default: .rejected(Rejection(.signatureInvalid, detail))
         }
     }

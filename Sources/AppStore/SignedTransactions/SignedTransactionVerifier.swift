@@ -169,12 +169,13 @@ struct CompactJWS: Sendable {
     let payload: ArraySlice<UInt8>
     let signature: ArraySlice<UInt8>
 
-    /// Takes a text apart. White space around it is passed over: people paste tokens.
+    /// Takes a text apart. White space and quotes around it are passed over: people paste tokens, and writers put quotes
+    /// around what is a string already.
     init(_ text: EvidenceText) throws(SignedTransactionError) {
         var token = text.bytes
         guard token.count <= SignedTransactionVerifier.maxBytes else { throw .tooLarge }
-        while let last = token.last, Self.isSpace(last) { token.removeLast() }
-        while let first = token.first, Self.isSpace(first) { token.removeFirst() }
+        while let last = token.last, Self.isAround(last) { token.removeLast() }
+        while let first = token.first, Self.isAround(first) { token.removeFirst() }
         guard let first = Self.dot(in: token), let last = Self.dot(in: token[(first + 1)...]) else {
             throw .notThreeParts
         }
@@ -200,7 +201,19 @@ struct CompactJWS: Sendable {
         return token[(token.startIndex + offset)...].firstIndex(of: UInt8(ascii: "."))
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    /// White space, or a quotation mark.
+    private static func isAround(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: "\"")
+    }
+
+    /// Whether its payload, which nobody has verified, is of Xcode or of local tests. Those sign with one certificate
+    /// of the developer's machine. Nobody gains anything by saying so.
+    var saysLocalTesting: Bool {
+        guard let json = Base64URL.decode(payload), let object = try? StrictJSON(json),
+            let environment = object.members.lenientText("environment")
+        else { return false }
+        return AppleCodes.localEnvironments.contains(environment)
+    }
 }
 
 /// The protected header of a signed transaction: read, and not believed. It says which key may have signed; whether

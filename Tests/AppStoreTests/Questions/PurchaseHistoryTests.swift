@@ -157,7 +157,7 @@ struct AnswerAttestationTests {
             ("2000000000000002", false), ("0", false),
         ] {
             let verdict = distrust {
-                _ = try attestation.transaction(EvidenceText(text), as: TransactionID(asked))
+                _ = try attestation.transaction(EvidenceText(text), as: TransactionID(reading: asked))
             }
             #expect((verdict == nil) == isTaken, "\(asked)")
         }

@@ -34,6 +34,17 @@ struct ReceiptTextTests {
         #expect(throws: AppReceiptError.empty) { try ReceiptText(EvidenceText(text)) }
     }
 
+    @Test(
+        "mends what forms and writers of JSON spoil",
+        arguments: [
+            (" AB CD ", "AB+CD"), ("AB%2BCD%2f%3D", "AB+CD/="), ("\"ABCD\"", "ABCD"), ("data:a/b;base64,ABCD", "ABCD"),
+            ("AB%", nil), ("AB%2", nil),
+            ("AB%ZZ", nil), ("AB\nCD", nil), ("ABCD", nil),
+        ] as [(String, String?)])
+    func mended(text: String, expected: String?) {
+        #expect(ReceiptText.mended(EvidenceText(text))?.string == expected)
+    }
+
     @Test("looks at the size before anything else")
     func size() {
         let long = [UInt8](repeating: UInt8(ascii: "*"), count: ReceiptText.maxTextBytes + 1)

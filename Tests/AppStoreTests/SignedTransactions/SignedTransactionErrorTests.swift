@@ -10,13 +10,18 @@ struct SignedTransactionErrorTests {
     static let rejected: [SignedTransactionError] =
         [
             .tooLarge, .notThreeParts, .notBase64URL, .headerUnreadable, .wrongAlgorithm, .headerRefused,
-            .wrongCertificateCount, .wrongKey, .wrongSignature, .notATransaction, .outsideValidity, .localTesting,
+            .wrongCertificateCount, .wrongKey, .wrongSignature, .notATransaction, .outsideValidity,
         ] + ChainError.allCases.map { .chain($0) }
 
     @Test("it is rejected with a sentence", arguments: rejected)
     func rejection(error: SignedTransactionError) {
         #expect(error.verdict == .rejected(Rejection(.signatureInvalid, error.detail)))
         #expect(error.detail.hasSuffix("."))
+    }
+
+    @Test("what Xcode made is refused for that, as its receipts are")
+    func localTesting() {
+        #expect(SignedTransactionError.localTesting.verdict.reason == .environmentNotAllowed)
     }
 
     @Test("what Apple signed and cannot be read waits for a person")
@@ -33,7 +38,7 @@ struct SignedTransactionErrorTests {
 
     @Test("every error has a sentence of its own")
     func details() {
-        let all = Self.rejected + [.payloadUnreadable, .noSigningDate, .signedAhead(until: Self.later)]
+        let all = Self.rejected + [.localTesting, .payloadUnreadable, .noSigningDate, .signedAhead(until: Self.later)]
         #expect(Set(all.map(\.detail)).count == all.count)
     }
 }

@@ -29,9 +29,9 @@ enum AnswerFuzzing {
     ) throws(BrokenRule) {
         let now = EvidenceFuzzing.now
         let checks = try EvidenceFuzzing.checks()
-        let submission = Submission(
+        var submission = Submission(
             claimant: EvidenceFuzzing.claimant, evidence: evidence, origin: EvidenceFuzzing.origin, receivedAt: now)
-        guard case .ask(let first)? = checks.byMethod[method]?.check(submission, at: now) else {
+        guard case .ask(let first)? = checks.byMethod[method]?.check(&submission, at: now) else {
             throw BrokenRule("the sample evidence is asked about")
         }
         let retryAfter = String(decoding: bytes.prefix(32), as: UTF8.self)

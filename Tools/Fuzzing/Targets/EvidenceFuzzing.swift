@@ -89,8 +89,9 @@ enum EvidenceFuzzing {
     }
 
     private static func check(_ submission: Submission) throws(BrokenRule) {
+        var dated = submission
         for (_, checker) in try checks().byMethod {
-            for outcome in [checker.check(submission, at: now), checker.checkBySignature(submission, at: now)] {
+            for outcome in [checker.check(&dated, at: now), checker.checkBySignature(submission, at: now)] {
                 if case .concluded(.verified) = outcome { throw BrokenRule("evidence holds that nobody signed") }
             }
         }

@@ -1,0 +1,36 @@
+import Contract
+
+/// The moment of a submission, as far as the time of its record can be true.
+///
+/// A producer's clock may be slow, and a producer may write seconds where Kafka has milliseconds. Nobody can claim a
+/// purchase before it was made, or send evidence before it was signed. An earlier time is none, and the present stands
+/// for it: any other moment in the past could let a period that is over be granted.
+enum SubmissionMoment {
+    /// Clocks differ by so much at any time. A record that is earlier by less counts as written when its evidence was
+    /// made, so that a backlog of records costs no period for a clock that is a little slow.
+    static let maxClockDifference: Duration = .seconds(300)
+
+    /// - Parameters:
+    ///   - recorded: the time of the record, or what became of it.
+    ///   - earliest: when the evidence was signed, or the purchase made.
+    static func moment(_ recorded: Timestamp, notBefore earliest: Timestamp, now: Timestamp) -> Timestamp {
+        if recorded >= earliest { return recorded }
+        return earliest.since(recorded) <= maxClockDifference ? earliest : max(earliest, now)
+    }
+}
+
+extension Submission {
+    /// The same submission, received no earlier than something that came before it.
+    func received(notBefore earliest: Timestamp, now: Timestamp) -> Submission {
+        if receivedAt >= earliest { return self }
+        return received(at: SubmissionMoment.moment(receivedAt, notBefore: earliest, now: now))
+    }
+
+    /// The same submission, received no earlier than the purchase that it names was made. Of claims that name none
+    /// nothing follows: a subscription may have been renewed since.
+    func received(claiming purchases: [Purchase], now: Timestamp) -> Submission {
+        guard let claimed = claim.transactionID, let purchase = purchases.first(where: { $0.transactionID == claimed })
+        else { return self }
+        return received(notBefore: purchase.purchasedAt, now: now)
+    }
+}

@@ -1,0 +1,85 @@
+import Contract
+import Testing
+
+@testable import AppStore
+
+@Suite("Moment of a submission")
+struct SubmissionMomentTests {
+    private let made = Fixture.now
+    private let now = Fixture.now.advanced(by: .seconds(86_400))
+
+    private func moment(_ seconds: Int64) -> Timestamp {
+        SubmissionMoment.moment(made.advanced(by: .seconds(seconds)), notBefore: made, now: now)
+    }
+
+    @Test("A time after the evidence was made stays as it is")
+    func after() {
+        #expect(moment(0) == made)
+        #expect(moment(60) == made.advanced(by: .seconds(60)))
+    }
+
+    @Test("One that is earlier by no more than clocks differ counts as that moment, and any other as now")
+    func before() {
+        #expect(moment(-1) == made && moment(-300) == made)
+        #expect(moment(-301) == now)
+        #expect(SubmissionMoment.moment(Timestamp(milliseconds: 0), notBefore: made, now: now) == now)
+    }
+
+    @Test("It is never before the evidence, also where our clock is slow")
+    func ourClock() {
+        let early = made.advanced(by: .seconds(-200))
+        #expect(SubmissionMoment.moment(Timestamp(milliseconds: 0), notBefore: made, now: early) == made)
+    }
+
+    /// A period of 30 days that was bought now.
+    private let period = Fixture.purchase(
+        "1001", product: "vip", expiresAt: Fixture.now.advanced(by: .seconds(30 * 86_400)))
+
+    @Test("Of a purchase that only Apple's answer names, the purchase itself bounds the moment")
+    func claimed() {
+        let slow = Fixture.now.advanced(by: .seconds(-86_400))
+        let claiming = Fixture.submission(transactionID: "1001", receivedAt: slow)
+        #expect(claiming.received(claiming: [period], now: now).receivedAt == now)
+        #expect(claiming.received(claiming: [], now: now).receivedAt == slow)
+        // It may be a renewal after the submission.
+        #expect(Fixture.submission(receivedAt: slow).received(claiming: [period], now: now).receivedAt == slow)
+    }
+
+    @Test("So a period that is over is not granted for a bare id whose record says 'before it was bought'")
+    func lookedUp() throws {
+        let end: Int64 = 30 * 86_400
+        let answer = try LookupScript.found([
+            "productId": "\"vip\"", "type": "\"Auto-Renewable Subscription\"",
+            "purchaseDate": SignedToken.moment(-end * 2),
+            "expiresDate": SignedToken.moment(-end),
+        ])
+        func verdict(_ receivedAt: Int64) throws -> Verdict? {
+            let submission = Fixture.submission(
+                transactionID: LookupScript.id, evidence: .transactionID(LookupScript.id),
+                receivedAt: Fixture.now.advanced(by: .seconds(receivedAt)))
+            return try QuestionScript(LookupScript.lookup(.transaction(LookupScript.id), submission), [answer]).verdict
+        }
+        #expect(try verdict(-end * 3)?.reason == .subscriptionExpired)
+        // Submitted in time, and answered late.
+        #expect(try verdict(-end * 2 + 5)?.granted == [LookupScript.id])
+    }
+
+    @Test("So it is for a claimed purchase that verifyReceipt attests, and for one of a history")
+    func answered() throws {
+        let slow = Fixture.now.advanced(by: .seconds(-86_400 * 90))
+        let over = Fixture.now.advanced(by: .seconds(-86_400))
+        let bought = Fixture.now.advanced(by: .seconds(-86_400 * 31))
+        let body = Answer.authentic(inApp: [
+            Answer.period("1001", line: "9", expires: over, ["purchase_date_ms": String(bought.milliseconds)])
+        ])
+        func verdict(_ claimed: TransactionID?) throws -> Verdict? {
+            let submission = Fixture.submission(transactionID: claimed, receivedAt: slow)
+            let question = ReceiptQuestion(
+                subject: QuestionSubject(submission: submission, rules: try QuestionScript.rules()),
+                base64: Array("AAAA".utf8)[...], fingerprint: ReceiptFingerprint())
+            return try QuestionScript(question, [QuestionScript.reply(body)]).verdict
+        }
+        #expect(try verdict("1001")?.reason == .subscriptionExpired)
+        #expect(try verdict(nil)?.granted == ["1001"])
+    }
+}
