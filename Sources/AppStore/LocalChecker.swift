@@ -225,7 +225,7 @@ public struct LocalChecker: Sendable {
             subject: subject, target: .confirmation(id, since: transaction.signedAt), in: environment)
     }
 
-    /// What follows from an error, with what the text is instead.
+    /// The verdict on an error, with the form that the text has instead.
     private static func refusal(of text: EvidenceText, for error: SignedTransactionError) -> Verdict {
         guard case .rejected(let rejection) = error.verdict else { return error.verdict }
         if let token = try? CompactJWS(text), token.saysLocalTesting {
@@ -263,7 +263,9 @@ extension AppReceipt {
         for set in purchaseSets {
             let entry = ReceiptPurchase(set)
             guard let purchase = entry?.purchase(in: environment) else {
-                unreadable.append(transactionID: entry?.transactionID, productID: entry?.productID)
+                unreadable.append(
+                    transactionID: entry?.transactionID, original: entry?.originalTransactionID,
+                    productID: entry?.productID)
                 continue
             }
             if let place = places[purchase.transactionID] {

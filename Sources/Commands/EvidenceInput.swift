@@ -3,7 +3,7 @@ import Contract
 import FoundationEssentials
 import Glibc
 
-/// What a person hands to `grantor verify`: a submission as it would stand on the input topic, or evidence by itself.
+/// The content that a person hands to `grantor verify`: a submission as it would stand on the input topic, or evidence by itself.
 enum EvidenceInput: Hashable, Sendable {
     /// A member of submissions that holds evidence.
     enum Member: Hashable, Sendable {

@@ -93,7 +93,7 @@ struct SubmissionReport: Sendable {
         return text
     }
 
-    /// What was left out beside the grants, or beside the grant that answers it.
+    /// Purchases left out beside the grants, or beside the grant that answers it.
     private var passedOver: [PassedOver] {
         if case .repeated(let repeated) = record.answer, let passedOver = repeated.passedOver { return [passedOver] }
         return record.grants.compactMap(\.grant.passedOver)

@@ -30,7 +30,7 @@ public enum AccountTokenPolicy: String, Hashable, Sendable, CaseIterable {
     case ignore
 }
 
-/// What becomes of a purchase that Apple attests, of a product that the catalogue does not list.
+/// The end of a purchase that Apple attests, of a product that the catalogue does not list.
 public enum UnlistedProductsPolicy: String, Hashable, Sendable, CaseIterable {
     /// It is held: the catalogue may be late. Beside purchases that are granted it is passed over.
     case hold

@@ -25,7 +25,7 @@ public final class Grant: Sendable, Hashable {
     /// Attempts at a verdict, the last one included; 1 where Apple was not asked.
     public let attempts: Int
     public let format: EventFormat
-    /// What was left out beside it. No event tells of it.
+    /// Purchases left out beside it. No event tells of them.
     public let passedOver: PassedOver?
 
     public init(

@@ -33,6 +33,19 @@ public final class PassedOver: Sendable, Hashable {
         }
     }
 
+    /// One whose product the apps file does not list, by the key that its grant has if there is one.
+    public struct Unlisted: Hashable, Sendable {
+        public let transactionID: TransactionID
+        public let key: GrantKey
+
+        public init(_ transactionID: TransactionID, _ key: GrantKey) {
+            self.transactionID = transactionID
+            self.key = key
+        }
+    }
+
+    /// So many of unlisted products are kept by their keys; with more, one may always be new.
+    static let maxUnlisted = 64
     /// So many are named, those of the first reasons before the others. A history may have thousands.
     public static let maxNamed = 8
     /// So many products are named in a sentence.
@@ -41,24 +54,27 @@ public final class PassedOver: Sendable, Hashable {
     public let named: [Entry]
     /// How many were left out, those that are not named included.
     public let counts: [Reason: Int]
+    /// For the decision alone: no ledger keeps it, and it makes no difference between two.
+    public let unlisted: [Unlisted]
 
     /// - Parameters:
     ///   - named: Those beyond ``maxNamed`` are dropped.
     ///   - counts: Of all.
-    public init(named: [Entry], counts: [Reason: Int]) {
+    public init(named: [Entry], counts: [Reason: Int], unlisted: [Unlisted] = []) {
         self.named = Array(named.prefix(Self.maxNamed))
         self.counts = counts
+        self.unlisted = Array(unlisted.prefix(Self.maxUnlisted))
     }
 
     /// Counts purchases and names the first ones; nil for none.
     /// - Parameter entries: Oldest first. Of one reason the newest are named first.
-    public convenience init?(_ entries: [Entry]) {
+    public convenience init?(_ entries: [Entry], unlisted: [Unlisted] = []) {
         guard !entries.isEmpty else { return nil }
         let newestFirst = entries.reversed()
         let ordered = Reason.allCases.lazy.flatMap { reason in newestFirst.lazy.filter { $0.reason == reason } }
         self.init(
             named: Array(ordered.prefix(Self.maxNamed)),
-            counts: Dictionary(entries.map { ($0.reason, 1) }, uniquingKeysWith: +))
+            counts: Dictionary(entries.map { ($0.reason, 1) }, uniquingKeysWith: +), unlisted: unlisted)
     }
 
     /// Says which products the apps file lacks, in the same words for the same products; nil if it lacks none.
@@ -71,6 +87,12 @@ public final class PassedOver: Sendable, Hashable {
         return "Apple attests what the apps file does not list: \(text)."
     }
 
+    /// Whether a purchase whose product the apps file lacks may be new.
+    /// - Parameter isHeld: Whether somebody was granted it, while its product was listed.
+    public func lacksProduct(isHeld: (Unlisted) -> Bool) -> Bool {
+        (counts[.productNotConfigured] ?? 0) > unlisted.count || unlisted.contains { !isHeld($0) }
+    }
+
     public static func == (left: PassedOver, right: PassedOver) -> Bool {
         left === right || (left.named == right.named && left.counts == right.counts)
     }
@@ -79,6 +101,6 @@ public final class PassedOver: Sendable, Hashable {
 }
 
 extension [GrantablePurchase] {
-    /// What was left out beside them.
+    /// Purchases left out beside them.
     public var passedOver: PassedOver? { last?.passedOver }
 }

@@ -183,7 +183,7 @@ public struct GrantablePurchase: Hashable, Sendable {
     public let product: Product
     /// All that the player gets: the product's items times the purchase's quantity.
     public let items: [Item]
-    /// What was left out beside it. Set on the newest purchase of a verdict alone.
+    /// Purchases left out beside it. Set on the newest purchase of a verdict alone.
     public var passedOver: PassedOver?
 
     /// Joins an attested purchase with what its product gives; nil if a number of items grows beyond `Int`.

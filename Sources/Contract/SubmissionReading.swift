@@ -129,7 +129,7 @@ private struct SubmissionMembers {
         let transaction = try optional("transactionId", MemberRules.transactionID).flatMap {
             $0.isWellFormed ? $0 : nil
         }
-        // What is no UUID names no account, as in Apple's word.
+        // A text that is no UUID names no account, as in Apple's word.
         let token = lenient("appAccountToken", Claim.accountToken)
         let product = try optional("productId", MemberRules.productID)
         // Hints, which decide nothing: no form of theirs may fail a purchase.
@@ -172,7 +172,7 @@ private struct SubmissionMembers {
         }
     }
 
-    /// What a member holds, whatever its type.
+    /// The content of a member, whatever its type.
     private enum Content {
         /// Absent, null, an empty text or the number zero: writers have different ways to leave a member out.
         case nothing
@@ -218,8 +218,8 @@ enum MemberRules {
     /// Longest bundle or product id. App Store Connect allows 155 and 100 characters.
     private static let maxAppleIDLength = 255
 
-    /// 2^53: up to it every whole number is exact as a double, which is what many languages read numbers of JSON into.
-    static let largestExactNumber: Int64 = 1 << 53
+    /// 2^53 - 1. Many languages read numbers of JSON into doubles. The double 2^53 may have been 2^53 + 1.
+    static let largestExactNumber: Int64 = 1 << 53 - 1
 
     static func submissionID(_ text: String) -> SubmissionID? {
         let isAllowed = (1...maxIDLength).contains(text.utf8.count) && text.utf8.allSatisfy(isAllowedInSubmissionID)

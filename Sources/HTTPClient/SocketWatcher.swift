@@ -20,7 +20,7 @@ final class SocketWatcher {
     private let wake: WakeDescriptor
     private var readinesses: [Poller.Readiness] = []
     var idle: IdleSockets
-    /// What connections' lifetimes are counted by.
+    /// The clock that connections' lifetimes are counted by.
     let clock: () -> Instant
     /// Descriptors that the kernel had no room for, so far.
     private(set) var unwatched = 0

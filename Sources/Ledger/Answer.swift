@@ -65,7 +65,7 @@ public struct Repeat: Hashable, Sendable {
     public let grant: GrantReference
     public let origin: Origin
     public let answeredAt: Timestamp
-    /// What was left out beside what its user had already.
+    /// Purchases left out beside those that its user had already.
     public let passedOver: PassedOver?
 
     public init(

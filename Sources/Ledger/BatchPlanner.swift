@@ -169,6 +169,9 @@ public struct BatchPlanner: Sendable {
             for (grant, isNew) in zip(entry.grants, entry.isNew) where !isNew {
                 questions.holders.append(HolderQuestion(grant.reference, grant.key))
             }
+            for unlisted in entry.isNew.contains(true) ? [] : entry.decision.content.passedOver?.unlisted ?? [] {
+                questions.holders.append(HolderQuestion(unlisted.reference, unlisted.key))
+            }
             if case .repeated(let reference) = entry.decision.content {
                 questions.holders.append(HolderQuestion(reference))
             }
@@ -261,9 +264,16 @@ extension BatchPlanner {
                 tell: told.map { .grant($0, repeatOf: nil) })
             return
         }
-        // Answered by a former grant, a paid purchase that a late catalogue lacks would be lost.
-        let lacksProduct = decision.content.passedOver?.unlistedProducts != nil && !claim.isAnswered(entry.answer)
-        guard !lacksProduct, !(decision.doubtsNothingNew && claim.namesUnknownOrder) else {
+        // Answered by a former grant, a paid purchase that a late catalogue lacks would be lost. One that was granted
+        // while its product was listed is none.
+        if let passedOver = decision.content.passedOver, let detail = passedOver.unlistedProducts,
+            !claim.isAnswered(entry.answer),
+            passedOver.lacksProduct(isHeld: { holders.holder(of: $0.reference, $0.key).isThere })
+        {
+            entry.state = .ended(.toBeHeld(.productNotConfigured, detail: detail))
+            return
+        }
+        guard !(decision.doubtsNothingNew && claim.namesUnknownOrder) else {
             entry.state = .ended(.nothingNew)
             return
         }

@@ -151,6 +151,10 @@ enum Telling: Hashable {
     var outboxRow: NewOutboxRow { NewOutboxRow(key: key, step: .publish, target: key.target) }
 }
 
+extension PassedOver.Unlisted {
+    var reference: GrantReference { GrantReference(environment: key.environment, transactionID: transactionID) }
+}
+
 /// The rows that hold what a batch's grants wanted.
 struct Holders {
     enum Holder {
@@ -160,6 +164,7 @@ struct Holders {
         case none
 
         var row: StoredGrant? { if case .row(let stored) = self { stored } else { nil } }
+        var isThere: Bool { if case .none = self { false } else { true } }
     }
 
     private var byReference: [GrantReference: Holder] = [:]

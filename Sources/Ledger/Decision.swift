@@ -26,7 +26,7 @@ public struct Decision: Hashable, Sendable {
         /// Keep it in `retries`, or keep it there.
         case retry(RetryEntry)
 
-        /// What a grant leaves out.
+        /// Purchases that a grant leaves out.
         public var passedOver: PassedOver? {
             guard case .grant(let purchases, _) = self else { return nil }
             return purchases.passedOver

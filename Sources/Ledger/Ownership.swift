@@ -88,7 +88,7 @@ public struct PassedOffsets: Hashable, Sendable {
     /// The first offset that is read again.
     public var next: Int64 { offsets.upperBound + 1 }
 
-    /// What the quarantine topic gets, one for each offset: the record's value is not known.
+    /// The stubs that the quarantine topic gets, one for each offset: the record's value is not known.
     public func stubs(_ note: OperatorNote) -> [QuarantineStub] {
         offsets.map { offset in
             QuarantineStub(

@@ -206,7 +206,7 @@ struct GrantTable {
         ) { row in Self.grant(row).map { GrantRow(sequence: row.integer(0), grant: $0) } }
     }
 
-    /// What any version can read of a row.
+    /// The part of a row that any version can read.
     private static func later(_ row: Columns) -> LaterRow {
         let transaction: TransactionID = row.identifier(2)
         let environment = Environment(column: row.integer(1))

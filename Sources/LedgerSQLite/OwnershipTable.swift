@@ -125,14 +125,15 @@ struct OwnershipTable {
         } > 0
     }
 
-    /// Makes partitions known that are not, at the group's offsets.
+    /// Makes partitions known, at the group's offsets, whose offsets stop a worker. Others are known, or read from the
+    /// oldest record, and no offset of the group's may pass over what they hold.
     func accept(_ committed: [TopicPartition: Int64]) throws(StoreError) {
-        for (partition, offset) in committed.sorted(by: { $0.key < $1.key }) {
+        var refused: [TopicPartition] = []
+        for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
+        for partition in refused {
             let number = try number(partition)
-            try database.statement(
-                "UPDATE partitions SET next_offset = ? WHERE number = ? AND \(Self.isRefused)"
-            ).run {
-                $0.integer(offset)
+            try database.statement("UPDATE partitions SET next_offset = ? WHERE number = ?").run {
+                $0.integer(committed[partition])
                 $0.integer(number)
             }
         }

@@ -187,7 +187,7 @@ struct RetryTable {
 
     // MARK: Reading
 
-    /// Who claims what waits, whatever the evidence is.
+    /// The claimant of a waiting row, whatever the evidence is.
     func waiting(from ranges: [OriginRange]) throws(StoreError) -> [(Origin, Claimant)] {
         var waiting: [(Origin, Claimant)] = []
         for range in ranges {

@@ -165,7 +165,7 @@ struct RetryPolicy: Sendable {
     /// The time between two answers, as far as it counts.
     private static func counted(_ interval: Duration) -> Duration { min(max(.zero, interval), longestPause) }
 
-    /// What a history says of answers that decided and doubted nothing, since the latest hold of ours. Attempts that it
+    /// The sum of a history about answers that decided and doubted nothing, since the latest hold of ours. Attempts that it
     /// no longer has are missing.
     private struct Undecided {
         var answers = 0

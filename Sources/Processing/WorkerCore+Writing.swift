@@ -129,8 +129,7 @@ extension WorkerCore {
         }
     }
 
-    /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. If the apps file
-    /// lacks a product that Apple attests, the claim may be about that one, and a person must say. Otherwise it is a doubt
+    /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. That is a doubt
     /// at first. After the doubt's limit the former grant answers the claim.
     private mutating func nothingNew(_ token: SubmissionToken, into actions: inout Actions) {
         flights[token].decidedAt = nil
@@ -140,11 +139,6 @@ extension WorkerCore {
             let entry = RetryPolicy.notAsked(
                 &flights[token].attempts, endpoint: question.endpoint,
                 awayFor: gates[flights[token].gate].awayFor(at: now), wall: wall, using: &generator)
-            return waitInRetries(token, entry, into: &actions)
-        }
-        if let unlisted = flights[token].content?.passedOver?.unlistedProducts {
-            let entry = RetryPolicy.held(
-                .productNotConfigured, &flights[token].attempts, detail: unlisted, wall: wall, using: &generator)
             return waitInRetries(token, entry, into: &actions)
         }
         guard let endpoint = flights[token].question?.endpoint,

@@ -294,7 +294,7 @@ extension WorkerCore {
         if isLedgerAway { return .ledgerUnavailable }
         if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
         guard isSpanFull || limit.isUsedUp(undecided: undecided) else { return nil }
-        // What waits for room in `retries` may be what uses the limit up, and time alone does not mend that.
+        // Submissions that wait for room in `retries` may use the limit up, and time alone does not mend that.
         let areFull = flights.tokens.contains { flights[$0].state == .delayed && flights[$0].postponed != nil }
         return areFull ? .retriesFull : .inFlightFull
     }

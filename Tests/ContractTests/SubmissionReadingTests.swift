@@ -83,11 +83,11 @@ struct SubmissionReaderTests {
     @Test("takes whole numbers for ids where every reader of JSON has them exactly")
     func numbers() {
         let text = """
-            {"submissionId":12,"userId":77,"bundleId":"b","orderId":5,"transactionId":9007199254740992,"receipt":"AAAA"}
+            {"submissionId":12,"userId":77,"bundleId":"b","orderId":5,"transactionId":9007199254740991,"receipt":"AAAA"}
             """
         guard case .submission(let read) = read(text) else { return #expect(Bool(false)) }
         #expect(read.id == "12" && read.userID == "77" && read.orderID == "5")
-        #expect(read.claim.transactionID == "9007199254740992")
+        #expect(read.claim.transactionID == "9007199254740991")
         guard case .malformed(let malformed) = self.read(message(#","transactionId":9007199254740993"#)) else {
             return #expect(Bool(false))
         }

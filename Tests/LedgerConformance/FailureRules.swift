@@ -97,9 +97,11 @@ extension LedgerConformance {
                 return try subject.write(
                     Samples.grant(Samples.submission(id, order: order, offset: offset), purchase))[0]
             }
-            try expect(try write("s2"), .nothingNew, "no order")
-            try expect(try write("s2", order: "o2"), .nothingNew, "another order")
-            try expect(try write("s2", "2"), .nothingNew, "another user's")
+            let held = DecisionResult.toBeHeld(
+                .productNotConfigured, detail: "Apple attests what the apps file does not list: com.example.new.")
+            try expect(try write("s2"), held, "no order")
+            try expect(try write("s2", order: "o2"), held, "another order")
+            try expect(try write("s2", "2"), held, "another user's")
             try expect(try subject.ledger.submissions(SubmissionQuery(state: .failed)).count, 0, "failures")
             try expect(try write("s3", order: "o1").outcome, .repeated, "the grant's order")
             try expect(try write("s1", order: "o1", offset: 7).outcome, .redelivery, "the same record")
@@ -107,6 +109,23 @@ extension LedgerConformance {
             try expect(try write("s4", reason: .transactionRevoked).outcome, .repeated, "another reason")
             try expect(try write("s4").outcome, .repeated, "answered so before")
             try expect(try write("s5", "3").outcome, .granted(created: 1), "with something new")
+        },
+        ConformanceRule("A purchase that was granted while its product was listed holds no repeat") { subject in
+            try subject.own()
+            try subject.write(
+                Samples.grant(Samples.submission("s1"), Samples.purchase("1")),
+                Samples.grant(Samples.submission("t1", user: "other", offset: 8), Samples.purchase("99")))
+            func write(_ id: SubmissionID, _ key: String, offset: Int64 = 9) throws -> DecisionResult {
+                var purchase = Samples.purchase("1")
+                purchase.passedOver = PassedOver(
+                    [PassedOver.Entry("98", "com.example.old", .productNotConfigured)],
+                    unlisted: [PassedOver.Unlisted("98", GrantKey(environment: .production, name: key))])
+                return try subject.write(Samples.grant(Samples.submission(id, offset: offset), purchase))[0]
+            }
+            try expect(try write("s2", "t:99").outcome, .repeated, "restored, and granted before")
+            guard case .toBeHeld(.productNotConfigured, _) = try write("s3", "t:97", offset: 10) else {
+                throw Violation(description: "answered by an old purchase, and nobody has the other one")
+            }
         },
         ConformanceRule("What was passed over stands beside the grant and the answer, and in no event") { subject in
             try subject.own()

@@ -157,7 +157,9 @@ extension LedgerConformance {
                 ownership: PartitionOwnership(partition: other, generation: Generation(rawValue: 9)), owner: "worker",
                 committed: 70)
             try expect(try subject.ledger.knows([other]), true, "known")
+            _ = try subject.ledger.accept(ledger: id, [Samples.partition: 500, other: 70], note)
             try expect(try start(subject.ledger.takeOver([added]).first).next, nil, "the oldest record")
+            try expect(try start(subject.own(1)).next, 480, "accepting again passes over nothing")
             let elsewhere = TopicPartition(topic: "another", partition: 0)
             let foreign = TakeOver(
                 ownership: PartitionOwnership(partition: elsewhere, generation: Generation(rawValue: 9)),

@@ -99,8 +99,8 @@ extension ModelConnection: LedgerOperator {
         ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         guard model.tables.id == id else { return false }
-        for (partition, offset) in committed where model.tables.partitions[partition]?.isRefused ?? true {
-            model.tables.partitions[partition] = ModelTables.Partition(next: offset)
+        for partition in committed.keys.filter(model.tables.refuses) {
+            model.tables.partitions[partition] = ModelTables.Partition(next: committed[partition])
         }
         model.tables.actions.append(OperatorAction(kind: .accept, note: note, submission: nil))
         return true

@@ -41,6 +41,7 @@ struct ClaimPolicy: Sendable {
         let check = PurchaseCheck(app: app, submission: submission, attestsTokens: attestsTokens)
         var grantable: [GrantablePurchase] = []
         var others: [PassedOver.Entry] = []
+        var unlisted: [PassedOver.Unlisted] = []
         var hold: Verdict?
         var rejection: Rejection?
         var isTokenUnknown = false
@@ -49,7 +50,9 @@ struct ClaimPolicy: Sendable {
             switch check.finding(on: purchase) {
             case .passes(let passed): grantable.append(passed)
             case .waits(let cause, let detail): hold = .hold(cause, detail: detail)
-            case .unlisted: others.append(purchase, .productNotConfigured)
+            case .unlisted(let key):
+                others.append(purchase, .productNotConfigured)
+                unlisted.append(PassedOver.Unlisted(purchase.transactionID, key))
             case .fails(let reason):
                 rejection = reason
                 others.append(purchase, PassedOver.Reason(rawValue: reason.reason.rawValue))
@@ -66,7 +69,7 @@ struct ClaimPolicy: Sendable {
         }
         if let hold { return .verdict(hold) }
         if !grantable.isEmpty { others += unreadable.understood(by: submission, beside: purchases) }
-        let passedOver = PassedOver(others)
+        let passedOver = PassedOver(others, unlisted: unlisted)
         if let newest = grantable.indices.last { grantable[newest].passedOver = passedOver }
         let verdict: Verdict =
             if !grantable.isEmpty {
@@ -174,15 +177,24 @@ extension [PassedOver.Entry] {
 /// The claimed purchase may be one of them. That is never the player's fault, so a person must decide. Unclaimed ones
 /// are ignored.
 struct UnreadablePurchases: Sendable {
-    private typealias Name = (transactionID: TransactionID?, productID: ProductID?, reason: UnreadablePurchase)
+    private struct Name {
+        let transactionID: TransactionID?
+        /// The original's id is what SDKs hand out for restored purchases.
+        let originalTransactionID: TransactionID?
+        let productID: ProductID?
+        let reason: UnreadablePurchase
+    }
 
     private var names: [Name] = []
 
     /// Adds one, with what can be read of its names.
     mutating func append(
-        transactionID: TransactionID?, productID: ProductID?, as reason: UnreadablePurchase = .incomplete
+        transactionID: TransactionID?, original: TransactionID? = nil, productID: ProductID?,
+        as reason: UnreadablePurchase = .incomplete
     ) {
-        names.append((transactionID, productID, reason))
+        names.append(
+            Name(
+                transactionID: transactionID, originalTransactionID: original, productID: productID, reason: reason))
     }
 
     /// Why one of them may be what a submission claims, and is not judged, beside the purchases that could be read. Nil
@@ -192,7 +204,7 @@ struct UnreadablePurchases: Sendable {
         return reasons.first { !$0.isUnderstood } ?? reasons.first
     }
 
-    /// Those that may be claimed and are passed over beside others, as far as they have names.
+    /// The understood ones that may be claimed and are passed over beside others, as far as they have names.
     func understood(by submission: Submission, beside purchases: [Purchase]) -> [PassedOver.Entry] {
         named(by: submission.claim, beside: purchases).compactMap { name in
             guard let transactionID = name.transactionID,
@@ -209,8 +221,11 @@ struct UnreadablePurchases: Sendable {
         }
         return names.filter { name in
             // Of one that stands there twice, once readable and once not, the unreadable one may be its refund.
-            if let claimed = claim.transactionID { return name.transactionID.map { $0 == claimed } ?? !isRead }
-            // What nobody else is called may be an SKU of the Advanced Commerce API.
+            if let claimed = claim.transactionID {
+                if name.transactionID == claimed { return true }
+                return !isRead && (name.transactionID == nil || name.originalTransactionID == claimed)
+            }
+            // A name that nobody else has may be an SKU of the Advanced Commerce API.
             return claim.productID == nil || name.productID == nil || name.productID == claim.productID
                 || (name.reason == .advancedCommerce && !isRead)
         }

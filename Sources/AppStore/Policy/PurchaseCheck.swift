@@ -6,7 +6,7 @@ struct PurchaseCheck: Sendable {
         case passes(GrantablePurchase)
         case fails(Rejection)
         /// The catalogue lacks its product, and nothing else is against it.
-        case unlisted
+        case unlisted(GrantKey)
         /// The rules need the purchase's account token, and this kind of evidence cannot say it.
         case tokenUnknown(Rejection)
         /// Our catalogue and Apple's word do not go together; a person must decide.
@@ -73,7 +73,8 @@ struct PurchaseCheck: Sendable {
         if purchase.ownership == .familyShared, !app.acceptsFamilySharing { return familyShared(purchase) }
         let type = purchase.type ?? presumedType(of: purchase)
         if case .fails(let rejection) = tokenFinding(on: purchase, type: type) { return .fails(rejection) }
-        return standingRejection(of: purchase, type: type).map { .fails($0) } ?? .unlisted
+        return standingRejection(of: purchase, type: type).map { .fails($0) }
+            ?? .unlisted(GrantKey(of: purchase, type: type))
     }
 
     /// Whether a purchase may be claimed by the id of its original: their grant keys are the same. SDKs hand it out for

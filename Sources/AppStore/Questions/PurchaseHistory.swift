@@ -56,11 +56,13 @@ struct PurchaseHistory: Sendable {
         let signedAt: Timestamp
         let purchase: Result<Purchase, UnreadablePurchase>
         let productID: ProductID?
+        let originalIDOfUnreadable: TransactionID?
 
         init(_ transaction: SignedTransaction) {
             signedAt = transaction.signedAt
             purchase = transaction.purchase
             productID = transaction.productID
+            originalIDOfUnreadable = transaction.originalIDOfUnreadable
         }
 
         var readable: Purchase? { try? purchase.get() }
@@ -84,7 +86,7 @@ struct PurchaseHistory: Sendable {
     private var hasNameless = false
 
     var isEmpty: Bool { entries.isEmpty }
-    /// Those that can be read.
+    /// The purchases that can be read.
     var purchases: [Purchase] { entries.compactMap(\.readable) }
     var isTooLong: Bool { entries.count > Self.maxTransactions }
 
@@ -132,7 +134,8 @@ struct PurchaseHistory: Sendable {
         if hasNameless { unreadable.append(transactionID: nil, productID: nil) }
         for (id, entry) in zip(ids, entries) {
             guard case .failure(let reason) = entry.purchase else { continue }
-            unreadable.append(transactionID: id, productID: entry.productID, as: reason)
+            unreadable.append(
+                transactionID: id, original: entry.originalIDOfUnreadable, productID: entry.productID, as: reason)
         }
         return policy.verdict(on: purchases, beside: unreadable, by: .serverAPI)
     }

@@ -92,8 +92,9 @@ struct ReceiptQuestion: AppleQuestion {
         case .subscriptionExpired where response.isWhole && fingerprint.matches(response, isFresh: isFresh):
             return conclude(response, at: now)
         case .subscriptionExpired:
-            let rejection = Rejection(.subscriptionExpired, "The subscription is over (status \(status)).")
-            return askAgain() ?? .verdict(.rejected(rejection))
+            return refuse(
+                .perhapsNotAuthentic,
+                Rejection(.subscriptionExpired, "The subscription is over (status \(status))."))
         case .accountGone:
             return refuse(
                 .perhapsNotAuthentic,
@@ -123,7 +124,9 @@ struct ReceiptQuestion: AppleQuestion {
             if let purchase = record.purchase(in: environment) {
                 purchases.append(purchase)
             } else {
-                unreadable.append(transactionID: record.transactionID, productID: record.productID)
+                unreadable.append(
+                    transactionID: record.transactionID, original: record.originalTransactionID,
+                    productID: record.productID)
             }
         }
         let submission = subject.submission.received(claiming: purchases, now: now)

@@ -220,12 +220,13 @@ struct AttestedRecord: Sendable {
 
     var isEmpty: Bool { texts.isEmpty }
     var transactionID: TransactionID? { texts[.transactionID].map { TransactionID($0) } }
+    var originalTransactionID: TransactionID? { texts[.originalTransactionID].map { TransactionID($0) } }
     var productID: ProductID? { texts[.productID].map { ProductID($0) } }
 
     /// Whether it is a transaction, or goes back to it.
     func names(_ transaction: TransactionID) -> Bool {
         // As ids, which are compared byte by byte.
-        transactionID == transaction || texts[.originalTransactionID].map { TransactionID($0) } == transaction
+        transactionID == transaction || originalTransactionID == transaction
     }
 
     /// Whether any member says so.

@@ -14,6 +14,8 @@ public struct SignedTransaction: Hashable, Sendable {
     public let purchase: Result<Purchase, UnreadablePurchase>
     /// `productId` of what is no purchase.
     private let productIDOfUnreadable: ProductID?
+    /// `originalTransactionId` of a purchase that cannot be read.
+    let originalIDOfUnreadable: TransactionID?
 
     /// `productId`, whether or not the rest can be read.
     var productID: ProductID? { (try? purchase.get())?.productID ?? productIDOfUnreadable }
@@ -29,8 +31,12 @@ public struct SignedTransaction: Hashable, Sendable {
         bundleID = payload.text("bundleId").map { BundleID($0) }
         environment = payload.text("environment")
         purchase = Result { () throws(UnreadablePurchase) in try Purchase(payload) }
-        productIDOfUnreadable =
-            if case .failure = purchase { payload.text("productId").map { ProductID($0) } } else { nil }
+        guard case .failure = purchase else {
+            (productIDOfUnreadable, originalIDOfUnreadable) = (nil, nil)
+            return
+        }
+        productIDOfUnreadable = payload.text("productId").map { ProductID($0) }
+        originalIDOfUnreadable = payload.text("originalTransactionId").map { TransactionID(reading: $0) }
     }
 
     /// Whether it is of Xcode or of local tests, whose signatures are a developer's.
@@ -72,7 +78,7 @@ extension Purchase {
         return moment
     }
 
-    /// What Apple took back has a date. A purchase that has only other members about it is of a form that this version
+    /// A purchase that Apple took back has a date. A purchase that has only other members about it is of a form that this version
     /// does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
     private static func wholeRevocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
         guard let moment = try payload.moment("revocationDate") else {

@@ -26,7 +26,7 @@ public final class KafkaProducer {
     private let logger: Logger
     private var log: ClientLog
     private var budget = RecreationBudget(limit: recreationsPerMinute)
-    /// What the budget's minute is counted by.
+    /// The clock that the budget's minute is counted by.
     var clock: () -> Instant = { .now }
     private(set) var client: ProducerClient?
     /// A client in fatal state that owes reports, and until when it may.

@@ -128,6 +128,16 @@ struct UnreadablePurchasesTests {
         #expect(unreadable.claimed(by: Fixture.submission(transactionID: "7"), beside: []) == .advancedCommerce)
     }
 
+    @Test("the id of an original may mean what was restored from it and cannot be read")
+    func original() {
+        var unreadable = UnreadablePurchases()
+        unreadable.append(transactionID: "8", original: "7", productID: "level")
+        let claim = Fixture.submission(transactionID: "7")
+        #expect(unreadable.claimed(by: claim, beside: []) == .incomplete)
+        #expect(unreadable.claimed(by: claim, beside: [Fixture.purchase("7")]) == nil)
+        #expect(unreadable.claimed(by: Fixture.submission(transactionID: "6"), beside: []) == nil)
+    }
+
     @Test("where nothing is claimed, any may be meant")
     func everything() {
         #expect(unreadable(("7", "gems")).claimed(by: Fixture.submission(), beside: []) == .incomplete)

@@ -181,7 +181,7 @@ struct AskingTests {
     func lacksProduct() throws {
         let attempt = try ask(in: try bench.own(), rules: SubmissionRules(doubtsNothingNew: true))
         bench.answered(attempt, .concluded(.verified([lacking()], by: .verifyReceipt)))
-        try bench.written(.nothingNew)
+        try bench.written(.toBeHeld(.productNotConfigured, detail: lacking().passedOver?.unlistedProducts ?? ""))
         let entry = try entry(bench.written(.written(.held(.productNotConfigured), publish: [])))
         #expect(entry.cause == .held(.productNotConfigured) && entry.doubt == nil)
         #expect(entry.detail == "Apple attests what the apps file does not list: new.")
@@ -192,7 +192,7 @@ struct AskingTests {
     func lacksProductLocally() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, .verified([lacking()], by: .local))
-        try bench.written(.nothingNew)
+        try bench.written(.toBeHeld(.productNotConfigured, detail: "It says so."))
         let entry = try entry(bench.written(.written(.held(.productNotConfigured), publish: [])))
         #expect(entry.cause == .held(.productNotConfigured))
     }
