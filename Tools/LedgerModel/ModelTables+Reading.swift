@@ -20,6 +20,13 @@ extension ModelTables {
 
     package var owedCount: Int { outbox.count }
 
+    /// Submissions that are held because a worker's apps file lacked something.
+    package var heldForConfiguration: [Submission] {
+        let causes: [WaitCause] = [.held(.appNotConfigured), .held(.productNotConfigured)]
+        return retries.rows.filter { causes.contains($0.entry.cause) }.sorted { $0.sequence < $1.sequence }
+            .map(\.submission)
+    }
+
     package func row(of reference: GrantReference) -> Grant? { grant(reference) }
 
     package func row(of key: GrantKey) -> Grant? {

@@ -67,7 +67,7 @@ extension Judge {
             {
                 continue
             }
-            let answers = apple.answers[claim.number] ?? []
+            let answers = (apple.answers[claim.number] ?? []).filter(\.isAnswer)
             let span = (answers.last?.at ?? 0) - (answers.first?.at ?? 0)
             if answers.count < 5 || span < options.doubtLimit - 2000 {
                 found.append(
@@ -81,7 +81,8 @@ extension Judge {
         for grant in tables.allGrants where grant.verifiedBy == VerifiedBy.local.rawValue {
             let moment = grant.grantedAt.milliseconds - World.wallStart
             let isAway = apple.outages.contains {
-                $0.endpoint == .verifyReceipt && $0.begin <= moment && moment < $0.end + Self.unnoticed
+                $0.endpoint == .verifyReceipt && $0.begin <= moment + World.clockError
+                    && moment < $0.end + $0.longestPause + Self.unnoticed
             }
             if !isAway {
                 found.append(Violation(.asked, "\(grant.reference) was granted by signature while Apple answered"))
@@ -89,8 +90,20 @@ extension Judge {
         }
     }
 
-    /// Milliseconds after which everybody has found out that an endpoint answers again.
-    private static let unnoticed: Int64 = 120_000
+    /// What a configuration held is tried again as soon as every worker has the mended one, and not when it is due.
+    func mended(_ found: inout [Violation]) {
+        guard options.isSteady, let mended = witness.mended else { return }
+        for key in mended.held where contents(of: key) == 1 {
+            guard let moment = witness.answeredAt[key], moment > mended.at + Self.triedAgain else { continue }
+            found.append(Violation(.mended, "\(key) waited for \(moment - mended.at) ms"))
+        }
+    }
+
+    /// Milliseconds in which a worker that has new rules has taken what was held.
+    private static let triedAgain: Int64 = 60_000
+    /// Milliseconds after which everybody has found out that an endpoint answers again. Rows that wait for it are its
+    /// probes, and may be due after a quarter of an hour.
+    private static let unnoticed: Int64 = 1_200_000
 
     // MARK: Claims
 

@@ -40,6 +40,7 @@ struct Judge {
         grown(&found)
         nothingNew(&found)
         local(&found)
+        mended(&found)
         abandoned(&found)
         isolated(&found)
         return found
@@ -173,11 +174,11 @@ struct Judge {
     }
 
     /// Between doubting answers with nothing else in between.
-    private static func doubting(_ answers: [(at: Int64, isDoubt: Bool)]) -> Int64 {
+    private static func doubting(_ answers: [SimulatedApple.Heard]) -> Int64 {
         zip(answers, answers.dropFirst()).reduce(0) { $0 + ($1.0.isDoubt && $1.1.isDoubt ? $1.1.at - $1.0.at : 0) }
     }
 
-    private static func whole(_ answers: [(at: Int64, isDoubt: Bool)]) -> Int64 {
+    private static func whole(_ answers: [SimulatedApple.Heard]) -> Int64 {
         (answers.last(where: \.isDoubt)?.at ?? 0) - (answers.first(where: \.isDoubt)?.at ?? 0)
     }
 
@@ -187,9 +188,8 @@ struct Judge {
         for (key, moment) in witness.abandonments.sorted(by: { $0.key < $1.key }) {
             // Other content under the id was not abandoned.
             guard claims[key]?.count == 1 else { continue }
-            // Workers' clocks are off by up to 200 ms.
             let rows = tables.rows(of: key)
-            let late = rows.filter { $0.grantedAt.milliseconds > World.wallStart + moment + 200 }
+            let late = rows.filter { $0.grantedAt.milliseconds > World.wallStart + moment + World.clockError }
             // A submission that had its grants was only asked about again. It keeps no trace of having been abandoned,
             // and its record may come again.
             let mayComeAgain = late.count < rows.count && (options.losesAnswers || options.offsetsSetBack > 0)

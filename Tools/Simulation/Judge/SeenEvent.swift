@@ -14,6 +14,7 @@ final class SeenEvent {
     private(set) var userID: UserID = ""
     private(set) var submissionID: SubmissionID = ""
     private(set) var bundleID: BundleID = ""
+    private(set) var orderID: OrderID?
     private(set) var reason = ""
     private(set) var verifiedBy = ""
     /// Where a quarantined record came from.
@@ -89,6 +90,7 @@ final class SeenEvent {
         case "originalTransactionId": originalTransactionID = TransactionID(text)
         case "userId": userID = UserID(text)
         case "submissionId": submissionID = SubmissionID(text)
+        case "orderId": orderID = OrderID(text)
         case "bundleId": bundleID = BundleID(text)
         case "reason": reason = text
         case "verifiedBy": verifiedBy = text

@@ -42,6 +42,10 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case held = "what ends no worker is not held for it"
         /// A worker goes on unless a person must look.
         case stopped = "a worker goes on"
+        /// An endpoint that named a moment is not called before it, and none more often than its limit says.
+        case limits = "an endpoint is not called too often"
+        /// What is held for our configuration is tried again once that is mended.
+        case mended = "what was held is tried again at once"
         /// Everything comes to an end.
         case endless = "everything comes to an end"
     }

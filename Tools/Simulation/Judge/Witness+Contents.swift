@@ -36,7 +36,9 @@ extension Witness {
         let key = SubmissionKey(bundleID: seen.bundleID, submissionID: mark)
         let claims = claimed(by: key)
         let isClaimed = claims.contains { claim in
-            claim.claimant.userID == seen.userID
+            let isOtherOrder =
+                seen.orderID.map { held in claim.claimant.orderID.map { $0 != held } ?? false } ?? false
+            return claim.claimant.userID == seen.userID && !(isOtherOrder && seen.submission != key)
                 && claim.purchases.contains {
                     $0.purchase.environment == seen.environment
                         && ($0.purchase.transactionID == seen.transactionID

@@ -19,6 +19,9 @@ final class Witness {
     private(set) var producedAt: [Int: Int64] = [:]
     /// Grants that fulfilment services said yes to.
     private var called: Set<GrantReference> = []
+    var calls: [CallerKey: SeenCalls] = [:]
+    /// What was held for a configuration when that was mended, and when that was.
+    var mended: (at: Int64, held: [SubmissionKey])?
     private(set) var abandonments: [SubmissionKey: Int64] = [:]
     /// The first event that told of a submission.
     private(set) var answeredAt: [SubmissionKey: Int64] = [:]
@@ -46,8 +49,10 @@ final class Witness {
         if producedAt[number] == nil { producedAt[number] = moment }
     }
 
-    /// A worker says that the ledger refuses a decision's data; nothing in a script is refused.
-    func refused(_ origin: Origin, _ detail: String) { fail(.stopped, "\(origin) refused: \(detail)") }
+    /// A worker says that the ledger refuses a decision's data.
+    func refused(_ origin: Origin, _ detail: String, _ options: SwarmOptions) {
+        if options.refusals == 0 { fail(.stopped, "\(origin) refused: \(detail)") }
+    }
 
     func endedWorker(_ origin: Origin) { ends[origin, default: 0] += 1 }
 
@@ -248,6 +253,7 @@ final class Witness {
         for offset in offsets {
             let origin = Origin(topic: Script.topic, partition: Int32(partition), offset: offset)
             guard let number = world.record(at: origin) else {
+                if world.isHole(origin) { continue }
                 return fail(.offsets, "\(origin) is passed and was never produced")
             }
             guard !forgotten.contains(number) else { continue }
@@ -363,6 +369,13 @@ extension Decision {
 extension World {
     func record(at origin: Origin) -> Int? {
         let records = kafka.partitions[Int(origin.partition)].records
-        return origin.offset >= 0 && origin.offset < records.count ? records[Int(origin.offset)] : nil
+        guard origin.offset >= 0, origin.offset < records.count, records[Int(origin.offset)] >= 0 else { return nil }
+        return records[Int(origin.offset)]
+    }
+
+    /// Whether an offset has no record, as that of a transaction's marker.
+    func isHole(_ origin: Origin) -> Bool {
+        let records = kafka.partitions[Int(origin.partition)].records
+        return origin.offset >= 0 && origin.offset < records.count && records[Int(origin.offset)] == SimulatedKafka.hole
     }
 }

@@ -206,7 +206,13 @@ private struct Author {
         default:
             evidence = .transactionID(newest.purchase.transactionID)
             way.verifiedBy = .serverAPI
-            way.endpoints = [Endpoint(.serverAPI, .production, key: app.rawValue)]
+            let production = Endpoint(.serverAPI, .production, key: app.rawValue)
+            way.endpoints = [production]
+            if environment == .sandbox {
+                way.endpoints.append(Endpoint(.serverAPI, .sandbox, key: app.rawValue))
+            } else if Int.random(in: 0..<3, using: &random) == 0 {
+                way.endpoints.append(production)
+            }
             // A bare number is production's: who means the sandbox's says so.
             claim = Claim(
                 transactionID: newest.purchase.transactionID, environment: environment == .sandbox ? .sandbox : nil)

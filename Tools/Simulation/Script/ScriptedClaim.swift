@@ -49,7 +49,8 @@ final class ScriptedClaim: Sendable {
     /// The purchases that the evidence proves once it is genuine, in the order of the receipt; the newest last.
     let purchases: [GrantablePurchase]
     let truth: Truth
-    /// Whom to ask, in order; empty where the signature is enough. A second one is a hop to the other environment.
+    /// Whom to ask, in order; empty where the signature is enough. A second one is a hop to the other environment, or
+    /// the next page.
     let endpoints: [Endpoint]
     let verifiedBy: VerifiedBy
     /// A fulfilment service hears of its grants first.
@@ -57,6 +58,8 @@ final class ScriptedClaim: Sendable {
     let repeats: RepeatPolicy
     let whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy
     let doubtsNothingNew: Bool
+    /// Apple's answers hold signatures, which a checker reads.
+    var areAnswersSigned: Bool { verifiedBy == .serverAPI }
 
     init(
         number: Int, claimant: Claimant, claim: Claim, evidence: Evidence, purchases: [GrantablePurchase], truth: Truth,

@@ -30,6 +30,10 @@ public struct SwarmOptions: Sendable {
     public var quarantineRefusesLarge = false
     /// Spans in which one of Apple's endpoints is away.
     public var appleOutages = 0
+    /// Spans in which one of Apple's endpoints asks for fewer calls.
+    public var appleLimits = 0
+    /// Calls a second that each app may make to the App Store Server API; nil for no limit.
+    public var callsPerSecond: Double?
     /// The group's offsets are set back, while it stands still.
     public var offsetsSetBack = 0
     /// An operator abandons a submission that waits.
@@ -42,6 +46,8 @@ public struct SwarmOptions: Sendable {
     public var crashes = 0
     /// A record whose check ends its worker, whichever that is.
     public var endsWorkers = false
+    /// That record's check ends nobody, and the check of what Apple answered does.
+    public var endsWhileReading = false
     /// The topic is made anew, with the same records in another order.
     public var topicsMadeAnew = 0
     /// Partitions lose their end, as after an unclean election of a leader, and their producers send what is gone
@@ -53,6 +59,14 @@ public struct SwarmOptions: Sendable {
     public var smallBounds = false
     /// Workers differ in what their configuration says.
     public var configurationsDiffer = false
+    /// Changes of single workers' configurations before the last one.
+    public var deployments = 0
+    /// Decisions that the database refuses for a while, in a thousand.
+    public var refusals = 0
+    /// Batches of records that come damaged, in a thousand.
+    public var damagedBatches = 0
+    /// Offsets without a record, in a thousand.
+    public var holes = 0
     /// Apple's endpoints are away, or silent, while anything is produced.
     public var appleIsAway = false
     /// Bytes that may wait in `retries`.
@@ -69,7 +83,16 @@ public struct SwarmOptions: Sendable {
         kills + stops + freezes + rebalances + lostReplies + ledgerOutages + setBacks + lostAcknowledgements
             + topicOutages + offsetsSetBack + undecided + slowness + crashes + topicsMadeAnew + topicsCut
             + ledgersEmptied == 0
-            && !endsWorkers && !smallBounds && retryBytes > 1 << 20
+            && refusals + damagedBatches == 0 && !endsWorkers && !smallBounds && retryBytes > 1 << 20
+    }
+
+    /// No worker ends or stands still, and neither ledger nor broker fails.
+    var isSteady: Bool {
+        let faults = [
+            kills, stops, freezes, crashes, rebalances, lostReplies, ledgerOutages, lostAcknowledgements, topicOutages,
+            undecided, refusals, damagedBatches, offsetsSetBack,
+        ]
+        return faults.allSatisfy { $0 == 0 } && !endsWorkers && !forgets && !replacesRecords
     }
 
     /// An answer of Apple's may be lost with the worker, or with the ownership, that it was meant for.
@@ -115,9 +138,17 @@ public struct SwarmOptions: Sendable {
         if maybe(1, in: 25, &random) { ledgersEmptied = 1 }
         // A ledger that was set back to before the topic was made anew knows neither what it forgot nor that it did.
         if forgets { (topicsMadeAnew, topicsCut) = (0, 0) }
+        // Another record may stand at the place of the one that ends workers.
+        endsWhileReading = endsWorkers && !replacesRecords && maybe(1, in: 2, &random)
         // One that was set back counts ends of workers again: some of them then quarantine a record that ended nobody.
         if setBacks > 0 { crashes = 0 }
         configurationsDiffer = maybe(1, in: 6, &random)
+        if configurationsDiffer { deployments = Int.random(in: 0...4, using: &random) }
+        if maybe(1, in: 5, &random) { appleLimits = Int.random(in: 1...3, using: &random) }
+        if maybe(1, in: 6, &random) { callsPerSecond = [0.5, 1, 3].randomElement(using: &random) }
+        if maybe(1, in: 10, &random) { refusals = Int.random(in: 20...200, using: &random) }
+        if maybe(1, in: 10, &random) { damagedBatches = Int.random(in: 20...200, using: &random) }
+        if maybe(1, in: 8, &random) { holes = Int.random(in: 20...300, using: &random) }
         smallBounds = maybe(1, in: 4, &random)
         if maybe(1, in: 12, &random) { retryBytes = Int64.random(in: 500...4000, using: &random) }
         // Six hours are forty answers, ten minutes are seven.
@@ -132,6 +163,7 @@ public struct SwarmOptions: Sendable {
         self = SwarmOptions()
         (workers, partitions, burst) = (drawn.workers, drawn.partitions, drawn.burst)
         (verdictsChange, doubtLimit, faultSpan) = (drawn.verdictsChange, drawn.doubtLimit, drawn.faultSpan)
+        (callsPerSecond, holes) = (drawn.callsPerSecond, drawn.holes)
         slowness = 0
         appleIsAway = true
     }

@@ -41,15 +41,22 @@ final class Life {
     var isDelivering = false
     /// Batches that the ledger has, for the judge.
     var batches: [BatchID: [Decision]] = [:]
-    /// The differences of its configuration from the fleet's.
-    var configuration: Configuration
+    /// Endpoints that asked for fewer calls, by the submissions whose answers are on their way.
+    var limiting: [SubmissionToken: Endpoint] = [:]
+    /// Of its latest configuration.
+    var version = 0
 
-    struct Configuration {
+    /// The differences of its configuration from the fleet's.
+    struct Configuration: Sendable {
         /// The verdict on claims on which checks differ; nil if it varies.
         var verifies: Bool?
         /// Whether it knows the fulfilment service.
         var hasService = true
         var repeats: RepeatPolicy?
+        /// An app that it does not have yet: its submissions are held.
+        var unknownApp: BundleID?
+        /// A product that it does not have yet: submissions whose newest purchase is one are held.
+        var unlisted: ProductID?
     }
 
     /// Its commits reach the coordinator in order.
@@ -68,14 +75,26 @@ final class Life {
     var isLearning = false
 
     init(
-        place: Int, core: consuming WorkerCore, clockError: Int64, epoch: Int, number: Int, configuration: Configuration
+        place: Int, core: consuming WorkerCore, clockError: Int64, epoch: Int, number: Int
     ) {
         self.place = place
         name = "worker-\(place)-\(number)"
         self.core = core
         self.clockError = clockError
-        self.configuration = configuration
         writerEpoch = epoch
         sideEpoch = epoch
+    }
+}
+
+extension Life.Configuration {
+    /// As a task carries it; that of a whole fleet where it carries none.
+    init(_ rules: Rules) { self = rules.content as? Life.Configuration ?? Life.Configuration() }
+
+    /// The verdict on purchases that are genuine.
+    func verdict(_ purchases: [GrantablePurchase], by verifiedBy: VerifiedBy) -> Verdict {
+        if let unlisted, purchases.last?.product.id == unlisted {
+            return .hold(.productNotConfigured, detail: "The product is not in the apps file.")
+        }
+        return .verified(purchases, by: verifiedBy)
     }
 }

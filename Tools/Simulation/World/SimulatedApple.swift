@@ -6,6 +6,8 @@ import Scheduling
 /// How far a question about a claim has come: the number of endpoints that were asked before.
 struct ScriptedQuestion: Sendable {
     let step: Int
+    /// The content of an answer with signatures, for the checker that reads it.
+    var reads: AttemptResult?
 }
 
 /// Apple's endpoints, and the checkers that look at evidence: both tell what the script says is true by now.
@@ -17,12 +19,32 @@ struct SimulatedApple {
         let end: Int64
         /// Calls have no end before the client gives up, instead of failing at once.
         var isSilent = false
+        /// It asks for fewer calls, for so many milliseconds each time, or without a word about how long.
+        var limit: Limit?
+
+        /// Milliseconds behind its end that somebody may have to wait.
+        var longestPause: Int64 {
+            if case .named(let wait) = limit { wait } else { 0 }
+        }
+    }
+
+    enum Limit {
+        case named(Int64)
+        case unnamed
+    }
+
+    /// What was heard about a claim at a moment.
+    struct Heard {
+        let at: Int64
+        let isDoubt: Bool
+        /// Apple said something about it.
+        let isAnswer: Bool
     }
 
     let claims: [ScriptedClaim]
     var outages: [Outage] = []
-    /// Answers by claim, for the judge: when each was given, and whether it was a doubt.
-    var answers: [Int: [(at: Int64, isDoubt: Bool)]] = [:]
+    /// By claim, for the judge.
+    var answers: [Int: [Heard]] = [:]
 
     init(claims: [ScriptedClaim]) { self.claims = claims }
 
@@ -47,24 +69,42 @@ struct SimulatedApple {
 
     /// The answer to one call.
     mutating func answer(
-        _ task: AttemptTask, _ own: Life.Configuration, at now: Int64, _ random: inout SplitMix64
+        _ task: AttemptTask, at now: Int64, _ random: inout SplitMix64
     ) -> (AttemptResult, CallOutcome) {
+        let own = Life.Configuration(task.rules)
         guard let number = ScriptedClaim.number(of: task.submission.claimant),
             let question = task.question.content as? ScriptedQuestion
         else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .answered) }
-        if outage(of: task.question.endpoint, at: now) != nil {
-            answers[number, default: []].append((now, false))
-            return (.concluded(.retry(.unreachable, notBefore: nil)), .failed)
+        if let outage = outage(of: task.question.endpoint, at: now) {
+            hear(number, at: now, isAnswer: false)
+            switch outage.limit {
+            case nil: return (.concluded(.retry(.unreachable, notBefore: nil)), .failed)
+            case .unnamed: return (.concluded(.retry(.rateLimited, notBefore: nil)), .limited(wait: nil))
+            case .named(let wait):
+                let moment = Timestamp(milliseconds: World.wallStart + now + wait)
+                return (.concluded(.retry(.rateLimited, notBefore: moment)), .limited(wait: .milliseconds(wait)))
+            }
         }
         let claim = claims[number]
+        var result: AttemptResult
         if question.step + 1 < claim.endpoints.count {
-            return (.next(Self.question(claim, step: question.step + 1)), .answered)
+            result = .next(Self.question(claim, step: question.step + 1))
+        } else {
+            let verdict = verdict(on: claim, own, at: now, &random)
+            let isDoubt =
+                if case .doubt = verdict { true } else { false }
+            hear(number, at: now, isDoubt: isDoubt)
+            result = .concluded(verdict)
         }
-        let verdict = verdict(on: claim, own, at: now, &random)
-        let isDoubt =
-            if case .doubt = verdict { true } else { false }
-        answers[number, default: []].append((now, isDoubt))
-        return (.concluded(verdict), .answered)
+        if claim.areAnswersSigned {
+            let content = ScriptedQuestion(step: question.step, reads: result)
+            result = .check(Question(endpoint: task.question.endpoint, content: content))
+        }
+        return (result, .answered)
+    }
+
+    private mutating func hear(_ number: Int, at now: Int64, isDoubt: Bool = false, isAnswer: Bool = true) {
+        answers[number, default: []].append(Heard(at: now, isDoubt: isDoubt, isAnswer: isAnswer))
     }
 
     static func question(_ claim: ScriptedClaim, step: Int) -> Question {
@@ -74,7 +114,7 @@ struct SimulatedApple {
     private func verdict(
         on claim: ScriptedClaim, _ own: Life.Configuration, at now: Int64, _ random: inout SplitMix64
     ) -> Verdict {
-        let genuine = Verdict.verified(claim.purchases, by: claim.verifiedBy)
+        let genuine = own.verdict(claim.purchases, by: claim.verifiedBy)
         let unknown = Rejection(.transactionNotFound, "Apple does not know the transaction.")
         switch claim.truth {
         case .genuine: return genuine
@@ -87,17 +127,17 @@ struct SimulatedApple {
         case .growing(let moment):
             guard now < moment else { return genuine }
             return claim.claim.transactionID == nil
-                ? .verified(Array(claim.purchases.dropLast()), by: claim.verifiedBy)
+                ? own.verdict(Array(claim.purchases.dropLast()), by: claim.verifiedBy)
                 : .doubt(.notFoundYet, becomes: .rejected(unknown))
         }
     }
 
     // MARK: Checkers
 
-    func check(
-        _ task: CheckTask, records: [ScriptedRecord], _ own: Life.Configuration, at now: Int64,
-        _ random: inout SplitMix64
+    mutating func check(
+        _ task: CheckTask, records: [ScriptedRecord], at now: Int64, _ random: inout SplitMix64
     ) -> CheckResult {
+        let own = Life.Configuration(task.rules)
         switch task.work {
         case .record(let record, let known):
             let scripted = records[Self.number(of: record)]
@@ -127,17 +167,24 @@ struct SimulatedApple {
             guard let claim = claim(of: submission) else { return .signature(holds: false, nil) }
             if case .forged = claim.truth { return .signature(holds: false, nil) }
             let decides = mayDecide && claim.whenVerifyReceiptUnavailable == .local
-            return .signature(holds: true, decides ? .verified(claim.purchases, by: .local) : nil)
-        case .answer:
-            return .answer(.concluded(.hold(.unknownAnswer, detail: "Nothing here has signatures.")))
+            return .signature(holds: true, decides ? own.verdict(claim.purchases, by: .local) : nil)
+        case .answer(_, let question):
+            let content = question.content as? ScriptedQuestion
+            return .answer(
+                content?.reads ?? .concluded(.hold(.unknownAnswer, detail: "Nothing here has signatures.")))
         }
     }
 
-    private func look(
+    private mutating func look(
         at submission: Submission, _ claim: ScriptedClaim, _ own: Life.Configuration, at now: Int64,
         _ random: inout SplitMix64
     ) -> CheckResult {
         let rules = Self.rules(of: claim, own)
+        if own.unknownApp == submission.bundleID {
+            hear(claim.number, at: now, isAnswer: false)
+            return .submission(
+                submission, rules, .concluded(.hold(.appNotConfigured, detail: "The app is not in the apps file.")))
+        }
         guard !claim.endpoints.isEmpty else {
             return .submission(submission, rules, .concluded(verdict(on: claim, own, at: now, &random)))
         }

@@ -6,7 +6,7 @@ import Scheduling
 /// The input topic and the group that reads it.
 struct SimulatedKafka {
     struct Partition {
-        /// Numbers of scripted records, by offset.
+        /// Numbers of scripted records, by offset; the last one is never a hole.
         var records: [Int] = []
         var committed: Int64?
         var owner: Life?
@@ -16,6 +16,9 @@ struct SimulatedKafka {
         /// back to a place that is there again cannot tell.
         var cutAt: Int64?
     }
+
+    /// Stands for an offset that has no record.
+    static let hole = -1
 
     var partitions: [Partition]
     /// In the order in which they joined.
@@ -53,7 +56,7 @@ struct SimulatedKafka {
     /// Deletes the topic and makes it anew with the same records, each at another place. The group's offsets go with
     /// it.
     mutating func makeTopicAnew(_ random: inout SplitMix64) {
-        let records = partitions.flatMap(\.records).shuffled(using: &random)
+        let records = partitions.flatMap(\.records).filter { $0 != Self.hole }.shuffled(using: &random)
         for index in partitions.indices {
             partitions[index].records = []
             partitions[index].committed = nil
@@ -68,8 +71,10 @@ struct SimulatedKafka {
     mutating func cut(at now: Int64, _ random: inout SplitMix64) -> [(partition: Int, kept: Int, gone: [Int])] {
         var cuts: [(partition: Int, kept: Int, gone: [Int])] = []
         for index in partitions.indices where partitions[index].records.count > 1 && Bool.random(using: &random) {
-            let kept = Int.random(in: 1..<partitions[index].records.count, using: &random)
-            cuts.append((index, kept, Array(partitions[index].records[kept...])))
+            var kept = Int.random(in: 1..<partitions[index].records.count, using: &random)
+            while kept > 0, partitions[index].records[kept - 1] == Self.hole { kept -= 1 }
+            guard kept > 0 else { continue }
+            cuts.append((index, kept, partitions[index].records[kept...].filter { $0 != Self.hole }))
             partitions[index].records.removeSubrange(kept...)
             partitions[index].cutAt = now
         }

@@ -30,6 +30,15 @@ public final class Trace {
 
     func note(_ world: World, _ life: Life, _ input: Input) { line(world, "\(life.name) < \(Self.brief("\(input)"))") }
 
+    /// The states of what a worker has in flight, and why it reads nothing.
+    func note(_ world: World, _ life: Life) {
+        let status = life.core.status
+        let states = status.submissions.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value)" }
+        let stop = status.readingStop.map { ", reads nothing: \($0.rawValue)" } ?? ""
+        line(world, "\(life.name) has \(states.joined(separator: ", "))\(stop)")
+    }
+
     func note(_ world: World, _ fault: Fault) { line(world, "fault: \(fault)") }
 
     func note(_ world: World, _ life: Life, _ actions: borrowing Actions) {

@@ -34,6 +34,7 @@ extension World {
         }
         check(actions.checks, life)
         for task in actions.attempts {
+            witness.asks(life.name, task.question.endpoint, options.callsPerSecond, at: now)
             // A client waits for ten seconds.
             let isSilent = apple.outage(of: task.question.endpoint, at: milliseconds)?.isSilent ?? false
             after(isSilent ? 10_000_000 : latency(1000...300_000), .attempt(life, task))
@@ -52,7 +53,7 @@ extension World {
         for task in actions.publishes { after(latency(500...20_000), .publish(life, task)) }
         for alert in actions.alerts {
             switch alert {
-            case .decisionRefused(let origin, let detail): witness.refused(origin, detail)
+            case .decisionRefused(let origin, let detail): witness.refused(origin, detail, options)
             case .ownershipLost: witness.hasLostOwnership = true
             default: break
             }
@@ -90,7 +91,7 @@ extension World {
             let checked = chunk.map { task in
                 Checked(
                     token: task.token,
-                    result: apple.check(task, records: script.records, life.configuration, at: milliseconds, &random))
+                    result: apple.check(task, records: script.records, at: milliseconds, &random))
             }
             after(latency(50...2000), .input(life, .checked(checked)))
         }
@@ -98,8 +99,17 @@ extension World {
 
     private func endsWorkers(_ task: CheckTask) -> Bool {
         switch task.work {
-        case .record(let record, _): return script.records[SimulatedApple.number(of: record)].endsWorkers
-        case .submission(let submission) where options.endsWorkers && !isRowMended:
+        case .record(let record, _):
+            return script.records[SimulatedApple.number(of: record)].endsWorkers && !options.endsWhileReading
+        case .answer(let submission, _), .signature(let submission, _):
+            guard options.endsWhileReading, let number = record(at: submission.origin),
+                script.records[number].endsWorkers, !isRowMended
+            else { return false }
+            let digest = ClaimDigest(of: submission)
+            if ledger.tables.waits(digest) { endingRow = endingRow ?? digest }
+            return true
+        case .submission(let submission)
+        where options.endsWorkers && !options.endsWhileReading && !isRowMended:
             let digest = ClaimDigest(of: submission)
             guard ledger.tables.waits(digest) else { return false }
             endingRow = endingRow ?? digest
@@ -112,7 +122,8 @@ extension World {
 
     func ask(_ task: AttemptTask, _ life: Life) {
         guard life.isAlive else { return }
-        let (result, outcome) = apple.answer(task, life.configuration, at: milliseconds, &random)
+        let (result, outcome) = apple.answer(task, at: milliseconds, &random)
+        if case .limited = outcome { life.limiting[task.token] = task.question.endpoint }
         let answered = Answered(token: task.token, result: result, outcome: outcome, took: .milliseconds(100))
         receiveLater(.answered([answered]), life)
     }

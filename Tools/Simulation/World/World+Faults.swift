@@ -20,6 +20,8 @@ enum Fault {
     /// An operator takes the emptied ledger for what it is.
     case acceptLedger
     case abandon
+    /// One worker gets another configuration.
+    case deploy(Int)
     /// The end of all faults.
     case heal
 }
@@ -34,6 +36,7 @@ extension World {
         for _ in 0..<options.stops { at(moment(), .fault(.stop(place()))) }
         for _ in 0..<options.freezes { at(moment(), .fault(.freeze(place(), milliseconds: random(100...60_000)))) }
         for _ in 0..<options.rebalances { at(moment(), .fault(.rebalance)) }
+        for _ in 0..<options.deployments { at(moment(), .fault(.deploy(place()))) }
         for _ in 0..<options.abandons { at(moment(), .fault(.abandon)) }
         for _ in 0..<options.offsetsSetBack { at(moment(), .fault(.setOffsetsBack)) }
         for _ in 0..<options.setBacks {
@@ -60,6 +63,15 @@ extension World {
                     endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
                     environment: Environment.allCases.randomElement(using: &random) ?? .production,
                     begin: begin, end: begin + length(1000...1_800_000), isSilent: chance(300)))
+        }
+        for _ in 0..<options.appleLimits {
+            let begin = moment()
+            apple.outages.append(
+                SimulatedApple.Outage(
+                    endpoint: Endpoint.Service.allCases.randomElement(using: &random) ?? .verifyReceipt,
+                    environment: Environment.allCases.randomElement(using: &random) ?? .production,
+                    begin: begin, end: begin + length(1000...300_000),
+                    limit: chance(300) ? .unnamed : .named(length(1000...600_000))))
         }
         if options.appleIsAway { drawLongOutages() }
     }
@@ -131,6 +143,8 @@ extension World {
             }
         case .cutTopic: cutTopic()
         case .abandon: abandon()
+        case .deploy(let place):
+            if let life = lives[place], !life.isStopping { deploy(drawConfiguration(), to: life) }
         case .heal:
             isHealthy = true
             deploy()
@@ -187,23 +201,37 @@ extension World {
 
     /// All workers get one configuration.
     private func deploy() {
-        for case let life? in lives {
-            life.configuration = Life.Configuration()
-            after(0, .input(life, .rules(Self.rules(for: life.configuration, version: 2))))
+        let held = ledger.tables.heldForConfiguration.filter { submission in
+            ScriptedClaim.number(of: submission.claimant).map { script.claims[$0].endpoints.isEmpty } ?? false
         }
+        // Of more rows than one call takes, one that was tried again may come before one that was not.
+        if settings.inFlight >= 1024, ledger.tables.waiting.count <= settings.heldPerCall {
+            witness.mended = (milliseconds, held.map(\.claimant.submissionKey))
+        }
+        for case let life? in lives { deploy(Life.Configuration(), to: life) }
     }
 
-    private static func rules(for configuration: Life.Configuration, version: Int) -> Rules {
-        Rules(
-            version: version, endpoints: SimulatedApple.endpoints.map { EndpointRules(endpoint: $0) },
-            services: configuration.hasService ? [Script.calling] : [], content: 0)
+    private func deploy(_ configuration: Life.Configuration, to life: Life) {
+        life.version += 1
+        after(0, .input(life, .rules(rules(for: configuration, version: life.version))))
+    }
+
+    private func rules(for configuration: Life.Configuration, version: Int) -> Rules {
+        let endpoints = SimulatedApple.endpoints.map { endpoint in
+            EndpointRules(endpoint: endpoint, rate: endpoint.service == .serverAPI ? options.callsPerSecond : nil)
+        }
+        return Rules(
+            version: version, endpoints: endpoints, services: configuration.hasService ? [Script.calling] : [],
+            content: configuration)
     }
 
     private func drawConfiguration() -> Life.Configuration {
         guard options.configurationsDiffer, !isHealthy else { return Life.Configuration() }
         return Life.Configuration(
             verifies: chance(500), hasService: chance(500),
-            repeats: [nil, .publish, .ignore].randomElement(using: &random) ?? nil)
+            repeats: [nil, .publish, .ignore].randomElement(using: &random) ?? nil,
+            unknownApp: chance(200) ? Script.apps.randomElement(using: &random) : nil,
+            unlisted: chance(300) ? ["gems", "castle"].randomElement(using: &random) : nil)
     }
 
     func kill(_ place: Int) {
@@ -220,10 +248,10 @@ extension World {
         settings.workerName = "worker-\(started)"
         let life = Life(
             place: place, core: WorkerCore(settings: settings, seed: random.next()),
-            clockError: random(-200...200), epoch: epoch, number: started, configuration: drawConfiguration())
+            clockError: random(-Self.clockError...Self.clockError), epoch: epoch, number: started)
         life.owner = settings.workerName
         lives[place] = life
-        after(0, .input(life, .rules(Self.rules(for: life.configuration, version: 1))))
+        deploy(drawConfiguration(), to: life)
         kafka.members.append(life)
         rebalance()
     }

@@ -54,6 +54,8 @@ final class World {
     /// Records that are still to be produced, or to be produced again.
     var unproduced = 0
     private var crashesLeft = 0
+    /// Claims whose decisions the database refuses while anything goes wrong.
+    private let refused: Set<Int>
     /// A claim whose check as a row of `retries` ends its worker, until a person has mended it: the first that has one.
     var endingRow: ClaimDigest?
     var isRowMended = false
@@ -65,6 +67,8 @@ final class World {
 
     /// Virtual time counts from here for wall clocks.
     static let wallStart: Int64 = 1_800_000_000_000
+    /// Most milliseconds that a worker's clock is off.
+    static let clockError: Int64 = 200
     /// Milliseconds after which the first members of the group read.
     static let firstReading: Int64 = 1000
     /// A run that has not come to its end by then never will.
@@ -91,9 +95,19 @@ final class World {
         settings.retryBytes = options.retryBytes
         if options.smallBounds { settings.drawBounds(&random) }
         crashesLeft = options.crashes
+        let share = options.refusals
+        refused = Set(script.claims.indices.filter { _ in Int.random(in: 0..<1000, using: &random) < share })
         pace = (options.isCalm ? [1000] : [300, 1000, 1000, 10_000]).randomElement(using: &random) ?? 1000
         self.random = random
         self.trace = trace
+        guard options.refusals > 0 else { return }
+        ledger.refuses = { [unowned self] decision in
+            guard !self.isHealthy, let number = ScriptedClaim.number(of: decision.claimant),
+                self.refused.contains(number)
+            else { return false }
+            if case .retry = decision.content { return false }
+            return true
+        }
     }
 
     var milliseconds: Int64 { now.nanoseconds / 1_000_000 }
@@ -217,88 +231,6 @@ final class World {
         return chance(options.slowness) ? drawn * random(10...300) : drawn
     }
 
-    // MARK: The input topic
-
-    private func produce(_ number: Int) {
-        let record = script.records[number]
-        guard !isCut(Int(record.partition)) else { return at(milliseconds + 500, .produce(number)) }
-        unproduced -= 1
-        kafka.partitions[Int(record.partition)].records.append(number)
-        witness.produced(number, at: milliseconds)
-        if let owner = kafka.partitions[Int(record.partition)].owner { wakeConsumer(owner) }
-    }
-
-    /// Whether a partition has lost its end, and somebody has not noticed yet.
-    private func isCut(_ number: Int) -> Bool {
-        guard let cutAt = kafka.partitions[number].cutAt else { return false }
-        let next = ledger.tables.next(of: SimulatedKafka.name(Int32(number))) ?? 0
-        let isNoticed =
-            // Commits that were under way have arrived.
-            milliseconds > cutAt + 2000
-            && min(kafka.partitions[number].committed ?? 0, next) <= kafka.partitions[number].records.count
-            && !lives.contains { $0?.reading.contains { $0.partition == number && $0.isOutOfRange } ?? false }
-        if isNoticed { kafka.partitions[number].cutAt = nil }
-        return !isNoticed
-    }
-
-    func wakeConsumer(_ life: Life) {
-        guard life.isAlive, !life.isDelivering else { return }
-        life.isDelivering = true
-        after(latency(100...3000), .deliver(life))
-    }
-
-    private func deliver(_ life: Life) {
-        life.isDelivering = false
-        guard life.isAlive else { return }
-        if let until = life.frozenUntil, until > now {
-            life.isDelivering = true
-            events.insert(.deliver(life), due: until)
-            return
-        }
-        var isLeft = false
-        for index in life.reading.indices {
-            let partition = kafka.partitions[Int(life.reading[index].partition)]
-            let end = Int64(partition.records.count)
-            let reading = life.reading[index]
-            guard reading.position < end || reading.isOutOfRange, !reading.hasGoneBack else { continue }
-            guard life.delivered.records < life.demand.records, life.delivered.bytes < life.demand.bytes else { return }
-            guard !reading.isOutOfRange else {
-                // librdkafka goes on with the oldest record, which the driver takes for the sign that it is.
-                life.reading[index].hasGoneBack = true
-                consumerNews(.wentBack(reading.id), life)
-                continue
-            }
-            let most = min(end - reading.position, random(1...20), life.demand.records - life.delivered.records)
-            let batch = (reading.position..<reading.position + most).map { offset in
-                let number = partition.records[Int(offset)]
-                return InputRecord(
-                    origin: Origin(topic: Script.topic, partition: reading.partition, offset: offset), key: nil,
-                    value: SimulatedApple.value(number),
-                    timestamp: Timestamp(milliseconds: Self.wallStart + script.records[number].producedAt))
-            }
-            life.reading[index].position += most
-            life.delivered.records += most
-            life.delivered.bytes += batch.reduce(0) { $0 + Int64($1.byteCount) }
-            consumerNews(.records(RecordBatch(assignment: reading.id, records: batch)), life)
-            isLeft = isLeft || life.reading[index].position < end
-        }
-        if isLeft { wakeConsumer(life) }
-    }
-
-    /// News of one consumer keep their order.
-    func consumerNews(_ input: Input, _ life: Life, after microseconds: ClosedRange<Int64> = 10...2000) {
-        life.consumerAt = max(life.consumerAt, after(latency(microseconds)))
-        events.insert(.input(life, input), due: life.consumerAt)
-    }
-
-    private func commit(_ offsets: [CommittedOffset], _ terms: [Int], _ life: Life) {
-        for (offset, term) in zip(offsets, terms) {
-            let number = Int(offset.partition.partition)
-            guard kafka.takesOffsets(of: number, from: life, term: term), let next = offset.offset else { continue }
-            kafka.partitions[number].committed = next
-        }
-    }
-
     // MARK: Cores
 
     private func receive(_ input: Input, _ life: Life) {
@@ -346,6 +278,7 @@ final class World {
         }
         life.core.endTurn(at: now, wall: wall, into: &actions)
         if crashesAt == inbox.count { return crash(life) }
+        trace?.note(self, life)
         judgeTurn(of: life, inbox, actions)
         carryOut(&actions, life)
         life.isLearning = false
@@ -372,6 +305,14 @@ final class World {
     }
 
     private func judgeTurn(of life: Life, _ inbox: [Input], _ actions: borrowing Actions) {
+        for case .answered(let answers) in inbox {
+            for answered in answers {
+                guard case .limited(let wait?) = answered.outcome,
+                    let endpoint = life.limiting.removeValue(forKey: answered.token)
+                else { continue }
+                witness.limited(life.name, endpoint, until: now + wait)
+            }
+        }
         guard !life.isStopping else { return }
         for case .written(let id, .success(let results)) in inbox {
             guard let batch = life.batches.removeValue(forKey: id) else { continue }
