@@ -104,14 +104,19 @@ struct IdleSocketsTests {
     }
 
     @Test func `a connection past its lifetime ends after a request`() throws {
-        try Setup.run { setup in
+        let answered = Gate(opensAt: 2)
+        try Setup.run(script: { $0.path == "/late" ? [.pass(answered), .send(.ok("fine"))] : [.send(.ok("fine"))] }) {
+            setup in
             let driver = try Driver(setup.request(), maxAge: .seconds(600))
             try driver.send()
             driver.age(.seconds(600))
-            // An answer that is there as soon as the request is sent keeps the connection for another one.
-            for _ in 0..<100 where driver.connections == 1 { try driver.send() }
+            // An answer that is there as soon as the request is sent would keep the connection for another one.
+            try driver.send(setup.request(.get, "/late")) { if driver.idle == 0 { answered.arrive() } }
+            #expect(driver.connections == 1)
             setup.server.closedConnections.reaches(1)
-            #expect(driver.idle == 1)
+            #expect(driver.idle == 0)
+            try driver.send()
+            #expect(driver.connections == 2)
         }
     }
 
@@ -151,12 +156,17 @@ struct IdleSocketsTests {
             do { try handles.act(on: lastEvent) } catch { Issue.record(error) }
         }
 
-        /// Sends the request and waits for the end; throws its failure.
-        func send() throws {
-            try handles.add(pool.take(HTTPCall(token: 1, request: request)))
+        /// Sends a request and waits for the end; throws its failure.
+        ///
+        /// - Parameters:
+        ///   - other: Sent in place of the driver's own.
+        ///   - turned: Called after each turn.
+        func send(_ other: HTTPRequest? = nil, turned: () -> Void = {}) throws {
+            try handles.add(pool.take(HTTPCall(token: 1, request: other ?? request)))
             var result: Result<HTTPResponse, HTTPFailure>?
             while result == nil {
                 _ = turn(until: handles.deadline)
+                turned()
                 handles.takeEnded { transfer, code in
                     connections += transfer.connectionsOpened
                     result = transfer.result(code)
