@@ -26,11 +26,15 @@ public struct TakeOver: Hashable, Sendable {
     public let owner: String
     /// The group's committed offset for the partition; nil if it has none.
     public let committed: Int64?
+    /// The group has a committed offset for this or another partition of the topic.
+    public let isTopicCommitted: Bool
 
-    public init(ownership: PartitionOwnership, owner: String, committed: Int64?) {
+    /// - Parameter isTopicCommitted: True wherever the partition has one itself.
+    public init(ownership: PartitionOwnership, owner: String, committed: Int64?, isTopicCommitted: Bool = false) {
         self.ownership = ownership
         self.owner = owner
         self.committed = committed
+        self.isTopicCommitted = isTopicCommitted || committed != nil
     }
 }
 
@@ -38,8 +42,8 @@ public struct TakeOver: Hashable, Sendable {
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
-    /// The group has a committed offset, and the ledger has noted none of any partition of the topic: it is empty, or
-    /// another one. The refusal stands until an operator accepts the ledger, whatever it notes of other partitions.
+    /// The group has offsets of the topic, and the ledger has noted none of any of its partitions: it is empty, or
+    /// another one. A partition without an offset is refused, too: what is noted of it would make the topic known. The refusal stands until an operator accepts the ledger, whatever it notes of other partitions.
     case forgotten(ledger: String)
 }
 

@@ -14,8 +14,8 @@ struct OwnershipTable {
         return try known(partition) ?? 0
     }
 
-    /// Whether the group's offset of a partition stops a worker: the ledger does not know the partition, and none of its
-    /// topic is noted, or one was refused before.
+    /// Whether the group's offsets of a topic stop a worker: the ledger does not know the partition, and none of its topic
+    /// is noted, or one was refused before.
     func refuses(_ partition: TopicPartition) throws(StoreError) -> Bool {
         let isKnown = try database.statement(
             "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT (\(Self.isRefused))"
@@ -51,7 +51,7 @@ struct OwnershipTable {
     ///   on.
     func takeOver(_ request: TakeOver) throws(StoreError) -> PartitionStart? {
         let partition = request.ownership.partition
-        let isRefused = request.committed == nil ? false : try refuses(partition)
+        let isRefused = request.isTopicCommitted ? try refuses(partition) : false
         let number = try number(partition)
         if isRefused { return nil }
         try database.statement(
@@ -126,10 +126,16 @@ struct OwnershipTable {
     }
 
     /// Makes partitions known, at the group's offsets, whose offsets stop a worker. Others are known, or read from the
-    /// oldest record, and no offset of the group's may pass over what they hold.
+    /// oldest record, and no offset of the group's may pass over what they hold. One that was refused and has no offset
+    /// is read from the oldest record as well.
     func accept(_ committed: [TopicPartition: Int64]) throws(StoreError) {
         var refused: [TopicPartition] = []
         for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
+        for topic in Set(refused.map(\.topic)).sorted() {
+            try database.statement("UPDATE partitions SET next_offset = 0 WHERE topic = ? AND \(Self.isRefused)").run {
+                $0.text(topic)
+            }
+        }
         for partition in refused {
             let number = try number(partition)
             try database.statement("UPDATE partitions SET next_offset = ? WHERE number = ?").run {

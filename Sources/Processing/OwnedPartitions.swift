@@ -28,6 +28,8 @@ struct OwnedPartition: Sendable {
     var assignment: AssignmentID
     var generation = Generation(rawValue: 0)
     var committed: Int64?
+    /// The group has an offset of its topic.
+    var isTopicCommitted = false
     var tracker = OffsetTracker()
     /// Its offsets went back, and the ledger has not noted that yet: it is read from the oldest record.
     var readsOldest = false

@@ -58,10 +58,12 @@ extension WorkerCore {
             if fetchAt == nil { fetchAt = now + Self.fetchPause }
             return
         }
+        let isTopicCommitted = offsets.contains { $0.offset != nil }
         for committed in offsets {
             guard let place = partitions.place(of: committed.partition), partitions[place].state == .fetching
             else { continue }
             partitions[place].committed = committed.offset
+            partitions[place].isTopicCommitted = isTopicCommitted
             partitions[place].state = .taking(isUnderWay: false)
         }
     }
@@ -126,7 +128,9 @@ extension WorkerCore {
             partitions[place].state = .taking(isUnderWay: true)
             let entry = partitions[place]
             requests.append(
-                TakeOver(ownership: entry.ownership, owner: settings.workerName, committed: entry.committed))
+                TakeOver(
+                    ownership: entry.ownership, owner: settings.workerName, committed: entry.committed,
+                    isTopicCommitted: entry.isTopicCommitted))
             taken.append((place, entry.assignment))
         }
         guard !requests.isEmpty else { return }

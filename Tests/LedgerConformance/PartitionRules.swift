@@ -18,6 +18,16 @@ extension LedgerConformance {
         return try start(subject.ledger.takeOver([request]).first)
     }
 
+    /// Takes a partition over while the group has an offset of its topic.
+    private static func take(
+        _ partition: TopicPartition, _ committed: Int64?, _ subject: ConformanceSubject
+    ) throws -> TakeOverResult? {
+        let ownership = PartitionOwnership(partition: partition, generation: Generation(rawValue: 9))
+        return try subject.ledger.takeOver([
+            TakeOver(ownership: ownership, owner: "worker", committed: committed, isTopicCommitted: true)
+        ]).first
+    }
+
     private static func pass(_ offsets: ClosedRange<Int64>, _ subject: ConformanceSubject) throws -> PassResult? {
         let note = OperatorNote(actor: "kim", reason: "A damaged batch.", at: Samples.noon)
         guard let passed = PassedOffsets(partition: Samples.partition, offsets: offsets) else { return nil }
@@ -148,6 +158,17 @@ extension LedgerConformance {
             let accepted = try start(subject.ledger.takeOver([request]).first)
             try expect(accepted.starts, 1, "after")
             try expect(accepted.next, 480, "where the group was when it was accepted")
+        },
+        ConformanceRule("A partition that the group has not read does not make a ledger known") { subject in
+            let id = try subject.ledger.identity()
+            try expect(try take(other, nil, subject), .forgotten(ledger: id), "without an offset")
+            try expect(try take(Samples.partition, 500, subject), .forgotten(ledger: id), "with one")
+            let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)
+            try expect(try subject.ledger.accept(ledger: id, [Samples.partition: 480], note), true, "accepted")
+            try expect(try start(take(Samples.partition, 500, subject)).next, 480, "at its offset")
+            try expect(try start(take(other, nil, subject)).next, 0, "its oldest record")
+            let added = TopicPartition(topic: other.topic, partition: 77)
+            try expect(try start(take(added, nil, subject)).next, nil, "a partition that is added later")
         },
         ConformanceRule("A partition that a ledger does not know is read whole where it knows its topic") { subject in
             let id = try subject.ledger.identity()

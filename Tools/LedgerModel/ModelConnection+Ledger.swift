@@ -15,7 +15,7 @@ extension ModelConnection: LedgerConnection {
     private func takeOver(_ request: TakeOver) -> TakeOverResult {
         let partition = request.ownership.partition
         var row = model.tables.partitions[partition] ?? ModelTables.Partition()
-        guard request.committed == nil || !model.tables.refuses(partition) else {
+        guard !request.isTopicCommitted || !model.tables.refuses(partition) else {
             model.tables.partitions[partition] = row
             return .forgotten(ledger: model.tables.id)
         }

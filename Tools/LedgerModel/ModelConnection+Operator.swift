@@ -99,7 +99,12 @@ extension ModelConnection: LedgerOperator {
         ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
     ) throws(LedgerError) -> Bool {
         guard model.tables.id == id else { return false }
-        for partition in committed.keys.filter(model.tables.refuses) {
+        let refused = committed.keys.filter(model.tables.refuses)
+        let topics = Set(refused.map(\.topic))
+        for (partition, row) in model.tables.partitions where row.isRefused && topics.contains(partition.topic) {
+            model.tables.partitions[partition]?.next = 0
+        }
+        for partition in refused {
             model.tables.partitions[partition] = ModelTables.Partition(next: committed[partition])
         }
         model.tables.actions.append(OperatorAction(kind: .accept, note: note, submission: nil))

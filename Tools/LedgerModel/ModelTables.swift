@@ -217,7 +217,7 @@ public final class ModelTables {
 
     // MARK: Partitions
 
-    /// Whether the group's offset of a partition stops a worker: the ledger does not know the partition, and none of
+    /// Whether the group's offsets of a topic stop a worker: the ledger does not know the partition, and none of
     /// its topic is noted, or one was refused before.
     func refuses(_ partition: TopicPartition) -> Bool {
         guard partitions[partition]?.isRefused ?? true else { return false }

@@ -85,6 +85,19 @@ package final class ClientHandle: @unchecked Sendable {
         return list.offsets.filter { $0.value >= 0 }
     }
 
+    /// All partitions of a topic. Asks a broker and waits.
+    /// - Throws: `transient` when no broker answers within `timeout`.
+    func partitions(of topic: String, timeout: Duration) throws(KafkaError) -> [TopicPartition] {
+        guard let one = rd_kafka_topic_new(pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
+        defer { rd_kafka_topic_destroy(one) }
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let code = rd_kafka_metadata(pointer, 0, one, &metadata, timeout.wholeMilliseconds)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        guard let found = metadata.pointee.topics, metadata.pointee.topic_cnt > 0 else { return [] }
+        return (0..<found.pointee.partition_cnt).map { TopicPartition(topic: topic, partition: $0) }
+    }
+
     /// Whether the cluster was ever heard of. Does not wait.
     var hasReachedBroker: Bool {
         guard let id = rd_kafka_clusterid(pointer, 0) else { return false }

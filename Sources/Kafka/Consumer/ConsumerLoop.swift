@@ -112,8 +112,16 @@ final class ConsumerLoop {
     private func fetchCommitted(_ partitions: [TopicPartition]) {
         do throws(KafkaError) {
             guard leaving == nil else { return sink(.committedOffsets(nil)) }
-            let offsets = try handle.committedOffsets(partitions, timeout: Self.fetchCommittedLimit)
-            sink(.committedOffsets(Dictionary(partitions.map { ($0, offsets[$0]) }) { first, _ in first }))
+            var asked = partitions
+            var offsets = try handle.committedOffsets(asked, timeout: Self.fetchCommittedLimit)
+            if offsets.isEmpty {
+                // Whether the group has never read the topic, or only not these partitions.
+                for topic in Set(partitions.map(\.topic)) {
+                    asked += try handle.partitions(of: topic, timeout: Self.fetchCommittedLimit)
+                }
+                offsets = try handle.committedOffsets(asked, timeout: Self.fetchCommittedLimit)
+            }
+            sink(.committedOffsets(Dictionary(asked.map { ($0, offsets[$0]) }) { first, _ in first }))
         } catch {
             sink(.committedOffsets(nil))
         }

@@ -16,7 +16,8 @@ public enum KafkaConsumerEvent: Sendable {
     /// election. It is not read any more until it is assigned again.
     case offsetsWentBack(TopicPartition, assignmentID: UInt64)
     /// The answer to ``KafkaConsumer/fetchCommitted(_:)``: the group's offset of each partition that was asked for, nil
-    /// where it has none. Without an answer nil, and the owner asks again.
+    /// where it has none. If none of them has one, those of their topics' other partitions are with them. Without an
+    /// answer nil, and the owner asks again.
     case committedOffsets([TopicPartition: Int64?]?)
     /// librdkafka reports an error. After a fatal one nothing comes any more until the consumer is stopped; all others
     /// it goes on trying by itself.

@@ -69,6 +69,24 @@ struct KafkaConsumerTests {
         #expect(group.members[0].values == ["6", "7", "8", "9"])
     }
 
+    @Test("Where the group has no offset of the asked partitions, those of the topic's others come with them")
+    func committedElsewhere() throws {
+        let topic = try kafka.makeTopic(partitions: 3)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].granted.count == 3 }
+        let partitions = (0..<3).map { TopicPartition(topic: topic, partition: $0) }
+        func committed(_ asked: [TopicPartition]) throws -> [TopicPartition: Int64?]? {
+            group.members[0].consumer.fetchCommitted(asked)
+            return try group.serve { if case .committedOffsets(let offsets) = $0 { .some(offsets) } else { nil } }
+        }
+        #expect(try committed([partitions[0]]) == [partitions[0]: nil, partitions[1]: nil, partitions[2]: nil])
+        group.members[0].consumer.commit([partitions[2]: 5])
+        try group.waitUntilCommitted(0, [partitions[2]: 5])
+        #expect(try committed([partitions[0]]) == [partitions[0]: nil, partitions[1]: nil, partitions[2]: 5])
+        #expect(try committed([partitions[1], partitions[2]]) == [partitions[1]: nil, partitions[2]: 5])
+    }
+
     @Test("A demand is a total of records: no more come, and the rest follows when it grows")
     func demand() throws {
         let topic = try kafka.makeTopic()

@@ -37,6 +37,24 @@ struct OwnershipTests {
         #expect(assignment.start == 5)
     }
 
+    @Test("are taken over as unread ones of a topic that the group has read, where another one has an offset")
+    func othersAreCommitted() throws {
+        for (offset, isTopicCommitted) in [(nil, false), (7, true)] as [(Int64?, Bool)] {
+            let bench = CoreBench()
+            bench.send(.assigned([Fixture.partition]))
+            let other = TopicPartition(topic: Fixture.partition.topic, partition: 99)
+            bench.send(
+                .committed([
+                    CommittedOffset(partition: Fixture.partition, offset: nil),
+                    CommittedOffset(partition: other, offset: offset),
+                ]))
+            let (_, list) = try #require(bench.takeRequest { if case .takeOver(let list) = $0 { list } else { nil } })
+            #expect(list.map(\.ownership.partition) == [Fixture.partition])
+            #expect(list.map(\.committed) == [nil])
+            #expect(list.map(\.isTopicCommitted) == [isTopicCommitted])
+        }
+    }
+
     @Test("are read whole once their offsets went back, until the ledger has noted it")
     func wentBack() throws {
         assign()

@@ -94,7 +94,10 @@ struct SimulatedKafka {
         partitions[partition].owner === life && partitions[partition].term == term
     }
 
+    /// Of other partitions as well, if none of these has one.
     func committed(_ wanted: [TopicPartition]) -> [CommittedOffset] {
-        wanted.map { CommittedOffset(partition: $0, offset: partitions[Int($0.partition)].committed) }
+        let hasAny = wanted.contains { partitions[Int($0.partition)].committed != nil }
+        let asked = hasAny ? wanted : partitions.indices.map { Self.name(Int32($0)) }
+        return asked.map { CommittedOffset(partition: $0, offset: partitions[Int($0.partition)].committed) }
     }
 }

@@ -115,14 +115,13 @@ extension World {
         case .copyLedger: snapshots.append(ModelTables(copying: ledger.tables))
         case .setLedgerBack:
             guard let copy = snapshots.last else { return }
-            // A copy without a partition that the group has read stops workers until an operator has looked.
-            let isForgotten = kafka.partitions.indices.contains { number in
-                let partition = SimulatedKafka.name(Int32(number))
-                // An offset that is noted may be on its way to the group.
-                let isRead = kafka.partitions[number].committed != nil || ledger.tables.next(of: partition) != nil
-                return isRead && !copy.knows(partition)
+            // A copy that knows nothing of a topic that the group has read stops workers until an operator has looked.
+            let partitions = kafka.partitions.indices.map { SimulatedKafka.name(Int32($0)) }
+            // An offset that is noted may be on its way to the group.
+            let isRead = partitions.contains {
+                kafka.partitions[Int($0.partition)].committed != nil || ledger.tables.next(of: $0) != nil
             }
-            guard !isForgotten, !isEmptied else { return }
+            guard !isEmptied, !isRead || partitions.allSatisfy(copy.knows) else { return }
             replaceLedger(by: copy)
         case .emptyLedger:
             guard kafka.partitions.contains(where: { $0.committed != nil }) else { return }
