@@ -142,7 +142,7 @@ struct VerdictReport {
                 "verdict": "doubt", "reason": .word(cause),
                 "detail": .string("A worker asks again, and \(Self.words(for: end)) if this lasts."),
             ]
-        case .hold(let cause, let detail): ["verdict": "hold", "reason": .word(cause), "detail": .text(detail)]
+        case .hold(let cause, let detail, _): ["verdict": "hold", "reason": .word(cause), "detail": .text(detail)]
         }
     }
 

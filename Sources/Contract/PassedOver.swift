@@ -33,19 +33,17 @@ public final class PassedOver: Sendable, Hashable {
         }
     }
 
-    /// One whose product the apps file does not list, by the key that its grant has if there is one.
-    public struct Unlisted: Hashable, Sendable {
-        public let transactionID: TransactionID
-        public let key: GrantKey
+    /// One that holds a submission where nothing new is granted beside it.
+    public struct Holding: Hashable, Sendable {
+        public let reason: Reason
+        public let purchase: NamedPurchase
 
-        public init(_ transactionID: TransactionID, _ key: GrantKey) {
-            self.transactionID = transactionID
-            self.key = key
+        public init(_ reason: Reason, _ purchase: NamedPurchase) {
+            self.reason = reason
+            self.purchase = purchase
         }
     }
 
-    /// So many of unlisted products are kept by their keys; with more, one may always be new.
-    static let maxUnlisted = 64
     /// So many are named, those of the first reasons before the others. A history may have thousands.
     public static let maxNamed = 8
     /// So many products are named in a sentence.
@@ -54,43 +52,70 @@ public final class PassedOver: Sendable, Hashable {
     public let named: [Entry]
     /// How many were left out, those that are not named included.
     public let counts: [Reason: Int]
-    /// For the decision alone: no ledger keeps it, and it makes no difference between two.
-    public let unlisted: [Unlisted]
+    /// Those that hold, as far as they have names. For the decision alone: no ledger keeps it, and it makes no difference
+    /// between two.
+    public let holding: [Holding]
 
     /// - Parameters:
     ///   - named: Those beyond ``maxNamed`` are dropped.
     ///   - counts: Of all.
-    public init(named: [Entry], counts: [Reason: Int], unlisted: [Unlisted] = []) {
+    public init(named: [Entry], counts: [Reason: Int], holding: [Holding] = []) {
         self.named = Array(named.prefix(Self.maxNamed))
         self.counts = counts
-        self.unlisted = Array(unlisted.prefix(Self.maxUnlisted))
+        self.holding = Array(holding.prefix(NamedPurchase.most))
     }
 
     /// Counts purchases and names the first ones; nil for none.
     /// - Parameter entries: Oldest first. Of one reason the newest are named first.
-    public convenience init?(_ entries: [Entry], unlisted: [Unlisted] = []) {
+    public convenience init?(_ entries: [Entry], holding: [Holding] = []) {
         guard !entries.isEmpty else { return nil }
         let newestFirst = entries.reversed()
         let ordered = Reason.allCases.lazy.flatMap { reason in newestFirst.lazy.filter { $0.reason == reason } }
         self.init(
             named: Array(ordered.prefix(Self.maxNamed)),
-            counts: Dictionary(entries.map { ($0.reason, 1) }, uniquingKeysWith: +), unlisted: unlisted)
+            counts: Dictionary(entries.map { ($0.reason, 1) }, uniquingKeysWith: +), holding: holding)
     }
 
     /// Says which products the apps file lacks, in the same words for the same products; nil if it lacks none.
     public var unlistedProducts: String? {
-        guard counts[.productNotConfigured] != nil else { return nil }
-        let products = Set(named.lazy.filter { $0.reason == .productNotConfigured }.map(\.productID)).sorted()
-        let shown = products.prefix(Self.maxProductsInSentence).map(\.rawValue)
-        let all = shown + (products.count > shown.count ? ["others"] : [])
-        let text = all.dropLast().joined(separator: ", ") + (all.count > 1 ? " and " : "") + (all.last ?? "")
-        return "Apple attests what the apps file does not list: \(text)."
+        counts[.productNotConfigured] == nil
+            ? nil : "Apple attests what the apps file does not list: \(products(.productNotConfigured))."
     }
 
-    /// Whether a purchase whose product the apps file lacks may be new.
-    /// - Parameter isHeld: Whether somebody was granted it, while its product was listed.
-    public func lacksProduct(isHeld: (Unlisted) -> Bool) -> Bool {
-        (counts[.productNotConfigured] ?? 0) > unlisted.count || unlisted.contains { !isHeld($0) }
+    /// The products that were left out for a reason, in the same words for the same products.
+    private func products(_ reason: Reason) -> String {
+        let products = Set(named.lazy.filter { $0.reason == reason }.map(\.productID)).sorted()
+        let shown = products.prefix(Self.maxProductsInSentence).map(\.rawValue)
+        let all = shown + (products.count > shown.count || shown.isEmpty ? ["others"] : [])
+        return all.dropLast().joined(separator: ", ") + (all.count > 1 ? " and " : "") + (all.last ?? "")
+    }
+
+    /// How many were left out and may be new: all but those that hold by themselves and were granted before.
+    /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
+    public func counts(isGranted: (NamedPurchase) -> Bool) -> [Reason: Int] {
+        var counts = counts
+        for holding in holding where isGranted(holding.purchase) { counts[holding.reason, default: 0] -= 1 }
+        return counts.filter { $0.value > 0 }
+    }
+
+    /// Why a submission is held in which nothing else is new, in the order of the reasons; nil if nothing in it is paid
+    /// and unanswered.
+    /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
+    public func hold(isGranted: (NamedPurchase) -> Bool) -> (cause: HoldCause, detail: String)? {
+        let counts = counts(isGranted: isGranted)
+        for reason in Reason.allCases where counts[reason] != nil {
+            switch reason {
+            case .productNotConfigured: return (.productNotConfigured, unlistedProducts ?? "")
+            case .advancedCommerce:
+                return (.advancedCommerce, "SKUs of the Advanced Commerce API were bought: \(products(reason)).")
+            case .partialRefund:
+                return (.partialRefund, "Apple refunded a part of what was never granted: \(products(reason)).")
+            case .unknownProduct, .accountTokenMissing, .accountTokenMismatch, .productMismatch, .quantityOutOfRange,
+                .environmentNotAllowed, .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
+                continue
+            }
+        }
+        return nil
     }
 
     public static func == (left: PassedOver, right: PassedOver) -> Bool {

@@ -157,8 +157,9 @@ public enum Verdict: Hashable, Sendable {
     case retry(RetryCause, notBefore: Timestamp?)
     /// An answer of Apple's that may not be its last word: tried again, and final once it lasted for long enough.
     case doubt(RetryCause, becomes: FinalVerdict)
-    /// Tried again, too, but our configuration or a person must change something first.
-    case hold(HoldCause, detail: String)
+    /// Tried again, too, but our configuration or a person must change something first, unless all that is claimed was
+    /// granted before: these purchases, of which there are none where one of them has no names.
+    case hold(HoldCause, detail: String, purchases: [NamedPurchase] = [])
 }
 
 /// A conclusion after which nobody is asked again.

@@ -14,55 +14,6 @@ public import Contract
 ///
 /// Decisions do not depend on each other: a batch holds each grant key, transaction and submission once.
 public struct BatchPlanner: Sendable {
-    private enum State {
-        case open
-        case ended(DecisionResult)
-        case concluded(Outcome, tell: [Telling])
-    }
-
-    private struct Entry {
-        let decision: Decision
-        var state = State.open
-        /// Its answer, once ``readAnswers(_:)`` has it.
-        var answer: Answer?
-        /// Its grants in the order of the evidence, and whether each is in the ledger now by this batch.
-        var grants: [Grant] = []
-        var isNew: [Bool] = []
-        /// Whether it has grants that only a later version can read.
-        var hasLaterGrants = false
-        /// Whether the ledger has purchases of its app, which the decision calls unknown.
-        var isAppOurs = false
-        private var known: ClaimDigest?
-
-        init(_ decision: Decision) { self.decision = decision }
-        var isOpen: Bool { if case .open = state { true } else { false } }
-        var claimant: Claimant { decision.claimant }
-        var waits: Bool { if case .retry = decision.content { true } else { false } }
-        var isLeased: Bool { if case .retry = decision.source { true } else { false } }
-
-        /// The rows in its way are a later version's. A malformed submission has no evidence to be held with.
-        mutating func end(forLaterVersion what: String) {
-            let detail = "A later version wrote \(what), and this one cannot read it."
-            state =
-                switch decision.subject {
-                case .submission: .ended(.toBeHeld(.laterVersion, detail: detail))
-                case .malformed: .ended(.refused(detail: detail))
-                }
-        }
-
-        /// Computed once, and only where a row needs it.
-        mutating func digest() -> ClaimDigest {
-            if let known { return known }
-            let digest =
-                switch decision.subject {
-                case .submission(let submission): ClaimDigest(of: submission)
-                case .malformed(let malformed): malformed.digest
-                }
-            known = digest
-            return digest
-        }
-    }
-
     private var entries: [Entry]
     private var order: [(entry: Int, purchase: Int)] = []
 
@@ -102,6 +53,7 @@ public struct BatchPlanner: Sendable {
     public mutating func inserted(plain grants: [NewGrant], _ flags: [Bool]) {
         for (new, isNew) in zip(grants, flags) where isNew {
             entries[new.decision].state = .concluded(.granted(created: 1), tell: [.grant(new.grant, repeatOf: nil)])
+            if let passedOver = new.grant.passedOver { entries[new.decision].passesOver = passedOver.counts }
         }
     }
 
@@ -124,9 +76,12 @@ public struct BatchPlanner: Sendable {
                 entries[index].state = .ended(.undecided)
                 continue
             }
-            if later.contains(key), !entries[index].waits {
-                entries[index].end(forLaterVersion: "the submission's answer")
-                continue
+            if later.contains(key) {
+                guard entries[index].waits else {
+                    entries[index].end(forLaterVersion: "the submission's answer")
+                    continue
+                }
+                entries[index].hasLaterAnswer = true
             }
             entries[index].answer = answers[key]
             if case .failed(let failure) = answers[key], failure.digest == entries[index].digest() {
@@ -169,8 +124,8 @@ public struct BatchPlanner: Sendable {
             for (grant, isNew) in zip(entry.grants, entry.isNew) where !isNew {
                 questions.holders.append(HolderQuestion(grant.reference, grant.key))
             }
-            for unlisted in entry.isNew.contains(true) ? [] : entry.decision.content.passedOver?.unlisted ?? [] {
-                questions.holders.append(HolderQuestion(unlisted.reference, unlisted.key))
+            for purchase in entry.isNew.contains(true) ? [] : entry.decision.content.waitingPurchases {
+                questions.holders.append(HolderQuestion(purchase.reference, purchase.key))
             }
             if case .repeated(let reference) = entry.decision.content {
                 questions.holders.append(HolderQuestion(reference))
@@ -214,7 +169,8 @@ public struct BatchPlanner: Sendable {
             case .ended(let result): result
             case .concluded(let outcome, let tell):
                 // The outbox has what is told of a leased row.
-                .written(outcome, publish: entry.isLeased ? [] : tell.map(\.event))
+                .written(
+                    outcome, publish: entry.isLeased ? [] : tell.map(\.event), passedOver: entry.passesOver)
             }
         }
     }
@@ -238,7 +194,7 @@ extension BatchPlanner {
             }
             conclude(&entry, claim, holders: holders, own: own, into: &writes)
         case .fail(let rejection): fail(&entry, rejection, holders: holders, own: own, into: &writes)
-        case .retry(let retry): wait(&entry, retry, own: own, into: &writes)
+        case .retry(let retry): wait(&entry, retry, holders: holders, own: own, into: &writes)
         }
     }
 
@@ -258,19 +214,22 @@ extension BatchPlanner {
                     NewOutboxRow(key: .granted($0.reference, repeatOf: nil), step: .call, target: .service($0.bundleID))
                 }
             }
+            if let passedOver = claim.new.isEmpty ? nil : decision.content.passedOver {
+                entry.passesOver = passedOver.counts
+            }
             let told = (decision.owesCall ? [] : claim.new) + claim.redelivered.filter { !$0.owesCall }.map(\.grant)
             entry.state = .concluded(
                 claim.new.isEmpty ? .redelivery : .granted(created: claim.new.count),
                 tell: told.map { .grant($0, repeatOf: nil) })
             return
         }
-        // Answered by a former grant, a paid purchase that a late catalogue lacks would be lost. One that was granted
-        // while its product was listed is none.
-        if let passedOver = decision.content.passedOver, let detail = passedOver.unlistedProducts,
-            !claim.isAnswered(entry.answer),
-            passedOver.lacksProduct(isHeld: { holders.holder(of: $0.reference, $0.key).isThere })
+        // Answered by a former grant, a paid purchase that holds by itself would be lost, such as one that a late
+        // catalogue lacks. One that was granted before, such as while its product was listed, is none.
+        let passedOver = decision.content.passedOver
+        if let passedOver, !claim.isAnswered(entry.answer),
+            let hold = passedOver.hold(isGranted: { holders.holder(of: $0.reference, $0.key).isThere })
         {
-            entry.state = .ended(.toBeHeld(.productNotConfigured, detail: detail))
+            entry.state = .ended(.toBeHeld(hold.cause, detail: hold.detail))
             return
         }
         guard !(decision.doubtsNothingNew && claim.namesUnknownOrder) else {
@@ -278,7 +237,10 @@ extension BatchPlanner {
             return
         }
         if let answering = claim.answering(entry.answer) {
-            repeated(&entry, answering, into: &writes)
+            let isNew = repeated(&entry, answering, into: &writes)
+            if let passedOver, isNew {
+                entry.passesOver = passedOver.counts { holders.holder(of: $0.reference, $0.key).isThere }
+            }
         } else if let rejection = claim.rejection {
             fail(&entry, rejection, holders: holders, own: own, into: &writes)
         } else {
@@ -288,9 +250,12 @@ extension BatchPlanner {
     }
 
     /// Another submission's grant answers, or this one's from another record.
-    private func repeated(_ entry: inout Entry, _ stored: StoredGrant, into writes: inout BatchWrites) {
+    /// - Returns: Whether that is told by a new row of `answers`.
+    @discardableResult
+    private func repeated(_ entry: inout Entry, _ stored: StoredGrant, into writes: inout BatchWrites) -> Bool {
         let claimant = entry.claimant
-        if entry.answer == nil, stored.grant.submissionID != claimant.submissionID {
+        let isNew = entry.answer == nil && stored.grant.submissionID != claimant.submissionID
+        if isNew {
             writes.answers.append(
                 NewAnswer(
                     answer: .repeated(
@@ -301,6 +266,7 @@ extension BatchPlanner {
         }
         let isTold = entry.decision.repeats == .publish && !stored.owesCall
         entry.state = .concluded(.repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])
+        return isNew
     }
 
     /// A failure is written only where neither a grant nor an answer of the submission is there.
@@ -324,7 +290,9 @@ extension BatchPlanner {
         }
         if case .repeated(let answer) = entry.answer, answer.claimant.userID == entry.claimant.userID {
             switch holders.holder(of: answer.grant, nil) {
-            case .row(let stored): return repeated(&entry, stored, into: &writes)
+            case .row(let stored):
+                repeated(&entry, stored, into: &writes)
+                return
             case .later: return entry.end(forLaterVersion: "the grant that answers the submission")
             case .none: break
             }
@@ -346,10 +314,16 @@ extension BatchPlanner {
         entry.state = .concluded(.redelivery, tell: told.map { .grant($0.grant, repeatOf: nil) })
     }
 
-    private func wait(_ entry: inout Entry, _ retry: RetryEntry, own: [StoredGrant], into writes: inout BatchWrites) {
+    private func wait(
+        _ entry: inout Entry, _ retry: RetryEntry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
+    ) {
         let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
         if !redelivered.isEmpty {
             redeliver(&entry, redelivered)
+            return
+        }
+        if let claim = claim(of: entry, on: retry.purchases, holders) {
+            conclude(&entry, claim, holders: holders, own: own, into: &writes)
             return
         }
         let outcome: Outcome =
@@ -368,6 +342,18 @@ extension BatchPlanner {
             return
         }
         entry.state = .concluded(outcome, tell: [])
+    }
+
+    /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not held.
+    private func claim(of entry: Entry, on purchases: [NamedPurchase], _ holders: Holders) -> JudgedClaim? {
+        guard !purchases.isEmpty, !entry.hasLaterGrants, !entry.hasLaterAnswer else { return nil }
+        var claim = JudgedClaim(entry.decision)
+        for purchase in purchases {
+            claim.add(
+                holders.holder(of: purchase.reference, purchase.key), productID: purchase.productID, purchase.reference)
+        }
+        let mayMoreCome = entry.decision.doubtsNothingNew && claim.namesUnknownOrder
+        return claim.isUndecided || claim.isLater || mayMoreCome ? nil : claim
     }
 
     /// The events of a leased row are owed in the outbox from the start.

@@ -151,7 +151,7 @@ enum Telling: Hashable {
     var outboxRow: NewOutboxRow { NewOutboxRow(key: key, step: .publish, target: key.target) }
 }
 
-extension PassedOver.Unlisted {
+extension NamedPurchase {
     var reference: GrantReference { GrantReference(environment: key.environment, transactionID: transactionID) }
 }
 

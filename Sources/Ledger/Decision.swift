@@ -23,13 +23,23 @@ public struct Decision: Hashable, Sendable {
         /// The user was granted this purchase before, as the look-up before a call found.
         case repeated(GrantReference)
         case fail(Rejection)
-        /// Keep it in `retries`, or keep it there.
+        /// Keep it in `retries`, or keep it there. It ends as a claim of its purchases would, once all were granted.
         case retry(RetryEntry)
 
         /// Purchases that a grant leaves out.
         public var passedOver: PassedOver? {
             guard case .grant(let purchases, _) = self else { return nil }
             return purchases.passedOver
+        }
+
+        /// Purchases that it neither grants nor is done with, as far as they have names. The ledger may have grants of
+        /// them.
+        public var waitingPurchases: [NamedPurchase] {
+            switch self {
+            case .grant(let purchases, _): purchases.passedOver?.holding.map(\.purchase) ?? []
+            case .retry(let entry): entry.purchases
+            case .repeated, .fail: []
+            }
         }
     }
 
@@ -82,19 +92,19 @@ public struct Decision: Hashable, Sendable {
 public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
-    /// `ignore`.
-    case written(Outcome, publish: [StoredEvent])
+    /// `ignore`. What was passed over is said with the rows that keep it, and not when they are told again.
+    case written(Outcome, publish: [StoredEvent], passedOver: [PassedOver.Reason: Int] = [:])
     /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
     /// owner of the partition or the row decides.
     case notOwned
-    /// Nothing in a grant is new, and that may not be all: see ``Decision/doubtsNothingNew``, or the decision passes over
-    /// a product that the apps file lacks. Nothing was written.
+    /// Nothing in a grant is new, and that may not be all: see ``Decision/doubtsNothingNew``. Nothing was written.
     case nothingNew
     /// A key was refused and its holder is not visible yet, or the batch holds the submission twice: nothing was
     /// written. Write it again in a later batch.
     case undecided
     /// Nothing was written: the submission is to be held for this cause instead. The ledger has granted for an app that
-    /// the decision does not know, or a row that it depends on is a later version's. The detail is for people.
+    /// the decision does not know, nothing is new beside a purchase that was passed over and holds, or a row that it
+    /// depends on is a later version's. The detail is for people.
     case toBeHeld(HoldCause, detail: String)
     /// The database refuses the decision's data, alone as well: nothing was written. The detail is for people and holds
     /// no data.

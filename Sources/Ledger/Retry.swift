@@ -73,10 +73,12 @@ public struct RetryEntry: Hashable, Sendable {
     /// Whether Apple's signature on the evidence holds: such rows are taken before what anybody can make up. It is
     /// written with a new row, and never changes.
     public var isSigned: Bool
+    /// All that a held submission claims, if all of it has names. For the decision alone: no ledger keeps it.
+    public let purchases: [NamedPurchase]
 
     public init(
         cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil,
-        isSigned: Bool = false
+        isSigned: Bool = false, purchases: [NamedPurchase] = []
     ) {
         self.cause = cause
         self.detail = detail
@@ -84,6 +86,7 @@ public struct RetryEntry: Hashable, Sendable {
         self.history = history
         self.doubt = doubt
         self.isSigned = isSigned
+        self.purchases = purchases
     }
 }
 

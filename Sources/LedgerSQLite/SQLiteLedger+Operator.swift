@@ -100,7 +100,7 @@ extension SQLiteLedger: LedgerOperator {
                 let partition = due.submission.origin.topicPartition
                 let number = try OwnershipTable(database: database).number(partition)
                 try carryOut(planner.conclude(held: held, own: own), partitions: [partition: number], now: now)
-                if case .written(let outcome, _)? = planner.results().first { outcomes.append(outcome) }
+                if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
             }
             if !outcomes.isEmpty { try OperatorTable(database: database).add(.abandon, note, on: key) }
             return outcomes

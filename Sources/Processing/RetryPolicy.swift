@@ -84,8 +84,8 @@ struct RetryPolicy: Sendable {
             }
             return .wait(
                 entry(.retrying(cause, endpoint), cause.sentence, after: delay(state, using: &generator), state))
-        case .hold(let cause, let detail):
-            return .wait(held(cause, &state, detail: detail, wall: wall, using: &generator))
+        case .hold(let cause, let detail, let purchases):
+            return .wait(held(cause, &state, detail: detail, purchases, wall: wall, using: &generator))
         case .retry(let cause, let notBefore):
             stopClock(&state, wall: wall)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
@@ -137,13 +137,13 @@ struct RetryPolicy: Sendable {
 
     /// The row of a decision that the ledger does not write, or of one that waits for us.
     static func held(
-        _ cause: HoldCause, _ state: inout AttemptState, detail: String, wall: Timestamp,
-        using generator: inout SplitMix64
+        _ cause: HoldCause, _ state: inout AttemptState, detail: String, _ purchases: [NamedPurchase] = [],
+        wall: Timestamp, using generator: inout SplitMix64
     ) -> RetryEntry {
         count(cause.rawValue, detail, &state, wall)
         stopClock(&state, wall: wall)
         let delay = heldBackoff.delay(afterFailures: state.attempts, using: &generator)
-        return entry(.held(cause), detail, after: delay, state)
+        return entry(.held(cause), detail, after: delay, state, purchases)
     }
 
     /// The row of a submission whose check has ended worker after worker. It is due when a person says so.
@@ -203,11 +203,13 @@ struct RetryPolicy: Sendable {
     }
 
     private static func entry(
-        _ cause: WaitCause, _ detail: String, after delay: Duration, _ state: AttemptState
+        _ cause: WaitCause, _ detail: String, after delay: Duration, _ state: AttemptState,
+        _ purchases: [NamedPurchase] = []
     ) -> RetryEntry {
         RetryEntry(
             cause: cause, detail: detail, delay: min(delay.wholeMilliseconds, longestDelayMilliseconds),
-            history: state.history, doubt: state.doubt)
+            history: state.history, doubt: state.doubt,
+            purchases: purchases.count <= NamedPurchase.most ? purchases : [])
     }
 
     private static func count(_ cause: String, _ detail: String, _ state: inout AttemptState, _ wall: Timestamp) {

@@ -90,7 +90,7 @@ extension WorkerCore {
         _ token: SubmissionToken, _ result: DecisionResult, into actions: inout Actions
     ) {
         switch result {
-        case .written(let outcome, let events):
+        case .written(let outcome, let events, _):
             written(token, outcome)
             tell(token, events, into: &actions)
         case .notOwned: notOwned(token, into: &actions)

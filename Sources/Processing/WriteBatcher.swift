@@ -127,7 +127,8 @@ struct WriteBatcher {
 }
 
 /// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys
-/// are made of.
+/// are made of. So are those of purchases that are passed over or held: whether they are granted depends on no decision
+/// of the same batch.
 ///
 /// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be
 /// made. Two different ids with one hash wait for each other as well. Either costs a wait for the next batch, and
@@ -144,6 +145,7 @@ struct BatchKeys: Sendable {
 
     init(submission claimant: Claimant, _ content: Decision.Content) {
         submission = Self.hash(1, claimant.bundleID.rawValue, claimant.submissionID.rawValue)
+        for waiting in content.waitingPurchases { add(waiting) }
         guard case .grant(let purchases, _) = content else { return }
         for (index, granted) in purchases.enumerated() {
             let purchase = granted.purchase
@@ -161,6 +163,15 @@ struct BatchKeys: Sendable {
             // Two restored copies of one period differ in their transactions and share this.
             if let lineItem = purchase.webOrderLineItemID { more.append(Self.hash(kind + 2, lineItem)) }
         }
+    }
+
+    /// The name of a key is a letter and one id, or two texts of which the first is an id.
+    private mutating func add(_ waiting: NamedPurchase) {
+        let kind: UInt8 = waiting.key.environment == .production ? 2 : 3
+        more.append(Self.hash(kind, waiting.transactionID.rawValue))
+        let parts = waiting.key.name.split(separator: ":")
+        guard parts.count > 1, parts[1] != waiting.transactionID.rawValue else { return }
+        more.append(Self.hash(parts[0] == "w" ? kind + 2 : kind, String(parts[1])))
     }
 
     /// FNV-1a, because it is the same in every process; a collision has no benefit for an attacker.

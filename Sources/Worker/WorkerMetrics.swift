@@ -16,7 +16,8 @@ struct WorkerMetrics: Sendable {
         "grantor_grants_created_total", help: "Purchases granted for the first time.")
     static let passedOver = CounterDeclaration(
         "grantor_purchases_passed_over_total",
-        help: "Claimed purchases that were left out beside granted ones, by reason.", labels: ["reason"])
+        help: "Claimed purchases that were left out beside others that are granted, or were before, by reason.",
+        labels: ["reason"])
     static let failures = CounterDeclaration(
         "grantor_submissions_failed_total", help: "Submissions that failed, by reason.", labels: ["reason"])
     static let waits = CounterDeclaration(
@@ -177,14 +178,14 @@ struct WorkerMetrics: Sendable {
         batchSize.record(decisions.count)
         var counts: [String: Int] = [:]
         for (decision, result) in zip(decisions, results) {
-            guard case .written(let outcome, _) = result else { continue }
+            guard case .written(let outcome, _, let passedOver) = result else { continue }
             counts[outcome.word, default: 0] += 1
+            for (reason, count) in passedOver {
+                registry.counter(Self.passedOver, reason.rawValue).increment(by: count)
+            }
             switch outcome {
             case .granted(let number):
                 if number > 0 { created.increment(by: number) }
-                for (reason, count) in decision.content.passedOver?.counts ?? [:] {
-                    registry.counter(Self.passedOver, reason.rawValue).increment(by: count)
-                }
             case .failed(let reason): registry.counter(Self.failures, reason).increment()
             case .retrying(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
             case .held(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()

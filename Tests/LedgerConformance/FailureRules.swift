@@ -119,7 +119,7 @@ extension LedgerConformance {
                 var purchase = Samples.purchase("1")
                 purchase.passedOver = PassedOver(
                     [PassedOver.Entry("98", "com.example.old", .productNotConfigured)],
-                    unlisted: [PassedOver.Unlisted("98", GrantKey(environment: .production, name: key))])
+                    holding: [PassedOver.Holding(.productNotConfigured, Samples.named("98", key))])
                 return try subject.write(Samples.grant(Samples.submission(id, offset: offset), purchase))[0]
             }
             try expect(try write("s2", "t:99").outcome, .repeated, "restored, and granted before")

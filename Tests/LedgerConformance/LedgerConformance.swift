@@ -35,7 +35,8 @@ public struct Violation: Error, CustomStringConvertible {
 
 public enum LedgerConformance {
     public static let rules =
-        grantRules + repeatRules + severalRules + unlistedRules + failureRules + callRules + retryRules + leaseRules
+        grantRules + repeatRules + severalRules + unlistedRules + heldRules + failureRules + callRules + retryRules
+        + leaseRules
         + outboxRules + partitionRules + knownRules + readerRules
 }
 
@@ -90,13 +91,19 @@ extension ConformanceSubject {
 
 extension DecisionResult {
     var events: [Event] {
-        guard case .written(_, let publish) = self else { return [] }
+        guard case .written(_, let publish, _) = self else { return [] }
         return publish.map(\.event)
     }
 
     var outcome: Outcome? {
-        guard case .written(let outcome, _) = self else { return nil }
+        guard case .written(let outcome, _, _) = self else { return nil }
         return outcome
+    }
+
+    /// What is said to be passed over for the first time.
+    var passedOver: [PassedOver.Reason: Int]? {
+        guard case .written(_, _, let passedOver) = self else { return nil }
+        return passedOver
     }
 }
 

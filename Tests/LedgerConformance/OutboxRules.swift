@@ -14,7 +14,7 @@ extension LedgerConformance {
             let failed = try subject.write(Samples.fail(Samples.submission("s2", offset: 8)))[0]
             let copy = try subject.write(Samples.grant(Samples.submission("s3", offset: 9), Samples.purchase("1")))[0]
             var keys: [OutboxKey] = []
-            for case .written(_, let publish) in [granted, failed, copy] { keys += publish.map(\.key) }
+            for case .written(_, let publish, _) in [granted, failed, copy] { keys += publish.map(\.key) }
             try expect(try subject.ledger.owe(keys.map { entry($0) }), [true, true, true], "owed")
             try expect(try subject.ledger.owe(keys.map { entry($0) }), [true, true, true], "owed again")
             try expect(try subject.ledger.measure().outboxRows, 3, "rows")

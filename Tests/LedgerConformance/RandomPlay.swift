@@ -108,7 +108,8 @@ public struct RandomPlay {
                 RetryEntry(
                     cause: chance(80)
                         ? .retrying(.noAnswer, Samples.endpoint) : .held(pick([.unknownAnswer, .endsWorkers])),
-                    detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random), isSigned: chance(30)))
+                    detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random), isSigned: chance(30),
+                    purchases: (0..<pick([0, 1, 1, 2])).map { _ in named() }))
         }
         return Samples.decision(
             submission, content, lease: lease, generation: chance(95) ? generation : generation - 1, at: clock,
@@ -153,10 +154,17 @@ public struct RandomPlay {
     private mutating func purchase() -> GrantablePurchase {
         var granted = bare()
         if chance(20) {
-            let reason = pick([PassedOver.Reason.productNotConfigured, .transactionRevoked])
-            granted.passedOver = PassedOver([PassedOver.Entry("99", "com.example.new", reason)])
+            let reason = pick([PassedOver.Reason.productNotConfigured, .partialRefund, .transactionRevoked])
+            granted.passedOver = PassedOver(
+                [PassedOver.Entry("99", "com.example.new", reason)],
+                holding: reason != .transactionRevoked && chance(50) ? [PassedOver.Holding(reason, named())] : [])
         }
         return granted
+    }
+
+    private mutating func named() -> NamedPurchase {
+        let purchase = bare()
+        return NamedPurchase(purchase.purchase, as: purchase.type)
     }
 
     private mutating func bare() -> GrantablePurchase {
@@ -183,8 +191,11 @@ public struct RandomPlay {
 
 extension Decision {
     fileprivate var uniqueTexts: Set<String> {
-        guard case .grant(let purchases, _) = content else { return [] }
-        return Set(purchases.flatMap { [$0.grantKey.text, "\($0.purchase.environment) \($0.purchase.transactionID)"] })
+        var names = content.waitingPurchases
+        if case .grant(let purchases, _) = content {
+            names += purchases.map { NamedPurchase($0.purchase, as: $0.type) }
+        }
+        return Set(names.flatMap { [$0.key.text, "\($0.key.environment) \($0.transactionID)"] })
     }
 
     fileprivate func uses(_ text: String) -> Bool { uniqueTexts.contains(text) }

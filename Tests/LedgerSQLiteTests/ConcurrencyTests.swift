@@ -53,8 +53,8 @@ import Testing
                     attempts: 1, decidedAt: Samples.noon)
             ])
             switch results[0] {
-            case .written(.granted(created: 1), _): created += 1
-            case .written(.failed(reason: "owned_by_another_user"), _): break
+            case .written(.granted(created: 1), _, _): created += 1
+            case .written(.failed(reason: "owned_by_another_user"), _, _): break
             case let other: Issue.record("a result is \(other)")
             }
         }

@@ -1,6 +1,7 @@
 import Contract
-import Ledger
 import Testing
+
+@testable import Ledger
 
 @Suite struct BatchPlannerTests {
     private static let ownership = PartitionOwnership(
@@ -94,6 +95,55 @@ import Testing
                 })
     }
 
+    private func hold(_ purchases: NamedPurchase...) -> Decision {
+        let entry = RetryEntry(
+            cause: .held(.productNotConfigured), detail: "Not listed.", delay: 0, purchases: purchases)
+        return Decision(
+            subject: .submission(submission("s")), source: .record(Self.ownership), content: .retry(entry), attempts: 1,
+            decidedAt: Self.noon)
+    }
+
+    private func conclude(
+        _ decision: Decision, answers: FoundAnswers = FoundAnswers(), held: FoundGrants = FoundGrants(),
+        own: FoundGrants = FoundGrants()
+    ) -> [DecisionResult] {
+        var planner = BatchPlanner([decision])
+        planner.admit([true])
+        _ = planner.readAnswers(answers)
+        _ = planner.conclude(held: held, own: own)
+        return planner.results()
+    }
+
+    private let named = NamedPurchase("1", of: "gems", GrantKey(environment: .production, name: "t:1"))
+    private let heldResult = DecisionResult.written(.held(.productNotConfigured), publish: [])
+
+    @Test("A held claim asks who has its purchases, and nobody where they have no names")
+    func askedForHeld() {
+        for (decision, questions) in [(hold(), []), (hold(named), [HolderQuestion(named.reference, named.key)])] {
+            var planner = BatchPlanner([decision])
+            planner.admit([true])
+            _ = planner.readAnswers(FoundAnswers())
+            #expect(planner.questions.holders == questions)
+        }
+    }
+
+    @Test("A held claim stays held beside rows that only a later version can read")
+    func heldBesideLaterRows() throws {
+        let claimant = submission("s").claimant
+        let origin = Origin(topic: "in", partition: 0, offset: 9)
+        let later = LaterRow(claimant, origin, reference: named.reference, key: named.key)
+        let purchase = try #require(decision("other", ["1"]).content.first)
+        let grant = StoredGrant(
+            Grant(of: purchase, to: submission("other"), by: .serverAPI, attempts: 1, grantedAt: Self.noon),
+            owesCall: false)
+        let found = FoundGrants(known: [grant])
+        #expect(conclude(hold(named), held: found) != [heldResult])
+        #expect(conclude(hold(named), held: FoundGrants(later: [later])) == [heldResult], "its holder")
+        #expect(conclude(hold(named), held: found, own: FoundGrants(later: [later])) == [heldResult], "its own grant")
+        let answers = FoundAnswers(later: [LaterRow(claimant, origin)])
+        #expect(conclude(hold(named), answers: answers, held: found) == [heldResult], "its answer")
+    }
+
     @Test("A grant of no purchases is undecided")
     func nothing() {
         var planner = BatchPlanner([decision("a", [])])
@@ -101,5 +151,12 @@ import Testing
         _ = planner.readAnswers(FoundAnswers())
         #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()).answers.isEmpty)
         #expect(planner.results() == [.undecided])
+    }
+}
+
+extension Decision.Content {
+    fileprivate var first: GrantablePurchase? {
+        guard case .grant(let purchases, _) = self else { return nil }
+        return purchases.first
     }
 }

@@ -150,7 +150,7 @@ extension ModelConnection: LedgerOperator {
             carryOut(
                 planner.conclude(
                     held: FoundGrants(known: held), own: FoundGrants(known: model.tables.grants(of: key))))
-            if case .written(let outcome, _)? = planner.results().first { outcomes.append(outcome) }
+            if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
         }
         if !outcomes.isEmpty {
             model.tables.actions.append(OperatorAction(kind: .abandon, note: note, submission: key))

@@ -28,7 +28,8 @@ struct ClaimPolicy: Sendable {
     /// The verdict on all purchases that the evidence attests, or the missing input for it.
     ///
     /// A purchase that cannot be judged holds the submission, whatever else passes. An answer without it would be
-    /// final, and a paid purchase would never be granted. Otherwise the purchases that pass are verified, oldest first,
+    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted: once
+    /// all of it was, under other submissions, there is nothing to wait for. Otherwise the purchases that pass are verified, oldest first,
     /// and the others are passed over. If none passes, one whose product the apps file does not list holds the
     /// submission, else the newest one's rejection stands. A claimed purchase that is absent may not have reached
     /// Apple's records yet, so that is a doubt.
@@ -41,18 +42,21 @@ struct ClaimPolicy: Sendable {
         let check = PurchaseCheck(app: app, submission: submission, attestsTokens: attestsTokens)
         var grantable: [GrantablePurchase] = []
         var others: [PassedOver.Entry] = []
-        var unlisted: [PassedOver.Unlisted] = []
-        var hold: Verdict?
+        var holding: [PassedOver.Holding] = []
+        var hold: (cause: HoldCause, detail: String)?
+        var held: [NamedPurchase] = []
         var rejection: Rejection?
         var isTokenUnknown = false
         let claimed = claimed(of: purchases, check)
         for purchase in claimed.count > 1 ? claimed.sorted(by: Self.isOlder) : claimed {
             switch check.finding(on: purchase) {
             case .passes(let passed): grantable.append(passed)
-            case .waits(let cause, let detail): hold = .hold(cause, detail: detail)
-            case .unlisted(let key):
+            case .waits(let cause, let detail):
+                hold = (cause, detail)
+                held.append(check.names(of: purchase))
+            case .unlisted:
                 others.append(purchase, .productNotConfigured)
-                unlisted.append(PassedOver.Unlisted(purchase.transactionID, key))
+                holding.append(PassedOver.Holding(.productNotConfigured, check.names(of: purchase)))
             case .fails(let reason):
                 rejection = reason
                 others.append(purchase, PassedOver.Reason(rawValue: reason.reason.rawValue))
@@ -65,17 +69,25 @@ struct ClaimPolicy: Sendable {
         if hold == nil, let reason = unreadable.claimed(by: submission, beside: purchases),
             grantable.isEmpty || !reason.isUnderstood
         {
-            hold = .hold(reason.cause, detail: reason.detail)
+            hold = (reason.cause, reason.detail)
         }
-        if let hold { return .verdict(hold) }
-        if !grantable.isEmpty { others += unreadable.understood(by: submission, beside: purchases) }
-        let passedOver = PassedOver(others, unlisted: unlisted)
+        if let hold {
+            held += holding.map(\.purchase) + grantable.map { NamedPurchase($0.purchase, as: $0.type) }
+            let purchases = unreadable.names(of: submission, beside: purchases).map { held + $0 } ?? []
+            return .verdict(.hold(hold.cause, detail: hold.detail, purchases: purchases))
+        }
+        if !grantable.isEmpty {
+            let understood = unreadable.understood(by: submission, beside: purchases)
+            others += understood.map(\.entry)
+            holding += understood.compactMap { entry, names in names.map { PassedOver.Holding(entry.reason, $0) } }
+        }
+        let passedOver = PassedOver(others, holding: holding)
         if let newest = grantable.indices.last { grantable[newest].passedOver = passedOver }
         let verdict: Verdict =
             if !grantable.isEmpty {
                 .verified(grantable, by: verifiedBy)
             } else if let unlisted = passedOver?.unlistedProducts {
-                .hold(.productNotConfigured, detail: unlisted)
+                .hold(.productNotConfigured, detail: unlisted, purchases: holding.map(\.purchase))
             } else if let rejection {
                 .rejected(rejection)
             } else {
@@ -123,7 +135,8 @@ struct ClaimPolicy: Sendable {
                         .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed,
                         transactionID: transaction.transactionID, productID: transaction.productID))
             }
-            return .hold(unreadable.cause, detail: unreadable.detail)
+            let names = transaction.namesOfUnreadable.flatMap { $0.isExactly(claim) ? [$0] : nil }
+            return .hold(unreadable.cause, detail: unreadable.detail, purchases: names ?? [])
         case .success(let purchase):
             if let claimed = claim.productID, claimed != purchase.productID {
                 return .rejected(
@@ -166,6 +179,13 @@ struct ClaimPolicy: Sendable {
     }
 }
 
+extension NamedPurchase {
+    /// Whether a claim, as far as it names a purchase, names this one and no other.
+    fileprivate func isExactly(_ claim: Claim) -> Bool {
+        (claim.transactionID ?? transactionID) == transactionID && (claim.productID ?? productID) == productID
+    }
+}
+
 extension [PassedOver.Entry] {
     fileprivate mutating func append(_ purchase: Purchase, _ reason: PassedOver.Reason?) {
         if let reason { append(PassedOver.Entry(purchase.transactionID, purchase.productID, reason)) }
@@ -183,6 +203,8 @@ struct UnreadablePurchases: Sendable {
         let originalTransactionID: TransactionID?
         let productID: ProductID?
         let reason: UnreadablePurchase
+        /// The names that its grant has if there is one; nil where they cannot be told.
+        let granted: NamedPurchase?
     }
 
     private var names: [Name] = []
@@ -190,11 +212,12 @@ struct UnreadablePurchases: Sendable {
     /// Adds one, with what can be read of its names.
     mutating func append(
         transactionID: TransactionID?, original: TransactionID? = nil, productID: ProductID?,
-        as reason: UnreadablePurchase = .incomplete
+        as reason: UnreadablePurchase = .incomplete, granted: NamedPurchase? = nil
     ) {
         names.append(
             Name(
-                transactionID: transactionID, originalTransactionID: original, productID: productID, reason: reason))
+                transactionID: transactionID, originalTransactionID: original, productID: productID, reason: reason,
+                granted: granted))
     }
 
     /// Why one of them may be what a submission claims, and is not judged, beside the purchases that could be read. Nil
@@ -204,13 +227,22 @@ struct UnreadablePurchases: Sendable {
         return reasons.first { !$0.isUnderstood } ?? reasons.first
     }
 
-    /// The understood ones that may be claimed and are passed over beside others, as far as they have names.
-    func understood(by submission: Submission, beside purchases: [Purchase]) -> [PassedOver.Entry] {
+    /// The names of all that may be claimed; nil where one of them has none.
+    func names(of submission: Submission, beside purchases: [Purchase]) -> [NamedPurchase]? {
+        let claimed = named(by: submission.claim, beside: purchases)
+        let names = claimed.compactMap(\.granted).filter { $0.isExactly(submission.claim) }
+        return names.count == claimed.count ? names : nil
+    }
+
+    /// The understood ones that may be claimed and are passed over beside others, as far as they have ids.
+    func understood(
+        by submission: Submission, beside purchases: [Purchase]
+    ) -> [(entry: PassedOver.Entry, names: NamedPurchase?)] {
         named(by: submission.claim, beside: purchases).compactMap { name in
             guard let transactionID = name.transactionID,
                 let reason = PassedOver.Reason(rawValue: name.reason.cause.rawValue)
             else { return nil }
-            return PassedOver.Entry(transactionID, name.productID ?? "-", reason)
+            return (PassedOver.Entry(transactionID, name.productID ?? "-", reason), name.granted)
         }
     }
 

@@ -6,7 +6,7 @@ struct PurchaseCheck: Sendable {
         case passes(GrantablePurchase)
         case fails(Rejection)
         /// The catalogue lacks its product, and nothing else is against it.
-        case unlisted(GrantKey)
+        case unlisted
         /// The rules need the purchase's account token, and this kind of evidence cannot say it.
         case tokenUnknown(Rejection)
         /// Our catalogue and Apple's word do not go together; a person must decide.
@@ -71,17 +71,25 @@ struct PurchaseCheck: Sendable {
             return fails(.unknownProduct, "The product is not in the app's catalogue.", purchase)
         }
         if purchase.ownership == .familyShared, !app.acceptsFamilySharing { return familyShared(purchase) }
-        let type = purchase.type ?? presumedType(of: purchase)
+        let type = purchase.type ?? purchase.presumedType
         if case .fails(let rejection) = tokenFinding(on: purchase, type: type) { return .fails(rejection) }
-        return standingRejection(of: purchase, type: type).map { .fails($0) }
-            ?? .unlisted(GrantKey(of: purchase, type: type))
+        return standingRejection(of: purchase, type: type).map { .fails($0) } ?? .unlisted
+    }
+
+    /// The names that a grant of it has, if there is one. The kind is what Apple attests, else the catalogue's, unless
+    /// that contradicts Apple's word.
+    func names(of purchase: Purchase) -> NamedPurchase {
+        let listed = product(of: purchase)?.type
+        let isContradicted = (listed == .autoRenewable) != (purchase.expiresAt != nil)
+        return NamedPurchase(
+            purchase, as: purchase.type ?? (isContradicted ? nil : listed) ?? purchase.presumedType)
     }
 
     /// Whether a purchase may be claimed by the id of its original: their grant keys are the same. SDKs hand it out for
     /// restored purchases.
     func isKnown(_ purchase: Purchase, by original: TransactionID) -> Bool {
         guard purchase.originalTransactionID == original else { return false }
-        return switch purchase.type ?? product(of: purchase)?.type ?? presumedType(of: purchase) {
+        return switch purchase.type ?? product(of: purchase)?.type ?? purchase.presumedType {
         case .nonConsumable, .nonRenewing: true
         case .consumable, .autoRenewable: false
         }
@@ -140,18 +148,9 @@ struct PurchaseCheck: Sendable {
         case .catalogue(let products): products[purchase.productID]
         case .any:
             Product(
-                id: purchase.productID, type: purchase.type ?? presumedType(of: purchase),
+                id: purchase.productID, type: purchase.type ?? purchase.presumedType,
                 items: [Item(item: purchase.productID.rawValue, quantity: 1)])
         }
-    }
-
-    /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
-    /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
-    /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per
-    /// purchase.
-    private func presumedType(of purchase: Purchase) -> ProductType {
-        if purchase.expiresAt != nil { return .autoRenewable }
-        return purchase.quantity > 1 ? .consumable : .nonConsumable
     }
 
     /// The type decides the grant key, so a wrong one could grant twice or not at all. Where Apple attests no type, an
@@ -189,6 +188,17 @@ struct PurchaseCheck: Sendable {
 
     private func rejection(_ reason: FailureReason, _ detail: String, _ purchase: Purchase) -> Rejection {
         Rejection(reason, detail, transactionID: purchase.transactionID, productID: purchase.productID)
+    }
+}
+
+extension Purchase {
+    /// The type of a purchase whose type nobody names. Only subscriptions have an end. Of the others, only consumables
+    /// have a quantity above one. The rest counts as non-consumable and has the grant key of its original transaction.
+    /// A restore then cannot grant it again. A consumable is its own original, so it is still granted once per
+    /// purchase.
+    var presumedType: ProductType {
+        if expiresAt != nil { return .autoRenewable }
+        return quantity > 1 ? .consumable : .nonConsumable
     }
 }
 

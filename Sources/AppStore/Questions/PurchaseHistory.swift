@@ -57,12 +57,14 @@ struct PurchaseHistory: Sendable {
         let purchase: Result<Purchase, UnreadablePurchase>
         let productID: ProductID?
         let originalIDOfUnreadable: TransactionID?
+        let namesOfUnreadable: NamedPurchase?
 
         init(_ transaction: SignedTransaction) {
             signedAt = transaction.signedAt
             purchase = transaction.purchase
             productID = transaction.productID
             originalIDOfUnreadable = transaction.originalIDOfUnreadable
+            namesOfUnreadable = transaction.namesOfUnreadable
         }
 
         var readable: Purchase? { try? purchase.get() }
@@ -135,7 +137,8 @@ struct PurchaseHistory: Sendable {
         for (id, entry) in zip(ids, entries) {
             guard case .failure(let reason) = entry.purchase else { continue }
             unreadable.append(
-                transactionID: id, original: entry.originalIDOfUnreadable, productID: entry.productID, as: reason)
+                transactionID: id, original: entry.originalIDOfUnreadable, productID: entry.productID, as: reason,
+                granted: entry.namesOfUnreadable)
         }
         return policy.verdict(on: purchases, beside: unreadable, by: .serverAPI)
     }

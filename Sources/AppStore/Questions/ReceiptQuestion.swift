@@ -253,7 +253,7 @@ extension Verdict {
     var isNotFoundYet: Bool { if case .doubt(.notFoundYet, _) = self { true } else { false } }
 
     /// Whether the claimed purchase is not in Apple's answer, or not with all that a grant needs.
-    fileprivate var isOpen: Bool { if case .hold(.incompleteAnswer, _) = self { true } else { isNotFoundYet } }
+    fileprivate var isOpen: Bool { if case .hold(.incompleteAnswer, _, _) = self { true } else { isNotFoundYet } }
 }
 
 /// The values by which an answer of verifyReceipt is matched with the receipt that was sent.

@@ -16,6 +16,8 @@ public struct SignedTransaction: Hashable, Sendable {
     private let productIDOfUnreadable: ProductID?
     /// `originalTransactionId` of a purchase that cannot be read.
     let originalIDOfUnreadable: TransactionID?
+    /// The names that a grant of an understood purchase has, which may be older than what keeps it from being one.
+    let namesOfUnreadable: NamedPurchase?
 
     /// `productId`, whether or not the rest can be read.
     var productID: ProductID? { (try? purchase.get())?.productID ?? productIDOfUnreadable }
@@ -30,11 +32,15 @@ public struct SignedTransaction: Hashable, Sendable {
         self.signedAt = Timestamp(milliseconds: signedAt)
         bundleID = payload.text("bundleId").map { BundleID($0) }
         environment = payload.text("environment")
-        purchase = Result { () throws(UnreadablePurchase) in try Purchase(payload) }
-        guard case .failure = purchase else {
-            (productIDOfUnreadable, originalIDOfUnreadable) = (nil, nil)
+        purchase = Result { () throws(UnreadablePurchase) in
+            try Purchase(payload, revokedAt: try Purchase.revocation(payload))
+        }
+        guard case .failure(let reason) = purchase else {
+            (productIDOfUnreadable, originalIDOfUnreadable, namesOfUnreadable) = (nil, nil, nil)
             return
         }
+        let sold = reason.isUnderstood ? try? Purchase(payload, revokedAt: nil) : nil
+        namesOfUnreadable = sold.map { NamedPurchase($0, as: $0.type ?? $0.presumedType) }
         productIDOfUnreadable = payload.text("productId").map { ProductID($0) }
         originalIDOfUnreadable = payload.text("originalTransactionId").map { TransactionID(reading: $0) }
     }
@@ -45,8 +51,7 @@ public struct SignedTransaction: Hashable, Sendable {
 
 extension Purchase {
     /// Reads the purchase from a payload. Members that decide a grant must be readable if they are there.
-    fileprivate init(_ payload: TransactionPayload) throws(UnreadablePurchase) {
-        let revokedAt = try Self.revocation(payload)
+    fileprivate init(_ payload: TransactionPayload, revokedAt: Timestamp?) throws(UnreadablePurchase) {
         self.init(
             transactionID: try payload.required("transactionId", Self.transaction),
             originalTransactionID: try payload.required("originalTransactionId", Self.transaction),
@@ -72,7 +77,7 @@ extension Purchase {
     ///
     /// A transaction of the Advanced Commerce API has a generic product, and its SKUs have refunds of their own. Only a
     /// refund of the whole transaction is known here.
-    private static func revocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
+    fileprivate static func revocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
         guard payload.has("advancedCommerceInfo") else { return try wholeRevocation(payload) }
         guard let moment = try? wholeRevocation(payload) else { throw .advancedCommerce }
         return moment

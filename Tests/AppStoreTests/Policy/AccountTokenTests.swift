@@ -63,7 +63,7 @@ struct AccountTokenTests {
     private func letter(_ verdict: Verdict?) -> String {
         switch verdict {
         case .verified: "G"
-        case .hold(.accountTokenMissing, _): "H"
+        case .hold(.accountTokenMissing, _, _): "H"
         case .rejected(let rejection) where rejection.reason == .accountTokenMissing: "M"
         case .rejected(let rejection) where rejection.reason == .accountTokenMismatch: "X"
         default: "?"
@@ -146,6 +146,33 @@ struct AccountTokenTests {
         #expect(verdict().reason == .subscriptionExpired)
         let standing = Fixture.purchase("4", token: Token.own.text)
         #expect(verdict(Fixture.purchase("3"), standing).hold == .accountTokenMissing, "or it would be lost")
+    }
+
+    @Test("that nobody forwards hold with the names of all that may still be granted")
+    func names() {
+        let bound = Fixture.purchase("1", product: "level", token: Token.own.text)
+        let restored = Fixture.purchase("12", original: "11", product: "level", token: Token.own.text)
+        func names(_ purchases: Purchase..., beside unreadable: UnreadablePurchases = UnreadablePurchases())
+            -> [NamedPurchase]
+        {
+            ClaimPolicy(app: Fixture.app(), submission: Fixture.submission())
+                .verdict(on: purchases, beside: unreadable, by: .serverAPI).purchases
+        }
+        let level = Fixture.names("1", of: "level", "t:1")
+        #expect(names(bound) == [level])
+        #expect(names(restored) == [Fixture.names("12", of: "level", "t:11")])
+        let others = [Fixture.purchase("2"), Fixture.purchase("3", product: "new"), Fixture.purchase("4", token: "b")]
+        #expect(
+            names(bound, others[0], others[1], Fixture.purchase("5", revokedAt: Fixture.now))
+                == [level, Fixture.names("3", of: "new", "t:3"), Fixture.names("2", of: "gems", "t:2")],
+            "not what is refunded")
+        #expect(names(bound, others[2]).count == 2)
+        var unreadable = UnreadablePurchases()
+        let part = Fixture.names("6", of: "gems", "t:6")
+        unreadable.append(transactionID: "6", productID: "gems", as: .partialRefund(thousandths: nil), granted: part)
+        #expect(names(bound, beside: unreadable) == [level, part])
+        unreadable.append(transactionID: "7", productID: "gems")
+        #expect(names(bound, beside: unreadable) == [], "nobody knows what the last one is")
     }
 
     @Test("that the evidence cannot say are looked up if one purchase needs it, even beside others that pass")

@@ -45,9 +45,22 @@ struct PurchaseCheckTests {
 
     @Test("an app with a catalogue grants nothing outside it, even when it is empty")
     func catalogue() {
-        let unlisted = PurchaseCheck.Finding.unlisted(GrantKey(environment: .production, name: "t:1001"))
-        #expect(finding(Fixture.purchase(product: "GEMS")) == unlisted)
-        #expect(finding(Fixture.purchase(), app: Fixture.app(products: .catalogue([:]))) == unlisted)
+        #expect(finding(Fixture.purchase(product: "GEMS")) == .unlisted)
+        #expect(finding(Fixture.purchase(), app: Fixture.app(products: .catalogue([:]))) == .unlisted)
+    }
+
+    @Test("what waits has the names of a grant that is older than the mistake it waits for")
+    func names() {
+        func key(_ purchase: Purchase) -> String {
+            PurchaseCheck(app: Fixture.app(), submission: Fixture.submission(), attestsTokens: true)
+                .names(of: purchase).key.name
+        }
+        let bought = Fixture.now.milliseconds
+        #expect(key(Fixture.purchase("2", original: "1", product: "gems")) == "t:2", "the catalogue's kind")
+        #expect(key(Fixture.purchase("2", original: "1", product: "gems", type: .nonConsumable)) == "t:1", "Apple's")
+        #expect(key(Fixture.purchase("2", original: "1", product: "gems", expiresAt: later)) == "p:1:\(bought)")
+        #expect(key(Fixture.purchase("2", original: "1", product: "vip", expiresAt: later)) == "p:1:\(bought)")
+        #expect(key(Fixture.purchase("2", original: "1", product: "vip")) == "t:1", "it cannot be a subscription")
     }
 
     @Test("sandbox purchases go by the app's policy")

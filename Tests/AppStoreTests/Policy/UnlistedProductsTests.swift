@@ -45,7 +45,30 @@ struct UnlistedProductsTests {
         let policy = ClaimPolicy(app: app(), submission: Fixture.submission())
         let verdict = policy.verdict(on: try token.verified().get(), by: .signedTransaction)
         #expect(
-            verdict == .hold(.productNotConfigured, detail: "Apple attests what the apps file does not list: new."))
+            verdict
+                == .hold(
+                    .productNotConfigured, detail: "Apple attests what the apps file does not list: new.",
+                    purchases: [Fixture.names("2000000000000001", of: "new", "t:2000000000000001")]))
+    }
+
+    @Test("hold with the names that their grants have from when they were listed, by the kind that they seem to be")
+    func names() {
+        let restored = Fixture.purchase("9", original: "8", product: "new")
+        #expect(verdict([restored]).purchases == [Fixture.names("9", of: "new", "t:8")])
+        let units = Fixture.purchase("9", original: "8", product: "new", quantity: 2)
+        #expect(verdict([units]).purchases == [Fixture.names("9", of: "new", "t:9")])
+        let period = Fixture.purchase("9", original: "8", product: "new", expiresAt: later)
+        #expect(
+            verdict([period]).purchases == [Fixture.names("9", of: "new", "p:8:\(Fixture.now.milliseconds)")])
+        let refunded = Fixture.purchase("10", revokedAt: later)
+        #expect(verdict([new, refunded]).purchases == [Fixture.names("9", of: "new", "t:9")], "the other one is over")
+        guard case .verified(let granted, _) = verdict([listed, new]) else {
+            Issue.record("not verified")
+            return
+        }
+        #expect(
+            granted.passedOver?.holding
+                == [PassedOver.Holding(.productNotConfigured, Fixture.names("9", of: "new", "t:9"))])
     }
 
     @Test("hold where nothing else can be granted, whatever is newer")

@@ -93,8 +93,11 @@ struct PurchaseHistoryTests {
             #expect(try verdict([transaction, refunded]).hold == cause)
             let both = try verdict([transaction, gems])
             #expect(both.granted == ["1"])
+            let names = try verdict([transaction]).purchases
+            #expect(names.map(\.key.name) == ["t:\(names.first?.transactionID ?? "")"])
             if case .verified(let purchases, _) = both {
                 #expect(purchases.passedOver?.named.map(\.reason.rawValue) == [cause.rawValue])
+                #expect(purchases.passedOver?.holding.map(\.purchase) == names)
             }
             #expect(try verdict([transaction, gems, unreadable]).hold == .incompleteAnswer)
         }
@@ -102,7 +105,8 @@ struct PurchaseHistoryTests {
         #expect(try verdict([part], Fixture.submission(productID: "level")).hold == .partialRefund)
         #expect(try verdict([part], Fixture.submission(productID: "gems")).doubt?.cause == .notFoundYet)
         // The claim may name an SKU.
-        #expect(try verdict([skus], Fixture.submission(productID: "skin-41")).hold == .advancedCommerce)
+        let sku = try verdict([skus], Fixture.submission(productID: "skin-41"))
+        #expect(sku.hold == .advancedCommerce && sku.purchases == [], "and another purchase than the claimed one")
         #expect(try verdict([skus, refunded], Fixture.submission(productID: "gems")).reason == .transactionRevoked)
     }
 }

@@ -45,7 +45,7 @@ struct ReceiptQuestionTests {
         init?(_ verdict: Verdict?) {
             switch verdict {
             case .rejected(let rejection): self = .reason(rejection.reason)
-            case .hold(let cause, _): self = .hold(cause)
+            case .hold(let cause, _, _): self = .hold(cause)
             case .retry(let cause, _): self = .retry(cause)
             case .doubt(let cause, .rejected(let rejection)): self = .doubt(cause, rejection.reason)
             case .doubt, .verified, nil: return nil

@@ -49,7 +49,21 @@ enum Fixture {
     }
 }
 
+extension Fixture {
+    static func names(
+        _ transaction: TransactionID, of product: ProductID, _ key: String, _ environment: Environment = .production
+    ) -> NamedPurchase {
+        NamedPurchase(transaction, of: product, GrantKey(environment: environment, name: key))
+    }
+}
+
 extension Verdict {
+    /// All that a held submission claims, as far as all of it has names.
+    var purchases: [NamedPurchase] {
+        guard case .hold(_, _, let purchases) = self else { return [] }
+        return purchases
+    }
+
     /// Why the verdict is against the submission, if it is.
     var reason: FailureReason? {
         guard case .rejected(let rejection) = self else { return nil }
@@ -58,7 +72,7 @@ extension Verdict {
 
     /// The cause on our side for which the submission waits, if any.
     var hold: HoldCause? {
-        guard case .hold(let cause, _) = self else { return nil }
+        guard case .hold(let cause, _, _) = self else { return nil }
         return cause
     }
 

@@ -197,6 +197,25 @@ struct AskingTests {
         #expect(entry.cause == .held(.productNotConfigured))
     }
 
+    @Test("is held with the names of what it claims, and ends where the ledger has granted all of it")
+    func heldWithNames() throws {
+        let name = NamedPurchase("1", of: "new", GrantKey(environment: .production, name: "t:1"))
+        let assignment = try bench.own()
+        func write(_ names: [NamedPurchase], _ offset: Int64, _ result: DecisionResult) throws -> RetryEntry {
+            let check = try #require(bench.read(offset, in: assignment).first)
+            bench.conclude(check, .hold(.productNotConfigured, detail: "Not listed.", purchases: names))
+            return try entry(bench.written(result))
+        }
+        let held = DecisionResult.written(.held(.productNotConfigured), publish: [])
+        #expect(try write([name], 0, held).purchases == [name])
+        let many = Array(repeating: name, count: NamedPurchase.most + 1)
+        #expect(try write(many, 1, held).purchases == [], "one of so many may always be new")
+        #expect(bench.core.inFlight == 0)
+        _ = try write([name], 2, .written(.repeated, publish: [Fixture.stored("t1")]))
+        for publish in bench.takePublishes() { bench.published(publish) }
+        #expect(bench.core.inFlight == 0, "its event is told")
+    }
+
     private func lacking() -> GrantablePurchase {
         var purchase = Fixture.purchase("t1")
         purchase.passedOver = PassedOver([PassedOver.Entry("2", "new", .productNotConfigured)])

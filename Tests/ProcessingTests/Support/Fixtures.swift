@@ -34,9 +34,10 @@ enum Fixture {
             receivedAt: Timestamp(milliseconds: 1000))
     }
 
-    static func purchase(_ id: String, original: String? = nil) -> GrantablePurchase {
+    static func purchase(_ id: String, original: String? = nil, lineItem: String? = nil) -> GrantablePurchase {
         let purchase = Purchase(
-            transactionID: TransactionID(id), originalTransactionID: TransactionID(original ?? id), productID: "gems",
+            transactionID: TransactionID(id), originalTransactionID: TransactionID(original ?? id),
+            webOrderLineItemID: lineItem, productID: "gems",
             environment: .production, purchasedAt: Timestamp(milliseconds: 500))
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 100)])
         guard let granted = GrantablePurchase(purchase, of: product) else { fatalError("One times a hundred fits.") }

@@ -14,17 +14,21 @@ final class WriteBatcherTests {
 
     @discardableResult
     private func add(_ id: String, _ purchases: String..., rows: Int? = nil) -> SubmissionToken {
-        var flight = Flight(.nobody)
-        flight.state = .writing
-        let submission = Fixture.submission(0, id: id)
         let content =
             purchases.isEmpty
             ? Decision.Content.fail(Rejection(.unknownProduct, "No such product."))
             : .grant(purchases.map { Fixture.purchase($0) }, by: .local)
+        return add(id, content, rows: rows ?? max(1, purchases.count))
+    }
+
+    private func add(_ id: String, _ content: Decision.Content, rows: Int = 1) -> SubmissionToken {
+        var flight = Flight(.nobody)
+        flight.state = .writing
+        let submission = Fixture.submission(0, id: id)
         flight.subject = .submission(submission)
         flight.content = content
         let token = flights.insert(flight)
-        batcher.add(token, rows: rows ?? max(1, purchases.count), BatchKeys(submission: submission.claimant, content))
+        batcher.add(token, rows: rows, BatchKeys(submission: submission.claimant, content))
         return token
     }
 
@@ -87,6 +91,29 @@ final class WriteBatcherTests {
         end()
         now += .milliseconds(10)
         #expect(start() == [sameSubmission, samePurchase])
+    }
+
+    @Test(
+        "hold no grant beside a submission that waits for it, by its transaction or its key",
+        arguments: [("1", "t:9"), ("2", "t:1"), ("3", "p:1:1795953600000"), ("4", "w:70")])
+    func waiting(transaction: String, key: String) {
+        let name = NamedPurchase(
+            TransactionID(transaction), of: "gems", GrantKey(environment: .production, name: key))
+        let entry = RetryEntry(cause: .held(.productNotConfigured), detail: "", delay: 0, purchases: [name])
+        var passing = Fixture.purchase("7")
+        passing.passedOver = PassedOver(
+            [PassedOver.Entry(name.transactionID, "gems", .productNotConfigured)],
+            holding: [PassedOver.Holding(.productNotConfigured, name)])
+        for content in [Decision.Content.retry(entry), .grant([passing], by: .local)] {
+            let granting = add("a", .grant([Fixture.purchase("1", lineItem: "70")], by: .local))
+            let waiting = add("b", content)
+            #expect(start() == [granting])
+            end()
+            now += .milliseconds(10)
+            #expect(start() == [waiting])
+            end()
+            now += .milliseconds(10)
+        }
     }
 
     @Test("hold a purchase once where another submission has several")

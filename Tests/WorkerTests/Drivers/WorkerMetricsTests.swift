@@ -26,7 +26,7 @@ struct WorkerMetricsTests {
             content: .grant([granted], by: .verifyReceipt), attempts: 1, decidedAt: Timestamp(milliseconds: 0))
     }
 
-    @Test("count what is passed over beside grants, by reason, and have each reason from the start")
+    @Test("count what the ledger says is passed over, by reason, and have each reason from the start")
     func passedOver() throws {
         let registry = PrometheusRegistry()
         let metrics = WorkerMetrics(registry)
@@ -38,13 +38,14 @@ struct WorkerMetricsTests {
             (1...20).map { PassedOver.Entry(TransactionID("\($0)"), "old", .subscriptionExpired) }
                 + [PassedOver.Entry("99", "new", .productNotConfigured)])
         let results: [DecisionResult] = [
-            .written(.granted(created: 1), publish: []), .written(.redelivery, publish: []),
-            .written(.repeated, publish: []), .nothingNew, .notOwned,
+            .written(.granted(created: 1), publish: [], passedOver: passedOver?.counts ?? [:]),
+            .written(.redelivery, publish: []), .written(.repeated, publish: []),
+            .written(.repeated, publish: [], passedOver: [.partialRefund: 2]), .nothingNew, .notOwned,
         ]
         metrics.wrote(
             try results.map { _ in try decision(passedOver) }, results, took: .zero, now: Timestamp(milliseconds: 0))
-        metrics.wrote([try decision(nil)], [results[0]], took: .zero, now: Timestamp(milliseconds: 0))
         #expect(registry.render().contains(line(.subscriptionExpired, 20)), "once, for the decision that granted")
         #expect(registry.render().contains(line(.productNotConfigured, 1)))
+        #expect(registry.render().contains(line(.partialRefund, 2)), "a repeat's")
     }
 }

@@ -68,7 +68,8 @@ struct Bench {
             clock.start()
             let results = try ledger.write(decisions)
             clock.stop()
-            guard results.allSatisfy({ if case .written(.granted(created: 1), _) = $0 { true } else { false } }) else {
+            guard results.allSatisfy({ if case .written(.granted(created: 1), _, _) = $0 { true } else { false } })
+            else {
                 print("a decision was not written")
                 exit(1)
             }

@@ -186,7 +186,7 @@ final class Witness {
     /// A worker hears what became of a batch: whatever it read itself, it tells in that turn.
     func heard(_ results: [DecisionResult], of batch: [Decision], tells: [Event], _ worker: String) {
         for (decision, result) in zip(batch, results) {
-            guard case .record = decision.source, case .written(_, let events) = result else { continue }
+            guard case .record = decision.source, case .written(_, let events, _) = result else { continue }
             for event in events where !tells.contains(event.event) {
                 fail(.told, "\(worker) wrote \(event.key), and does not tell it")
             }

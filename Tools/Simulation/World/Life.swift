@@ -93,7 +93,9 @@ extension Life.Configuration {
     /// The verdict on purchases that are genuine.
     func verdict(_ purchases: [GrantablePurchase], by verifiedBy: VerifiedBy) -> Verdict {
         if let unlisted, purchases.last?.product.id == unlisted {
-            return .hold(.productNotConfigured, detail: "The product is not in the apps file.")
+            return .hold(
+                .productNotConfigured, detail: "The product is not in the apps file.",
+                purchases: purchases.map { NamedPurchase($0.purchase, as: $0.type) })
         }
         return .verified(purchases, by: verifiedBy)
     }

@@ -1,0 +1,55 @@
+import Contract
+
+extension BatchPlanner {
+    enum State {
+        case open
+        case ended(DecisionResult)
+        case concluded(Outcome, tell: [Telling])
+    }
+
+    struct Entry {
+        let decision: Decision
+        var state = State.open
+        /// Its answer, once ``readAnswers(_:)`` has it.
+        var answer: Answer?
+        /// Its grants in the order of the evidence, and whether each is in the ledger now by this batch.
+        var grants: [Grant] = []
+        var isNew: [Bool] = []
+        /// Whether it has grants, or an answer, that only a later version can read.
+        var hasLaterGrants = false
+        var hasLaterAnswer = false
+        /// What it passes over for the first time, by the rows that it adds.
+        var passesOver: [PassedOver.Reason: Int] = [:]
+        /// Whether the ledger has purchases of its app, which the decision calls unknown.
+        var isAppOurs = false
+        private var known: ClaimDigest?
+
+        init(_ decision: Decision) { self.decision = decision }
+        var isOpen: Bool { if case .open = state { true } else { false } }
+        var claimant: Claimant { decision.claimant }
+        var waits: Bool { if case .retry = decision.content { true } else { false } }
+        var isLeased: Bool { if case .retry = decision.source { true } else { false } }
+
+        /// The rows in its way are a later version's. A malformed submission has no evidence to be held with.
+        mutating func end(forLaterVersion what: String) {
+            let detail = "A later version wrote \(what), and this one cannot read it."
+            state =
+                switch decision.subject {
+                case .submission: .ended(.toBeHeld(.laterVersion, detail: detail))
+                case .malformed: .ended(.refused(detail: detail))
+                }
+        }
+
+        /// Computed once, and only where a row needs it.
+        mutating func digest() -> ClaimDigest {
+            if let known { return known }
+            let digest =
+                switch decision.subject {
+                case .submission(let submission): ClaimDigest(of: submission)
+                case .malformed(let malformed): malformed.digest
+                }
+            known = digest
+            return digest
+        }
+    }
+}
