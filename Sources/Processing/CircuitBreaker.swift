@@ -36,6 +36,7 @@ struct CircuitBreaker: Sendable {
 
     /// The calls of a half-open phase.
     private struct Probes: Sendable {
+        let since: Instant
         var firstTries = 0
         /// Retries and continuations.
         var others = 0
@@ -92,6 +93,15 @@ struct CircuitBreaker: Sendable {
     /// Whether submissions that need the target must wait.
     var isAway: Bool { phase == .open || phase == .halfOpen }
 
+    /// Whether it is known to be away. A pause whose end nobody has used for a probe says nothing for long.
+    func isKnownAway(at now: Instant) -> Bool {
+        switch state {
+        case .open: true
+        case .halfOpen(let probes): now - probes.since < Policy.silenceHolds
+        case .closed, .ramping: false
+        }
+    }
+
     /// Recent calls by their results.
     var recent: CallCounts.Count { all.total }
 
@@ -147,7 +157,7 @@ struct CircuitBreaker: Sendable {
         case .closed:
             if pauses > 0, now - closedSince >= Policy.calm { pauses = 0 }
         case .open(let until):
-            if now >= until { enter(.halfOpen(Probes())) }
+            if now >= until { enter(.halfOpen(Probes(since: until))) }
         case .halfOpen: break
         case .ramping(let step, let since):
             if now - since >= Policy.rampInterval { climb(from: step, since: since, to: now) }
@@ -338,6 +348,8 @@ extension CircuitBreaker {
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
         /// Shortest pause that a target may ask for. A shorter or past one would not hold back many callers.
         static let shortestPause: Duration = .seconds(1)
+        /// For this long after a pause the target counts as away while no probe has ended: longer than a call may take.
+        static let silenceHolds: Duration = .seconds(150)
         /// Probes under way at most; all but one may be retries.
         static let probes = 2
         /// Answered probes after which calls begin again.

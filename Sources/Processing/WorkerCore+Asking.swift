@@ -112,7 +112,7 @@ extension WorkerCore {
         // Rows that go back at once were taken too early.
         if !gone.isEmpty { gates.update(place) { $0.takesEarlySince = nil } }
         let awayFor = gates[place].awayFor(at: now)
-        let isBreakerOpen = gates[place].breaker.isAway
+        let isKnownAway = gates[place].breaker.isKnownAway(at: now)
         for token in gone {
             guard let question = flights[token].question else { continue }
             // From its row, its attempt begins anew.
@@ -120,7 +120,7 @@ extension WorkerCore {
             let entry = RetryPolicy.notAsked(
                 &flights[token].attempts, endpoint: question.endpoint, awayFor: awayFor, wall: wall,
                 using: &generator)
-            waitInRetries(token, entry, mayDecide: isBreakerOpen, into: &actions)
+            waitInRetries(token, entry, mayDecide: isKnownAway, into: &actions)
         }
     }
 

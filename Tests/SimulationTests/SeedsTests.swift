@@ -25,6 +25,11 @@ struct SeedsTests {
             3_478_337, 5_225_305,
             // The script had two claims of one content and two truths.
             4_390_211,
+            // A worker that had asked nobody for half an hour took its breaker for an outage, and let signatures decide.
+            550_000,
+            // The judge was wrong about a failure that the same submission's other record had still to tell, and about
+            // an abandoned row whose submission was answered in another record.
+            338_915, 364_245, 518_987,
         ] as [UInt64])
     func once(seed: UInt64) {
         #expect(Simulation.run(seed: seed) == [])

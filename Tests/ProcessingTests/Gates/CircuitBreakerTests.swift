@@ -47,6 +47,23 @@ struct CircuitBreakerTests {
         #expect(breaker.troubledSince?.elapsed == elapsed)
     }
 
+    @Test("knows nothing any more of a target that nobody has asked since the pause")
+    mutating func knownAway() {
+        open()
+        #expect(breaker.isKnownAway(at: .zero + elapsed))
+        wait(.seconds(15))
+        #expect(breaker.phase == .halfOpen)
+        #expect(breaker.isKnownAway(at: .zero + elapsed), "a probe may be under way")
+        wait(.seconds(150))
+        #expect(breaker.phase == .halfOpen)
+        #expect(!breaker.isKnownAway(at: .zero + elapsed))
+        call(.failed)
+        #expect(breaker.isKnownAway(at: .zero + elapsed))
+        elapsed += .seconds(1000)
+        breaker.advance(to: .zero + elapsed)
+        #expect(!breaker.isKnownAway(at: .zero + elapsed), "also where it is asked for the first time since then")
+    }
+
     @Test("opens when fifty calls in a row failed, whatever was answered a second ago")
     mutating func row() {
         for _ in 0..<5000 { call(.answered) }

@@ -101,9 +101,8 @@ extension Judge {
 
     /// Milliseconds in which a worker that has new rules has taken what was held.
     private static let triedAgain: Int64 = 60_000
-    /// Milliseconds after which everybody has found out that an endpoint answers again. Rows that wait for it are its
-    /// probes, and may be due after a quarter of an hour.
-    private static let unnoticed: Int64 = 1_200_000
+    /// Milliseconds after which everybody has found out that an endpoint answers again, or knows nothing of it.
+    private static let unnoticed: Int64 = 300_000
 
     // MARK: Claims
 

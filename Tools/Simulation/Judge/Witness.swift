@@ -298,7 +298,9 @@ final class Witness {
         // The same submission came in other records, which tell of their grants: here at most a repeat is told.
         if !grants.isEmpty, !tellsRepeats || grants.contains(where: { lack(of: $0, world) == nil }) { return nil }
         switch tables.answer(key) {
-        case .failed:
+        case .failed(let failure):
+            // The same submission came in another record, which tells of its failure before it is complete.
+            if failure.origin != origin, claim != nil { return nil }
             let isTold = toldFailures.contains(key) || tables.isOwed(.failed(key.bundleID, key.submissionID))
             // Of two contents under one id the other one may have failed.
             if contents(of: key) > 1, answeredAt[key] != nil || !tellsRepeats || isHeld(claim, world) { return nil }

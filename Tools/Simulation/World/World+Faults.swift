@@ -328,7 +328,10 @@ extension World {
     }
 
     private func abandon() {
-        guard let submission = ledger.tables.waiting.randomElement(using: &random) else { return }
+        // Where another record of it was answered, that answer stays.
+        guard let submission = ledger.tables.waiting.randomElement(using: &random),
+            ledger.tables.answer(submission.claimant.submissionKey) == nil
+        else { return }
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
         let note = OperatorNote(
             actor: "somebody", reason: "asked to", at: Timestamp(milliseconds: Self.wallStart + milliseconds))
