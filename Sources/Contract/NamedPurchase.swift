@@ -1,6 +1,6 @@
 /// A purchase that Apple attests and that is not granted now, by the names that its grant has if there is one.
 ///
-/// What was granted before needs no rule of ours to be mended first: the ledger is asked by these names.
+/// The ledger is asked by these names, because a purchase that was granted before needs no mended rule of ours.
 public struct NamedPurchase: Hashable, Sendable {
     /// So many are kept of one submission. With more, one of them may always be new.
     public static let most = 256

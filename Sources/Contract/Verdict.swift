@@ -136,7 +136,7 @@ extension HoldCause {
         case .productNotConfigured:
             "list the product under products in the apps file and send SIGHUP, or say unlistedProducts: fail"
         case .accountTokenMissing:
-            "let the backend forward appAccountToken, or say accountToken: ignore in the apps file and send SIGHUP"
+            "let the backend forward appAccountToken, and submit again; accountToken: ignore grants to whoever submitted"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"
         case .laterVersion:
             "a later version wrote rows that it depends on: run that version again; it goes on by itself"
@@ -157,8 +157,8 @@ public enum Verdict: Hashable, Sendable {
     case retry(RetryCause, notBefore: Timestamp?)
     /// An answer of Apple's that may not be its last word: tried again, and final once it lasted for long enough.
     case doubt(RetryCause, becomes: FinalVerdict)
-    /// Tried again, too, but our configuration or a person must change something first, unless all that is claimed was
-    /// granted before: these purchases, of which there are none where one of them has no names.
+    /// Tried again, too, but our configuration or a person must change something first. If all of the claim's purchases
+    /// were granted before, these grants answer it. There are none where one of them has no names.
     case hold(HoldCause, detail: String, purchases: [NamedPurchase] = [])
 }
 

@@ -18,7 +18,7 @@ extension BatchPlanner {
         /// Whether it has grants, or an answer, that only a later version can read.
         var hasLaterGrants = false
         var hasLaterAnswer = false
-        /// What it passes over for the first time, by the rows that it adds.
+        /// Purchases that it passes over for the first time, by the rows that it adds.
         var passesOver: [PassedOver.Reason: Int] = [:]
         /// Whether the ledger has purchases of its app, which the decision calls unknown.
         var isAppOurs = false

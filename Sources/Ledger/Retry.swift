@@ -8,7 +8,7 @@ public typealias RetryKey = ClaimDigest
 public let leaseMilliseconds: Int64 = 60_000
 
 /// The longest time from the ledger's now until a row of `retries` is due, in milliseconds. A later moment is looked at
-/// again in between, so that a clock that was ahead, or a moment that is far away, costs no more than this.
+/// again in between, so that a clock that was ahead costs no more than this.
 public let longestDelayMilliseconds: Int64 = 3_600_000
 
 /// A row of `retries` that one worker has until a moment of the ledger's clock.

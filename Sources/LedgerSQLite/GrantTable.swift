@@ -178,7 +178,7 @@ struct GrantTable {
         case later(LaterRow)
     }
 
-    /// Those of some apps that it has granted purchases of, or that have submissions in `retries`.
+    /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.
     func ours(_ apps: Set<BundleID>) throws(StoreError) -> Set<BundleID> {
         var ours: Set<BundleID> = []
         for app in apps {

@@ -63,8 +63,8 @@ struct OutboxTable {
 
     /// Leases the due rows of one request, in the order in which they are due.
     ///
-    /// A row that cannot be rendered, because what it refers to is a later version's or gone, counts as tried: it would
-    /// stay in front of all others.
+    /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
+    /// would stay in front of all others.
     func take(_ request: OutboxRequest, now: Timestamp) throws(StoreError) -> [OutboxItem] {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []

@@ -347,8 +347,8 @@ struct GateTable {
 
     /// Removes submissions that should not wait for a gate. While it is not known to be away, its calls are its probes.
     ///
-    /// Follow-up calls go with a long outage, or where they would fill what all gates have: else they would stay until
-    /// its end, and stop everything that is read.
+    /// Follow-up calls go with a long outage, or where they would fill the allowance of all gates. Otherwise they would
+    /// stay until its end, and stop all reading.
     mutating func shed(
         at place: Int, areCrowded: Bool, at now: Instant, in flights: Flights
     ) -> [SubmissionToken] {

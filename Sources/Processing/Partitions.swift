@@ -218,8 +218,8 @@ extension WorkerCore {
         lose(place, .pausing(until: now + Self.lostPause), into: &actions)
     }
 
-    /// A record comes damaged, and nothing behind it is read any more. What was read before it goes on, or an operator
-    /// could never pass it. Then the partition is taken over anew and read from there.
+    /// A record comes damaged, and nothing behind it is read any more. Records before it go on, or an operator could
+    /// never pass it. Then the partition is taken over anew and read from there.
     mutating func damaged(_ place: Int) {
         guard partitions[place].state == .owned, partitions[place].damage == nil else { return }
         partitions[place].damage = DamagedEnd(since: now)

@@ -102,7 +102,7 @@ extension WorkerCore {
         return nil
     }
 
-    /// Whether a record that was checked may need another one: it waits for Apple, goes back there from its batch, or
+    /// Whether a record that was checked may need another check. It waits for Apple, goes back there from its batch, or
     /// left because the worker stops.
     private func mayBeCheckedAgain(_ token: SubmissionToken) -> Bool {
         guard flights.contains(token) else { return stopping != .running }

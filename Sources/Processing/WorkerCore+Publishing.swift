@@ -216,13 +216,10 @@ struct OutboxWork {
 
     mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
 
-    /// - Returns: whether the outbox has become full.
-    mutating func sampled(rows: Int, at now: Instant) -> Bool {
-        let wasFull = isFull
+    mutating func sampled(rows: Int, at now: Instant) {
         self.rows = rows
         isFull = rows >= full
         if rows > 0 { poll(at: now) }
-        return isFull && !wasFull
     }
 
     /// The next target to ask for; nil once all were asked for in this round.

@@ -165,11 +165,16 @@ extension WorkerCore {
         let isHalfPassed = retryBytes.sampled(measure)
         let bytes = retryBytes.total
         if isHalfPassed { actions.alerts.append(.retriesHalfFull(bytes: bytes, limit: settings.retryBytes)) }
-        if retryBytes.isFull, retriesFullToldAt.map({ now - $0 >= Self.reminderPause }) ?? true {
+        if retryBytes.isFull, isReminderDue(retriesFullToldAt) {
             retriesFullToldAt = now
             actions.alerts.append(.retriesFull(bytes: bytes, limit: settings.retryBytes))
         }
-        if outboxWork.sampled(rows: measure.outboxRows, at: now) { actions.alerts.append(.outboxFull) }
+        outboxWork.sampled(rows: measure.outboxRows, at: now)
+        if !outboxWork.isFull { outboxFullToldAt = nil }
+        if outboxWork.isFull, isReminderDue(outboxFullToldAt) {
+            outboxFullToldAt = now
+            actions.alerts.append(.outboxFull)
+        }
         var places: [Int] = []
         var hasHeld = false
         for waiting in measure.waiting where waiting.rows > 0 {
@@ -184,24 +189,25 @@ extension WorkerCore {
         remind(of: measure, into: &actions)
     }
 
+    private func isReminderDue(_ toldAt: Instant?) -> Bool { toldAt.map { now - $0 >= Self.reminderPause } ?? true }
+
     /// Tells of held submissions and of outages that last, once in a while.
     private mutating func remind(of measure: LedgerMeasure, into actions: inout Actions) {
         let now = now
-        func isDue(_ toldAt: Instant?) -> Bool { toldAt.map { now - $0 >= Self.reminderPause } ?? true }
         let groups = Set(measure.held.map(\.group))
         heldToldAt = heldToldAt.filter { groups.contains($0.key) }
-        for held in measure.held where isDue(heldToldAt[held.group]) {
+        for held in measure.held where isReminderDue(heldToldAt[held.group]) {
             heldToldAt[held.group] = now
             actions.alerts.append(.held(held.group, rows: held.rows, details: held.details))
         }
         if measure.later == 0 { laterToldAt = nil }
-        if measure.later > 0, isDue(laterToldAt) {
+        if measure.later > 0, isReminderDue(laterToldAt) {
             laterToldAt = now
             actions.alerts.append(.laterVersion(rows: measure.later))
         }
         for waiting in measure.waiting {
             guard let endpoint = waiting.endpoint, case let place = gates.place(of: .apple(endpoint)),
-                let since = gates[place].troubledSinceTold, isDue(gates[place].troubleToldAt)
+                let since = gates[place].troubledSinceTold, isReminderDue(gates[place].troubleToldAt)
             else { continue }
             gates.update(place) { $0.troubleToldAt = now }
             actions.alerts.append(.breakerStillOpen(endpoint, after: now - since, waiting: waiting.rows))

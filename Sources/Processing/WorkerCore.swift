@@ -56,9 +56,10 @@ public struct WorkerCore: ~Copyable {
     var measureAt: Instant?
     var lastMeasure: Instant?
     var samples = Samples()
-    /// When people were told of submissions that are held still, and that `retries` have no room.
+    /// When people were told of submissions that are held still, and that `retries` or the outbox have no room.
     var heldToldAt: [HeldGroup: Instant] = [:]
     var retriesFullToldAt: Instant?
+    var outboxFullToldAt: Instant?
     /// Since when records are asked for without a pause; nil while none are.
     var demandedSince: Instant?
     /// When they were told of rows that only a later version can work on.
@@ -237,8 +238,8 @@ public struct CoreStatus: Sendable {
         case stopping
         case noPartitions = "no_partitions"
         case ledgerUnavailable = "ledger_unavailable"
-        /// `retries` take no more for now: they are full, this worker has used its share, or submissions that wait for
-        /// room there use the in-flight limit up.
+        /// `retries` take no more for now. They are full, this worker has used its share, or submissions that wait for
+        /// room there use up the in-flight limit.
         case retriesFull = "retries_full"
         /// The in-flight limit is used up, in number, bytes or purchases.
         case inFlightFull = "in_flight_full"

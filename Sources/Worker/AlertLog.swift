@@ -97,6 +97,13 @@ struct AlertLog: Sendable {
     private static func seconds(_ duration: Duration) -> String { "\(duration.components.seconds) s" }
 
     private static func sizes(_ bytes: Int64, _ limit: Int64) -> Logger.Metadata {
-        ["waiting": "\(bytes >> 20) MiB", "limit": "\(limit >> 20) MiB"]
+        ["waiting": "\(size(bytes))", "limit": "\(size(limit))"]
+    }
+
+    /// In the largest unit that leaves two digits at least.
+    private static func size(_ bytes: Int64) -> String {
+        let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")] as [(shift: Int64, name: String)]
+        guard let unit = units.first(where: { bytes >> $0.shift >= 10 }) else { return "\(bytes) B" }
+        return "\(bytes >> unit.shift) \(unit.name)"
     }
 }

@@ -100,7 +100,7 @@ extension DecisionResult {
         return outcome
     }
 
-    /// What is said to be passed over for the first time.
+    /// The number of purchases that are said to be passed over for the first time.
     var passedOver: [PassedOver.Reason: Int]? {
         guard case .written(_, _, let passedOver) = self else { return nil }
         return passedOver

@@ -27,8 +27,8 @@ struct SeedsTests {
             4_390_211,
             // A worker that had asked nobody for half an hour took its breaker for an outage, and let signatures decide.
             550_000,
-            // The judge was wrong about a failure that the same submission's other record had still to tell, and about
-            // an abandoned row whose submission was answered in another record.
+            // The judge was wrong about a failure that the same submission's other record had still to tell. It was also
+            // wrong about an abandoned row whose submission was answered in another record.
             338_915, 364_245, 518_987,
         ] as [UInt64])
     func once(seed: UInt64) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Processing
 @testable import Worker
 
-/// What becomes of records as they come, on the way that a worker takes.
+/// Records as they come, on the way that a worker takes.
 @Suite("Checks of records")
 struct SubmissionCheckTests {
     private static let now = Timestamp(milliseconds: 1_795_237_200_000)

@@ -3,7 +3,7 @@ import Foundation
 import KafkaScanning
 import Scheduling
 
-/// What became of submissions, as the topics and the operators' command tell it.
+/// The ends of submissions, as the topics and the operators' command tell it.
 struct Outcomes {
     /// Most held submissions that are looked at: as many as one page of the command.
     private static let maxHeld = 1000

@@ -46,7 +46,7 @@ struct TokensRun {
         }
     }
 
-    /// What stands where a token is expected. The nil UUID and what is no UUID count as none.
+    /// The text in a token's place. The nil UUID and texts that are no UUID count as none.
     private enum Token: String, CaseIterable {
         case none
         case a = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
@@ -54,7 +54,7 @@ struct TokensRun {
         case zeros = "00000000-0000-0000-0000-000000000000"
         case text = "player-17"
 
-        /// Those that Apple attests in this run.
+        /// The tokens that Apple attests in this run.
         static let attested: [Token] = [.none, .zeros, .text, .a]
 
         var isToken: Bool { self == .a || self == .b }

@@ -39,7 +39,7 @@ struct UnlistedRun {
         case transaction
     }
 
-    /// What the evidence attests.
+    /// The purchases that the evidence attests.
     private enum Company: String, CaseIterable {
         case alone
         case refunded = "alone, refunded"
@@ -77,7 +77,7 @@ struct UnlistedRun {
             }
         }
 
-        /// What the table's word means for this cell, nil for a word that is not known.
+        /// The outcome that the table's word means for this cell; nil for a word that is not known.
         func outcome(_ word: String) -> String? {
             switch word.split(whereSeparator: { ",;".contains($0) }).first.map({ trimmed(String($0)) }) {
             case "passed over": "granted \(listed.transactionID)"

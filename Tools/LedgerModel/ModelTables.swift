@@ -196,7 +196,7 @@ public final class ModelTables {
         (retriesByOrigin[origin] ?? []).compactMap { retries[$0]?.submission }
     }
 
-    /// Those of some apps that it has granted purchases of, or that have submissions in `retries`.
+    /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.
     func ours(_ apps: Set<BundleID>) -> Set<BundleID> {
         apps.filter { app in grantedApps.contains(app) || retries.rows.contains { $0.submission.bundleID == app } }
     }
@@ -217,7 +217,7 @@ public final class ModelTables {
 
     // MARK: Partitions
 
-    /// Whether the group's offsets of a topic stop a worker: the ledger does not know the partition, and none of
+    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of
     /// its topic is noted, or one was refused before.
     func refuses(_ partition: TopicPartition) -> Bool {
         guard partitions[partition]?.isRefused ?? true else { return false }

@@ -83,6 +83,8 @@ struct OutboxTests {
         #expect(bench.takeRequest { if case .owe = $0 { true } else { nil } } == nil)
         bench.published(again)
         #expect(bench.core.inFlight == 0)
+        bench.wait(.seconds(620))
+        #expect(bench.takeAlerts().filter { $0 == .outboxFull } == [.outboxFull], "while that lasts it is told again")
     }
 
     @Test("a row's event is published, and the row goes when it is acknowledged")

@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import LedgerModel
 
-/// What each claim's own submission got: its answer, the purchase that came late, the way of its proof.
+/// The end of each claim's own submission: its answer, the purchase that came late, the way of its proof.
 extension Judge {
     /// A user's claim of a purchase that is the user's does not fail. Every claim is told something, and a repeat is
     /// answered by the newest of its purchases.
@@ -34,8 +34,8 @@ extension Judge {
         }
     }
 
-    /// A claim is about a purchase that Apple's copy of the receipt lacked at first: it has its grant once Apple has
-    /// it, because all that was there before was another order's.
+    /// A claim is about a purchase that Apple's copy of the receipt lacked at first. It has its grant once Apple has it,
+    /// because everything before that was another order's.
     func grown(_ found: inout [Violation]) {
         guard !options.forgets else { return }
         for claim in witness.script.claims where isJudged(claim) && isRightful(claim) && isWaitingForMore(claim) {
@@ -48,7 +48,7 @@ extension Judge {
         guard case .growing = claim.truth, claim.claim.transactionID == nil, claim.doubtsNothingNew,
             let order = claim.claimant.orderID
         else { return false }
-        // Whatever was new at the first look ended the claim.
+        // A purchase that was new at the first look ended the claim.
         let isNew = tables.rows(of: claim.claimant.submissionKey).contains { $0.userID == claim.claimant.userID }
         return !isNew && !visible(claim).compactMap(holder).contains { $0.orderID == order }
     }
@@ -90,7 +90,8 @@ extension Judge {
         }
     }
 
-    /// What a configuration held is tried again as soon as every worker has the mended one, and not when it is due.
+    /// Submissions that a configuration held are tried again as soon as every worker has the mended one, and not when
+    /// they are due.
     func mended(_ found: inout [Violation]) {
         guard options.isSteady, let mended = witness.mended else { return }
         for key in mended.held where contents(of: key) == 1 {

@@ -20,7 +20,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case contents = "an event says what was bought"
         /// A marked copy goes to who claims the purchase again.
         case marks = "a copy answers who asked for it"
-        /// What a ledger does not decide leaves no row.
+        /// An undecided decision leaves no row.
         case undecided = "what is undecided leaves nothing"
         /// Apple is asked while it answers.
         case asked = "Apple is asked while it answers"
@@ -44,7 +44,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case stopped = "a worker goes on"
         /// An endpoint that named a moment is not called before it, and none more often than its limit says.
         case limits = "an endpoint is not called too often"
-        /// What is held for our configuration is tried again once that is mended.
+        /// Submissions that our configuration holds are tried again once that is mended.
         case mended = "what was held is tried again at once"
         /// Everything comes to an end.
         case endless = "everything comes to an end"

@@ -2,7 +2,7 @@ import Contract
 import Ledger
 import LedgerModel
 
-/// What events say: the product, items and number of a purchase, its order, and whom a marked copy answers.
+/// The contents of events: the product, items and number of a purchase, its order, and whom a marked copy answers.
 extension Witness {
     /// A granted event has all that the script knows of its purchase.
     func demandContent(_ seen: SeenEvent) {
@@ -46,7 +46,7 @@ extension Witness {
                 }
         }
         guard isClaimed else { return fail(.marks, "\(seen.id) is a copy for \(key), which does not claim it") }
-        // Who abandons a submission whose user has the purchase is told so.
+        // An operator who abandons a submission whose user has the purchase is told so.
         if !world.options.configurationsDiffer, abandonments[key] == nil,
             !claims.contains(where: { $0.repeats == .publish })
         {

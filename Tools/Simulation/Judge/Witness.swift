@@ -20,7 +20,7 @@ final class Witness {
     /// Grants that fulfilment services said yes to.
     private var called: Set<GrantReference> = []
     var calls: [CallerKey: SeenCalls] = [:]
-    /// What was held for a configuration when that was mended, and when that was.
+    /// Submissions that a configuration held when it was mended, and the moment of that.
     var mended: (at: Int64, held: [SubmissionKey])?
     private(set) var abandonments: [SubmissionKey: Int64] = [:]
     /// The first event that told of a submission.

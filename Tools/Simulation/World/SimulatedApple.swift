@@ -33,7 +33,7 @@ struct SimulatedApple {
         case unnamed
     }
 
-    /// What was heard about a claim at a moment.
+    /// An answer about a claim, and its moment.
     struct Heard {
         let at: Int64
         let isDoubt: Bool
