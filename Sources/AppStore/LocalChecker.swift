@@ -108,7 +108,9 @@ public struct LocalChecker: Sendable {
             return .concluded(error.verdict)
         }
         if subject.rules.receipts == .serverAPI {
-            guard let question = LookupQuestion(subject: subject, receipt: receipt) else {
+            // The sandbox's receipts say of themselves what they are in several ways.
+            let environment: Environment? = receipt.origin == .production ? .production : nil
+            guard let question = LookupQuestion(subject: subject, receipt: receipt, in: environment) else {
                 return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
             }
             return lookUp(question)

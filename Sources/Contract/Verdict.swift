@@ -100,6 +100,8 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case appNotConfigured = "app_not_configured"
     /// Apple attests a product that the apps file does not list.
     case productNotConfigured = "product_not_configured"
+    /// Apple's word contradicts the apps file about a product: its type, or how many are sold at once.
+    case productContradicted = "product_contradicted"
     /// Apple attests an account token, and the submission claims none.
     case accountTokenMissing = "account_token_missing"
     /// Apple's answer lacks what a grant needs, such as a bundle id or a transaction id.
@@ -135,6 +137,8 @@ extension HoldCause {
         case .appNotConfigured: "the app is missing from the apps file: put it back"
         case .productNotConfigured:
             "list the product under products in the apps file and send SIGHUP, or say unlistedProducts: fail"
+        case .productContradicted:
+            "the apps file has another type for the product than Apple: correct it there and send SIGHUP"
         case .accountTokenMissing:
             "let the backend forward appAccountToken, and submit again; accountToken: ignore grants to whoever submitted"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"

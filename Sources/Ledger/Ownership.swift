@@ -43,7 +43,8 @@ public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
     /// The group has offsets of the topic, and the ledger has noted none of any of its partitions: it is empty, or
-    /// another one. A partition without an offset is refused, too: what is noted of it would make the topic known. The refusal stands until an operator accepts the ledger, whatever it notes of other partitions.
+    /// another one. A partition without an offset is refused, too, because what is noted of it would make the topic
+    /// known. The refusal stands until an operator accepts the ledger, whatever it notes of other partitions.
     case forgotten(ledger: String)
 }
 

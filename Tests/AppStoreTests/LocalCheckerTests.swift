@@ -271,6 +271,8 @@ struct LocalCheckerTests {
         #expect(try call() == history + "1?sort=ASCENDING")
         let empty = try check(receipt(), receipts: .serverAPI, hasKey: true)
         #expect(empty.verdict?.reason == .transactionNotFound)
+        let claimed = try check(receipt(), receipts: .serverAPI, hasKey: true, transactionID: "2")
+        #expect(claimed.call == "production /inApps/v1/transactions/2")
         let paths = try receipt(entry("../../x?y=1"), entry("123456789012345678901"))
         #expect(
             try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.reason

@@ -25,8 +25,8 @@ struct PurchaseCheck: Sendable {
     let attestsTokens: Bool
 
     /// Checks in a fixed order: environment, product, type, owner, account token, revocation, end of period, quantity.
-    /// Revocation comes before the end, because a refund is the better answer if both apply. What contradicts the
-    /// catalogue waits for a person, and fails only where no catalogue could grant it.
+    /// Revocation comes before the end, because a refund is the better answer if both apply. A purchase that
+    /// contradicts the catalogue waits for a person, and fails only where no catalogue could grant it.
     func finding(on purchase: Purchase) -> Finding {
         guard purchase.environment == .production || app.sandbox.allows(submission.userID) else {
             return fails(.environmentNotAllowed, Self.sandboxNotAllowed, purchase)
@@ -40,7 +40,7 @@ struct PurchaseCheck: Sendable {
             guard app.acceptsFamilySharing else { return familyShared(purchase) }
             if product.type == .consumable {
                 return .waits(
-                    .unknownAnswer,
+                    .productContradicted,
                     detail: "The catalogue has \(purchase.productID) as consumable; Apple attests a shared one.")
             }
         }
@@ -52,14 +52,14 @@ struct PurchaseCheck: Sendable {
         // Apple also sells several seats of a subscription, to organisations and groups.
         guard purchase.quantity <= (product.type.isSoldInUnits ? Self.mostUnits : 1) else {
             return .waits(
-                .unknownAnswer,
+                product.type.isSoldInUnits ? .unknownAnswer : .productContradicted,
                 detail:
                     "The catalogue has \(purchase.productID) as \(product.type.rawValue); Apple attests "
                     + "\(purchase.quantity) units of it.")
         }
         guard let granted = GrantablePurchase(purchase, of: product) else {
             return .waits(
-                .unknownAnswer, detail: "The catalogue's items times the quantity is more than can be counted.")
+                .productContradicted, detail: "The catalogue's items times the quantity is more than can be counted.")
         }
         return .passes(granted)
     }
@@ -158,7 +158,7 @@ struct PurchaseCheck: Sendable {
     private func contradiction(between type: ProductType, and purchase: Purchase) -> Finding? {
         if let attested = purchase.type, attested != type {
             return .waits(
-                .unknownAnswer,
+                .productContradicted,
                 detail:
                     "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests \(attested.rawValue).")
         }
@@ -166,14 +166,15 @@ struct PurchaseCheck: Sendable {
         case (true, true), (false, false): nil
         case (true, false):
             .waits(
-                .incompleteAnswer,
-                detail: "\(purchase.productID) is auto-renewable; Apple attests no end of its period.")
+                purchase.type == nil ? .productContradicted : .incompleteAnswer,
+                detail:
+                    "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests no end of its period.")
         // Apple lets developers set an end for non-renewing subscriptions; one that is attested as such stays what it
         // is.
         case (false, true) where purchase.type != nil: nil
         case (false, true):
             .waits(
-                .unknownAnswer,
+                .productContradicted,
                 detail: "The catalogue has \(purchase.productID) as \(type.rawValue); Apple attests a subscription.")
         }
     }

@@ -10,8 +10,10 @@ import Contract
 ///   knows could be granted. Production may receive the purchase later, so its absence is a doubt.
 /// - An id that Apple never issued ends the submission. That answer is unsigned. It may belong to another request if a
 ///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
-///   If Apple signed the id before, a person must decide. Where production said "not here", which may mean "not yet",
+///   If Apple attested the id before, a person must decide. Where production said "not here", which may mean "not yet",
 ///   the sandbox's refusal is no more than that.
+/// - An id that Apple attested and then does not find is asked for without end: of two words of Apple's that contradict
+///   neither is its last. It is held once that lasts.
 /// - A complete history that lacks a purchase which the receipt proves is a doubt, and the others wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
@@ -41,6 +43,8 @@ struct LookupQuestion: AppleQuestion {
 
     let subject: QuestionSubject
     let target: Target
+    /// Whether Apple has attested the id that is asked for.
+    private let isAttested: Bool
     private(set) var environment: Environment
     /// Whether the sandbox may be asked where production does not have it.
     private var isEnvironmentOpen: Bool
@@ -58,31 +62,42 @@ struct LookupQuestion: AppleQuestion {
     private var productionIsSilent = false
     private var pending: Pending?
 
-    /// - Parameter environment: Nil where it is not known.
-    init(subject: QuestionSubject, target: Target, in environment: Environment? = nil) {
+    /// - Parameters:
+    ///   - isAttested: Of a transaction; all other targets are.
+    ///   - environment: Nil where it is not known.
+    init(
+        subject: QuestionSubject, target: Target, isAttested: Bool = false, in environment: Environment? = nil
+    ) {
         self.subject = subject
         self.target = target
+        if case .transaction = target { self.isAttested = isAttested } else { self.isAttested = true }
         self.environment = environment ?? .production
         isEnvironmentOpen = environment == nil
     }
 
     /// Looks up the claim of a submission by its receipt. Apple must have authenticated or signed the receipt.
-    /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id.
+    /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id, and none is
+    /// claimed.
     ///
     /// The question is for the claimed transaction if the receipt names it, as a purchase's own id or as its original's.
-    /// Otherwise it is for the history of the receipt's customer, which also has later purchases. Any of the customer's ids leads there; an id of the claimed
-    /// product is preferred.
+    /// Otherwise it is for the history of the receipt's customer, which also has later purchases. Any of the customer's
+    /// ids leads there; an id of the claimed product is preferred. A receipt without purchases leads to no customer, so
+    /// the claimed id is asked for as a bare one is.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim
         if let claimed = claim.transactionID,
             entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
         {
-            self.init(subject: subject, target: .transaction(claimed), in: environment)
+            self.init(subject: subject, target: .transaction(claimed), isAttested: true, in: environment)
             return
         }
         let entry = entries.first { $0.productID == claim.productID } ?? entries.first
-        guard let entry, let transactionID = entry.transactionID else { return nil }
+        guard let entry, let transactionID = entry.transactionID else {
+            guard let claimed = claim.transactionID, claimed.isWellFormed, receipt.purchases.isEmpty else { return nil }
+            self.init(subject: subject, target: .transaction(claimed), in: environment)
+            return
+        }
         let proven = entries.compactMap { entry in
             entry.transactionID.map {
                 ProvenPurchase(
@@ -236,6 +251,7 @@ struct LookupQuestion: AppleQuestion {
             return conclude(
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
+        case .notFound where isAttested: return conclude(.retry(.notFoundYet, notBefore: nil))
         case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return ask {
@@ -268,8 +284,7 @@ struct LookupQuestion: AppleQuestion {
         guard isRefusalRepeated else { return ask { $0.isRefusalRepeated = true } }
         // The sandbox's word alone.
         if productionIsSilent { return .verdict(Self.productionRefusesKey) }
-        // Whatever else is asked about stands in a receipt or a transaction that Apple signed.
-        guard case .transactionID = submission.evidence else {
+        guard !isAttested else {
             return conclude(
                 .hold(.unknownAnswer, detail: "The App Store Server API does not take an id that Apple has signed."))
         }
@@ -307,8 +322,11 @@ struct LookupQuestion: AppleQuestion {
     // MARK: Verdicts
 
     private func conclude(_ verdict: Verdict) -> QuestionStep {
-        if productionIsSilent, case .doubt = verdict { return .verdict(Self.productionRefusesKey) }
-        return .verdict(verdict)
+        switch verdict {
+        case .doubt where productionIsSilent, .retry(.notFoundYet, _) where productionIsSilent:
+            return .verdict(Self.productionRefusesKey)
+        default: return .verdict(verdict)
+        }
     }
 
     private static let productionRefusesKey = Verdict.hold(

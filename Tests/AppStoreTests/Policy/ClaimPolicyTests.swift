@@ -74,8 +74,8 @@ struct ClaimPolicyTests {
     func catalogueAtFault() {
         let contradicted = Fixture.purchase("1", expiresAt: Fixture.now.advanced(by: Fixture.day))
         let purchases = [contradicted, Fixture.purchase("2", revokedAt: Fixture.now)]
-        #expect(verdict(purchases).hold == .unknownAnswer)
-        #expect(verdict(history + [contradicted]).hold == .unknownAnswer)
+        #expect(verdict(purchases).hold == .productContradicted)
+        #expect(verdict(history + [contradicted]).hold == .productContradicted)
         #expect(verdict(history + [contradicted], Fixture.submission(transactionID: "9")).granted == ["9"])
     }
 

@@ -50,13 +50,31 @@ struct LookupQuestionTests {
         let lookup = try Script.lookup(.confirmation(Script.id, since: Fixture.now), in: environment)
         let missing = try QuestionScript(lookup, [Script.notFound])
         #expect(missing.calls == ["\(environment.rawValue) \(Script.path)"])
-        #expect(missing.verdict?.doubt?.becomes == .transactionNotFound)
+        #expect(missing.verdict == .retry(.notFoundYet, notBefore: nil), "Apple signed it, and one word is wrong")
         let answer = try Script.found(["environment": "\"\(environment.nameInAnswers)\""])
         #expect(try QuestionScript(lookup, [answer]).verdict?.granted == [Script.id])
         let refunded = try Script.found([
             "environment": "\"\(environment.nameInAnswers)\"", "revocationDate": SignedToken.moment(-1),
         ])
         #expect(try QuestionScript(lookup, [refunded]).verdict?.reason == .transactionRevoked)
+    }
+
+    @Test("what Apple attested and does not find is asked for again without end, and never fails for it")
+    func contradiction() throws {
+        func verdict(
+            _ target: LookupQuestion.Target, isAttested: Bool = false, in environment: Environment?
+        ) throws -> Verdict? {
+            let lookup = try Script.lookup(target, isAttested: isAttested, in: environment)
+            return try QuestionScript(lookup, [Script.notFound, Script.notFound]).verdict
+        }
+        let wait = Verdict.retry(.notFoundYet, notBefore: nil)
+        for environment in [nil, Environment.production, .sandbox] {
+            #expect(try verdict(.transaction(Script.id), isAttested: true, in: environment) == wait)
+            #expect(try verdict(.history(of: ProvenCustomer(Script.id)), in: environment) == wait)
+            #expect(
+                try verdict(.transaction(Script.id), in: environment)?.doubt?.becomes == .transactionNotFound,
+                "nobody attested a claimed id")
+        }
     }
 
     @Test("an answer that was signed before what it is to confirm is not Apple's to this question, and grants nothing")
@@ -120,7 +138,8 @@ struct LookupQuestionTests {
             #expect(run.verdict?.hold == .unknownAnswer)
         }
         // It stands in a receipt that Apple signed.
-        let ofReceipt = try QuestionScript(try Script.lookup(.transaction(Script.id)), [invalid, invalid])
+        let ofReceipt = try QuestionScript(
+            try Script.lookup(.transaction(Script.id), isAttested: true), [invalid, invalid])
         #expect(ofReceipt.verdict?.hold == .unknownAnswer)
     }
 

@@ -11,11 +11,12 @@ enum LookupScript {
     static let unauthenticated = reply(401, "Unauthenticated\n\nRequest ID: ABC.0.0\n")
 
     static func lookup(
-        _ target: LookupQuestion.Target = .transaction(id), in environment: Environment? = nil,
+        _ target: LookupQuestion.Target = .transaction(id), isAttested: Bool = false,
+        in environment: Environment? = nil,
         app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
     ) throws -> any AppleQuestion {
         let subject = QuestionSubject(submission: submission, rules: try QuestionScript.rules(app, hasKey: true))
-        return LookupQuestion(subject: subject, target: target, in: environment)
+        return LookupQuestion(subject: subject, target: target, isAttested: isAttested, in: environment)
     }
 
     static func reply(_ status: Int, _ body: String, retryAfter: String? = nil) -> AppStoreReply {
