@@ -86,17 +86,36 @@ public struct Claim: Hashable, Sendable {
     /// The UUID that clients set where they have no account.
     private static let nilUUID = "00000000-0000-0000-0000-000000000000"
 
-    /// An account token, which is a UUID, in lower case. Nil for any other text, and for the nil UUID: neither names an
-    /// account.
+    /// An account token, which is a UUID, in lower case with its hyphens. It is also read without them, in braces, after
+    /// `urn:uuid:` (RFC 9562, section 4) and with white space around, as writers have it. Nil for any other text, and for
+    /// the nil UUID: neither names an account.
     public static func accountToken(_ text: String) -> String? {
-        guard text.utf8.count == 36 else { return nil }
-        let hasForm = text.utf8.enumerated().allSatisfy { index, byte in
-            switch index {
-            case 8, 13, 18, 23: byte == UInt8(ascii: "-")
-            default: Hexadecimal.value(of: byte) != nil
+        guard (32...maxAccountTokenBytes).contains(text.utf8.count) else { return nil }
+        var rest = text.lowercased().utf8[...]
+        if let colon = rest.lastIndex(of: UInt8(ascii: ":")) {
+            guard rest[..<colon].drop(while: { isAroundToken($0) }).elementsEqual("urn:uuid".utf8) else { return nil }
+            rest = rest[rest.index(after: colon)...]
+        }
+        var token: [UInt8] = []
+        var digits = 0
+        for byte in rest {
+            if Hexadecimal.value(of: byte) != nil {
+                if [8, 12, 16, 20].contains(digits) { token.append(UInt8(ascii: "-")) }
+                token.append(byte)
+                digits += 1
+            } else if byte != UInt8(ascii: "-"), !isAroundToken(byte) {
+                return nil
             }
         }
-        return hasForm && text != nilUUID ? text.lowercased() : nil
+        let canonical = String(decoding: token, as: UTF8.self)
+        return digits == 32 && canonical != nilUUID ? canonical : nil
+    }
+
+    /// Most bytes of a text that is read as an account token.
+    private static let maxAccountTokenBytes = 64
+
+    private static func isAroundToken(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: "{") || byte == UInt8(ascii: "}")
     }
 }
 

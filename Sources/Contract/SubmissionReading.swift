@@ -141,33 +141,52 @@ private struct SubmissionMembers {
         return (bundle, order, claim, try evidence(transaction))
     }
 
-    /// The signed transaction, where there is one: it needs nobody to be asked. Else the receipt, else the id.
+    /// The signed transaction, where there is one: it needs nobody to be asked. Else the receipt, else the id. Text that
+    /// is no token gives way to a receipt, and what is no text to any other evidence.
     private func evidence(_ transactionID: TransactionID?) throws(Malformed) -> Evidence {
-        let receipt = try evidenceText("receipt")
-        let signedTransaction = try evidenceText("signedTransaction")
-        if let signedTransaction { return .signedTransaction(signedTransaction) }
+        let receipt = evidenceText("receipt")
+        if let token = evidenceText("signedTransaction"), receipt == nil || Self.hasThreeParts(token) {
+            return .signedTransaction(token)
+        }
         if let receipt { return .receipt(base64: receipt) }
         if let transactionID { return .transactionID(transactionID) }
+        for name in ["receipt", "signedTransaction"]
+        where object.members.bytes(of: name) == nil && (object.members[name] ?? .null) != .null {
+            throw Malformed(detail: "\(name) is not a string.")
+        }
         throw Malformed(detail: "One of receipt, signedTransaction or transactionId is needed.")
     }
 
-    /// Any text but white space, which is none: the local check judges its form.
-    private func evidenceText(_ name: String) throws(Malformed) -> EvidenceText? {
-        if let bytes = object.members.bytes(of: name) {
-            return bytes.allSatisfy { " \t\r\n".utf8.contains($0) } ? nil : EvidenceText(bytes)
-        }
-        guard (object.members[name] ?? .null) == .null else { throw Malformed(detail: "\(name) is not a string.") }
-        return nil
+    /// Any text but white space and words for nothing: the local check judges its form.
+    private func evidenceText(_ name: String) -> EvidenceText? {
+        guard let bytes = object.members.bytes(of: name), !bytes.allSatisfy({ " \t\r\n".utf8.contains($0) }),
+            bytes.count > Self.longestWordForNothing || !Self.isForNothing(String(decoding: bytes, as: UTF8.self))
+        else { return nil }
+        return EvidenceText(bytes)
+    }
+
+    private static func hasThreeParts(_ token: EvidenceText) -> Bool {
+        token.bytes.count { $0 == UInt8(ascii: ".") } == 2
+    }
+
+    /// Languages write these where a text is made of no value.
+    private static let wordsForNothing: Set<String> = ["null", "(null)", "nil", "none", "undefined"]
+    private static let longestWordForNothing = 9
+
+    private static func isForNothing(_ text: String) -> Bool {
+        text.utf8.count <= longestWordForNothing && wordsForNothing.contains(text.lowercased())
     }
 
     private func optional<Value>(_ name: String, _ read: (String) -> Value?) throws(Malformed) -> Value? {
         switch content(of: name) {
         case .nothing: return nil
+        case .text(let text) where Self.isForNothing(text): return nil
         case .text(let text):
             guard let value = read(text) else { throw Malformed(detail: "\(name) has a form that is not allowed.") }
             return value
         case .largeNumber:
-            throw Malformed(detail: "\(name) is a number above 2^53, which many writers round: send it as a string.")
+            let detail = "\(name) is a number of 2^53 or more, which many writers round: send it as a string."
+            throw Malformed(detail: detail)
         case .other: throw Malformed(detail: "\(name) is not a string.")
         }
     }

@@ -93,7 +93,7 @@ struct SubmissionReaderTests {
         }
         #expect(
             malformed.rejection.detail
-                == "transactionId is a number above 2^53, which many writers round: send it as a string.")
+                == "transactionId is a number of 2^53 or more, which many writers round: send it as a string.")
     }
 
     @Test(
@@ -126,6 +126,15 @@ struct SubmissionReaderTests {
             (#","receipt":null,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
             // It needs nobody to be asked.
             (#","receipt":"AAAA","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
+            // What is no evidence spoils none.
+            (#","receipt":"AAAA","signedTransaction":"undefined"}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"AAAA","signedTransaction":"cut off"}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"AAAA","signedTransaction":{}}"#, .receipt(base64: "AAAA")),
+            (#","receipt":"null","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
+            (#","receipt":false,"signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
+            (#","receipt":5,"transactionId":"12"}"#, .transactionID("12")),
+            (#","receipt":"null","transactionId":"12"}"#, .transactionID("12")),
+            (#","signedTransaction":"cut off","transactionId":"12"}"#, .signedTransaction("cut off")),
         ]
         for (rest, evidence) in cases {
             guard case .submission(let read) = read(head + rest) else { return #expect(Bool(false), "\(rest)") }
@@ -140,7 +149,7 @@ struct SubmissionReaderTests {
             (#","orderId":true"#, "orderId is not a string."),
             (
                 #","orderId":9007199254740993"#,
-                "orderId is a number above 2^53, which many writers round: send it as a string."
+                "orderId is a number of 2^53 or more, which many writers round: send it as a string."
             ),
             (#","productId":"a\u0000b""#, "productId has a form that is not allowed."),
             (#","transactionId":"../../x""#, "transactionId has a form that is not allowed."),
@@ -163,13 +172,35 @@ struct SubmissionReaderTests {
         "takes what names no account for no account token",
         arguments: [
             #""not-a-uuid""#, #""""#, #""00000000-0000-0000-0000-000000000000""#, "null", "5", "{}",
-            #""7E3FB20B4CDB47CC936D99D65F608138""#,
+            #""7E3FB20B4CDB47CC936D99D65F60813""#, #""7e3fb20b-4cdb-47cc-936d-99d65f6081380""#,
+            #""x:7e3fb20b-4cdb-47cc-936d-99d65f608138""#, #""undefined""#,
         ])
     func noToken(json: String) {
         guard case .submission(let read) = read(message(#","appAccountToken":\#(json)"#)) else {
             return #expect(Bool(false), "\(json)")
         }
         #expect(read.claim.appAccountToken == nil)
+    }
+
+    @Test(
+        "takes a UUID for one in whatever form it is written",
+        arguments: [
+            "7e3fb20b-4cdb-47cc-936d-99d65f608138", "7E3FB20B-4CDB-47CC-936D-99D65F608138",
+            "7E3FB20B4CDB47CC936D99D65F608138", "{7E3FB20B-4CDB-47CC-936D-99D65F608138}",
+            "urn:uuid:7e3fb20b-4cdb-47cc-936d-99d65f608138", " 7e3fb20b-4cdb-47cc-936d-99d65f608138\n",
+        ])
+    func tokenForms(text: String) {
+        #expect(Claim.accountToken(text) == "7e3fb20b-4cdb-47cc-936d-99d65f608138")
+    }
+
+    @Test(
+        "takes the words for nothing of other languages for nothing",
+        arguments: ["null", "(null)", "nil", "None", "undefined"])
+    func nothing(word: String) {
+        let members = ["productId", "orderId", "transactionId"].map { #","\#($0)":"\#(word)""# }.joined()
+        guard case .submission(let read) = read(message(members)) else { return #expect(Bool(false), "\(word)") }
+        #expect(read.claim == Claim())
+        #expect(read.orderID == nil)
     }
 
     @Test("answers as malformed what lacks an app or evidence")
@@ -182,11 +213,11 @@ struct SubmissionReaderTests {
             ),
             (#"{"submissionId":"s","userId":"u","bundleId":[],"receipt":"A"}"#, "bundleId is not a string."),
             (
-                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":5,"transactionId":"12"}"#,
+                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":5}"#,
                 "receipt is not a string."
             ),
             (
-                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":"A","signedTransaction":{}}"#,
+                #"{"submissionId":"s","userId":"u","bundleId":"b","receipt":"","signedTransaction":{}}"#,
                 "signedTransaction is not a string."
             ),
         ] {
