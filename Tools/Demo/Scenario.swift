@@ -145,7 +145,8 @@ struct Scenario {
         ]
         for text in texts { writer.unreadable("unreadable message", text) }
         let rests = [
-            #""bundleId":"com.example.game""#, #""bundleId":[],"receipt":"AAAA""#, #""receipt":"AAAA","receipt":"BBBB""#,
+            #""bundleId":"com.example.game""#, #""bundleId":[],"receipt":"AAAA""#,
+            #""receipt":"AAAA","receipt":"BBBB""#,
         ]
         for rest in rests + rests { writer.malformed("malformed submission", rest) }
     }
