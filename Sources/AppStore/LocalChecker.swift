@@ -46,7 +46,7 @@ public struct LocalChecker: Sendable {
             guard id.isWellFormed else {
                 return .concluded(.rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
             }
-            let subject = QuestionSubject(submission: submission, rules: rules)
+            let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
             return lookUp(LookupQuestion(subject: subject, target: .transaction(id)))
         }
     }
@@ -93,7 +93,7 @@ public struct LocalChecker: Sendable {
         if let createdAt = receipt.createdAt {
             submission = submission.received(notBefore: createdAt, now: isRetry ? createdAt : now)
         }
-        let subject = QuestionSubject(submission: submission, rules: rules)
+        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
         if let rejection = receipt.contradiction(with: subject.rules.app) { return .concluded(.rejected(rejection)) }
         guard subject.rules.receipts != .verifyReceipt else {
             let fingerprint = ReceiptFingerprint(
@@ -133,7 +133,7 @@ public struct LocalChecker: Sendable {
         }
         let fingerprint = ReceiptFingerprint(
             transactions: [receipt.transactionID], saysSandbox: receipt.saysSandbox)
-        let subject = QuestionSubject(submission: submission, rules: rules)
+        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
         return .ask(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint))
     }
 
@@ -199,11 +199,11 @@ public struct LocalChecker: Sendable {
         submission = submission.received(notBefore: signedAt, now: isRetry ? signedAt : now)
         let policy = ClaimPolicy(app: rules.app, submission: submission)
         let verdict = policy.verdict(on: transaction, by: .signedTransaction)
-        if transaction.bundleID == nil,
-            let question = Self.whose(transaction, QuestionSubject(submission: submission, rules: rules))
-        {
-            return lookUp(question)
+        // Made where it is needed: most signed transactions need no question.
+        func subject() -> QuestionSubject {
+            QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
         }
+        if transaction.bundleID == nil, let question = Self.whose(transaction, subject()) { return lookUp(question) }
         guard let age = rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
             case .success(let purchase) = transaction.purchase,
             // Against the present, because a submission may have waited for days, and the player asked for a refund.
@@ -212,7 +212,7 @@ public struct LocalChecker: Sendable {
         // Signed long ago: a refund since is not in it.
         return lookUp(
             LookupQuestion(
-                subject: QuestionSubject(submission: submission, rules: rules),
+                subject: subject(),
                 target: .confirmation(purchase.transactionID, since: transaction.signedAt),
                 in: purchase.environment))
     }

@@ -11,7 +11,7 @@ public enum SubmissionReading: Hashable, Sendable {
     public static let maxValueBytes = 2 << 20
     /// Times of records before it are none: the App Store opened on 2008-07-10. Producers that write seconds where Kafka
     /// has milliseconds say 1970.
-    static let earliestTime = Timestamp(milliseconds: 1_215_648_000_000)
+    package static let earliestTime = Timestamp(milliseconds: 1_215_648_000_000)
     /// Longest `traceparent` header that is handed on (W3C Trace Context: 55 characters in version 00).
     static let maxTraceparentBytes = 128
 

@@ -113,12 +113,7 @@ struct AttackTests {
     @Test("quantities that StoreKit does not sell", arguments: ["0", "-5", "11", "4294967297", "1e30"])
     func quantities(quantity: String) throws {
         let body = Answer.authentic(inApp: [Answer.record("1", ["quantity": quantity])])
-        let verdict = try run([body]).verdict
-        if quantity == "0" || quantity == "-5" {
-            #expect(verdict?.reason == .quantityOutOfRange)
-        } else {
-            #expect(verdict?.hold == .unknownAnswer, "Apple attests it, so a person must look")
-        }
+        #expect(try run([body]).verdict?.hold == .unknownAnswer, "Apple attests it, so a person must look")
     }
 
     @Test("ids that are paths, and enumerations this version does not know, neither grant nor fail")

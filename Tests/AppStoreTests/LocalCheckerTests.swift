@@ -350,7 +350,9 @@ struct LocalCheckerTests {
     private static let unreadable: [[Int: [UInt8]?]] = [
         [1703: nil], [1705: nil], [1702: nil], [1704: nil], [1704: ReceiptBuilder.ia5("soon")],
         [1703: ReceiptBuilder.utf8("../../x?y=1")], [1708: ReceiptBuilder.ia5("soon")],
-        [1712: ReceiptBuilder.ia5("soon")], [1712: ReceiptBuilder.integer(1_795_237_153)],
+        [1712: ReceiptBuilder.ia5("soon")], [1712: ReceiptBuilder.ia5("1970-01-01T00:00:00Z")],
+        [1708: ReceiptBuilder.ia5("1970-01-01T00:00:00Z")], [1704: ReceiptBuilder.ia5("1970-01-01T00:00:00Z")],
+        [1712: ReceiptBuilder.integer(1_795_237_153)],
         [1701: ReceiptBuilder.utf8("1")], [1701: ReceiptBuilder.tlv(0x02, [UInt8](repeating: 1, count: 9))],
         [1711: ReceiptBuilder.utf8("72")],
     ]

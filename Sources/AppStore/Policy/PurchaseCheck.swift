@@ -45,14 +45,13 @@ struct PurchaseCheck: Sendable {
             }
         }
         if let finding = tokenFinding(on: purchase, type: product.type) { return finding }
-        guard purchase.quantity >= 1 else {
-            return fails(.quantityOutOfRange, "The attested quantity is none that Apple sells.", purchase)
-        }
         if let rejection = standingRejection(of: purchase, type: product.type) { return .fails(rejection) }
         // Apple also sells several seats of a subscription, to organisations and groups.
-        guard purchase.quantity <= (product.type.isSoldInUnits ? Self.mostUnits : 1) else {
+        guard (1...(product.type.isSoldInUnits ? Self.mostUnits : 1)).contains(purchase.quantity) else {
+            // Another type would allow it, and Apple does not attest this one.
+            let mayBeOfAnotherType = 1...Self.mostUnits ~= purchase.quantity && purchase.type == nil
             return .waits(
-                product.type.isSoldInUnits ? .unknownAnswer : .productContradicted,
+                mayBeOfAnotherType ? .productContradicted : .unknownAnswer,
                 detail:
                     "The catalogue has \(purchase.productID) as \(product.type.rawValue); Apple attests "
                     + "\(purchase.quantity) units of it.")

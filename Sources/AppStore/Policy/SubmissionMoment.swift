@@ -28,9 +28,11 @@ extension Submission {
 
     /// The same submission, received no earlier than the purchase that it names was made. Of claims that name none
     /// nothing follows: a subscription may have been renewed since.
-    func received(claiming purchases: [Purchase], now: Timestamp) -> Submission {
+    /// - Parameter firstCheckedAt: Stands for a time that cannot be true, however late Apple answers. Nil if it is not
+    ///   known any more: then the purchase's own moment does.
+    func received(claiming purchases: [Purchase], firstCheckedAt: Timestamp?) -> Submission {
         guard let claimed = claim.transactionID, let purchase = purchases.first(where: { $0.transactionID == claimed })
         else { return self }
-        return received(notBefore: purchase.purchasedAt, now: now)
+        return received(notBefore: purchase.purchasedAt, now: firstCheckedAt ?? purchase.purchasedAt)
     }
 }

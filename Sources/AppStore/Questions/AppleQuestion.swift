@@ -56,6 +56,13 @@ extension AppleQuestion {
 struct QuestionSubject: Sendable {
     let submission: Submission
     let rules: AppRules
+    /// When its record was first checked; nil for a row of `retries`, of which no wait may cost a period.
+    let firstCheckedAt: Timestamp?
+
+    /// The submission, received no earlier than the purchase that it names was made.
+    func submission(claiming purchases: [Purchase]) -> Submission {
+        submission.received(claiming: purchases, firstCheckedAt: firstCheckedAt)
+    }
 }
 
 /// The step after a call, or after a check of signatures.

@@ -185,10 +185,11 @@ struct LookupQuestion: AppleQuestion {
         do throws(AnswerAttestation.Distrust) {
             switch pending {
             case .transaction(let answer):
-                let transaction = try attestation.transaction(answer.signedTransactionInfo, as: asked)
-                return conclude(verdict(on: transaction, at: now))
+                let transaction = try attestation.transaction(
+                    answer.signedTransactionInfo, as: asked, app: app.bundleID)
+                return conclude(verdict(on: transaction))
             case .page(let page):
-                return step(after: page, try attestation.transactions(of: page, app: app.bundleID), at: now)
+                return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
             case nil: return ask()
             }
         } catch {
@@ -196,17 +197,17 @@ struct LookupQuestion: AppleQuestion {
         }
     }
 
-    private func verdict(on transaction: SignedTransaction, at now: Timestamp) -> Verdict {
+    private func verdict(on transaction: SignedTransaction) -> Verdict {
         if case .confirmation(_, let moment) = target, transaction.signedAt < moment {
             return .hold(.unknownAnswer, detail: "Apple's answer was signed before what it is to confirm.")
         }
         let purchases = (try? transaction.purchase.get()).map { [$0] } ?? []
-        return ClaimPolicy(app: app, submission: submission.received(claiming: purchases, now: now))
+        return ClaimPolicy(app: app, submission: subject.submission(claiming: purchases))
             .verdict(on: transaction, by: .serverAPI)
     }
 
     private func step(
-        after page: HistoryAnswer, _ transactions: [SignedTransaction], at now: Timestamp
+        after page: HistoryAnswer, _ transactions: [SignedTransaction]
     ) -> QuestionStep {
         var next = self
         next.pending = nil
@@ -218,7 +219,7 @@ struct LookupQuestion: AppleQuestion {
                 return conclude(
                     .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))
             }
-            let submission = submission.received(claiming: next.history.purchases, now: now)
+            let submission = subject.submission(claiming: next.history.purchases)
             let verdict = next.history.verdict(ClaimPolicy(app: app, submission: submission))
             return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }

@@ -169,11 +169,16 @@ struct AnswerAttestation {
     let environment: Environment
     let now: Timestamp
 
-    /// The transaction that was asked for, and no other.
-    func transaction(_ text: EvidenceText, as asked: TransactionID) throws(Distrust) -> SignedTransaction {
+    /// The transaction that was asked for, of the app whose key asked, and no other.
+    func transaction(
+        _ text: EvidenceText, as asked: TransactionID, app: BundleID
+    ) throws(Distrust) -> SignedTransaction {
         let transaction = try transaction(text)
         guard transaction.transactionID == asked else {
             throw Self.unknown("Apple answered with another transaction than the one asked for.")
+        }
+        guard transaction.bundleID ?? app == app else {
+            throw Self.unknown("Apple answered an app's key with another app's transaction.")
         }
         return transaction
     }

@@ -62,20 +62,20 @@ struct ReceiptQuestion: AppleQuestion {
             guard let response = VerifyReceiptResponse(json: body) else {
                 return .verdict(.retry(.noAnswer, notBefore: RetryAfter.moment(retryAfter, now: now)))
             }
-            return step(after: response, at: now)
+            return step(after: response)
         case .response(let status, let retryAfter, _):
             let cause: RetryCause = status == 429 ? .rateLimited : .noAnswer
             return .verdict(.retry(cause, notBefore: RetryAfter.moment(retryAfter, now: now)))
         }
     }
 
-    private func step(after response: VerifyReceiptResponse, at now: Timestamp) -> QuestionStep {
+    private func step(after response: VerifyReceiptResponse) -> QuestionStep {
         let status = response.status
         let meaning = AppleCodes.meaning(ofStatus: status)
         switch meaning {
         case .authentic:
             guard fingerprint.matches(response, isFresh: isFresh) else { return askAgain() ?? neverNamed() }
-            return conclude(response, at: now)
+            return conclude(response)
         case .belongs(let other): return hop(to: other, status: status)
         case .sharedSecretRefused: return askWithNextSecret()
         case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable:
@@ -90,7 +90,7 @@ struct ReceiptQuestion: AppleQuestion {
                 Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status))."))
         // The period may have been paid when it was claimed, which its record says.
         case .subscriptionExpired where response.isWhole && fingerprint.matches(response, isFresh: isFresh):
-            return conclude(response, at: now)
+            return conclude(response)
         case .subscriptionExpired:
             return refuse(
                 .perhapsNotAuthentic,
@@ -106,7 +106,7 @@ struct ReceiptQuestion: AppleQuestion {
     }
 
     /// Whose receipt it is, from which environment, and which of its purchases were claimed.
-    private func conclude(_ response: VerifyReceiptResponse, at now: Timestamp) -> QuestionStep {
+    private func conclude(_ response: VerifyReceiptResponse) -> QuestionStep {
         guard let bundleID = response.bundleID else {
             return lookUp(otherwise: .hold(.incompleteAnswer, detail: "Apple's answer names no bundle id."))
         }
@@ -129,7 +129,7 @@ struct ReceiptQuestion: AppleQuestion {
                     productID: record.productID)
             }
         }
-        let submission = subject.submission.received(claiming: purchases, now: now)
+        let submission = subject.submission(claiming: purchases)
         let conclusion = ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
         switch conclusion {

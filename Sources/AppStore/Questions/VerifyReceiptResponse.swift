@@ -292,10 +292,8 @@ struct AttestedRecord: Sendable {
         let first = texts[milliseconds]
         let second = plain.flatMap { texts[$0] }
         guard first != nil || second != nil else { return .absent }
-        guard let known = first.flatMap(LenientNumber.moment) ?? second.flatMap(LenientNumber.moment) else {
-            return .unreadable
-        }
-        return .at(Timestamp(milliseconds: known))
+        return (first.flatMap(LenientNumber.purchaseMoment) ?? second.flatMap(LenientNumber.purchaseMoment))
+            .map { .at($0) } ?? .unreadable
     }
 
     /// Nil for what is none of Apple's ids.

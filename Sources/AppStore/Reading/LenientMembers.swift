@@ -90,6 +90,12 @@ enum LenientNumber {
         return Int64(number)
     }
 
+    /// The moment of something that happened to a purchase. A zero, as many programs write for none, says nothing, and
+    /// neither does any other moment before the App Store opened.
+    static func purchaseMoment(_ text: String) -> Timestamp? {
+        moment(text).map { Timestamp(milliseconds: $0) }.flatMap { $0.mayBeOfPurchase ? $0 : nil }
+    }
+
     static func flag(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "1": true
@@ -97,4 +103,9 @@ enum LenientNumber {
         default: nil
         }
     }
+}
+
+extension Timestamp {
+    /// Whether the App Store was open.
+    var mayBeOfPurchase: Bool { self >= SubmissionReading.earliestTime }
 }

@@ -164,6 +164,9 @@ struct ReceiptAttributes {
         withFirst(type) { tag, bytes in Self.textTags.contains(tag) ? Timestamp(rfc3339: bytes) : nil }
     }
 
+    /// The same of something that happened to a purchase; nil when the App Store was not open yet.
+    func purchaseMoment(_ type: Int) -> Timestamp? { moment(type).flatMap { $0.mayBeOfPurchase ? $0 : nil } }
+
     /// An integer; nil when it is absent or not one of 64 bits.
     func integer(_ type: Int) -> Int64? {
         withFirst(type) { tag, bytes in
@@ -237,13 +240,13 @@ public struct ReceiptPurchase: Hashable, Sendable {
         quantity = attributes.integer(1701)
         productID = attributes.text(1702).map { ProductID($0) }
         transactionID = attributes.text(Self.transactionIDType).map { TransactionID(reading: $0) }
-        purchasedAt = attributes.moment(1704)
+        purchasedAt = attributes.purchaseMoment(1704)
         originalTransactionID = attributes.text(1705).map { TransactionID(reading: $0) }
-        expiresAt = attributes.moment(1708)
+        expiresAt = attributes.purchaseMoment(1708)
         webOrderLineItemID = attributes.integer(1711).flatMap { $0 == 0 ? nil : String($0) }
-        revokedAt = attributes.moment(1712)
+        revokedAt = attributes.purchaseMoment(1712)
         hasUnreadablePart =
-            [1708, 1712].contains { attributes.holdsValue($0) && attributes.moment($0) == nil }
+            [1708, 1712].contains { attributes.holdsValue($0) && attributes.purchaseMoment($0) == nil }
             || [1701, 1711].contains { attributes.holdsValue($0) && attributes.integer($0) == nil }
         offer =
             if attributes.integer(1713) == 1 {

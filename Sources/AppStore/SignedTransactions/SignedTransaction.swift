@@ -61,9 +61,7 @@ extension Purchase {
             // Saturates, so that the policy and not the reader refuses what is out of range.
             quantity: try payload.value("quantity", LenientNumber.integer) ?? 1,
             environment: try payload.required("environment") { AppleCodes.environments[$0] },
-            purchasedAt: try payload.required("purchaseDate") {
-                LenientNumber.moment($0).map { Timestamp(milliseconds: $0) }
-            },
+            purchasedAt: try payload.required("purchaseDate", LenientNumber.purchaseMoment),
             expiresAt: try payload.moment("expiresDate"), revokedAt: revokedAt,
             isUpgraded: try payload.value("isUpgraded", LenientNumber.flag) ?? false,
             ownership: try payload.value("inAppOwnershipType") { AppleCodes.ownerships[$0] } ?? .purchased,
@@ -83,8 +81,8 @@ extension Purchase {
         return moment
     }
 
-    /// A purchase that Apple took back has a date. A purchase that has only other members about it is of a form that this version
-    /// does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
+    /// A purchase that Apple took back has a date. A purchase that has only other members about it is of a form that
+    /// this version does not know. Its kind and its part came with version 1.19 of the API, so older ones have neither.
     private static func wholeRevocation(_ payload: TransactionPayload) throws(UnreadablePurchase) -> Timestamp? {
         guard let moment = try payload.moment("revocationDate") else {
             let isRevoked = ["revocationReason", "revocationType", "revocationPercentage"].contains {
@@ -168,7 +166,7 @@ struct TransactionPayload: Sendable {
     /// A moment; nil if it is absent. One that cannot be read must not count as absent: the purchase may be over or
     /// refunded.
     func moment(_ name: String) throws(UnreadablePurchase) -> Timestamp? {
-        try value(name) { LenientNumber.moment($0).map { Timestamp(milliseconds: $0) } }
+        try value(name, LenientNumber.purchaseMoment)
     }
 
     /// A member in a form that is known; nil if it is absent.

@@ -39,10 +39,12 @@ struct SubmissionMomentTests {
     func claimed() {
         let slow = Fixture.now.advanced(by: .seconds(-86_400))
         let claiming = Fixture.submission(transactionID: "1001", receivedAt: slow)
-        #expect(claiming.received(claiming: [period], now: now).receivedAt == now)
-        #expect(claiming.received(claiming: [], now: now).receivedAt == slow)
+        #expect(claiming.received(claiming: [period], firstCheckedAt: now).receivedAt == now)
+        #expect(claiming.received(claiming: [period], firstCheckedAt: nil).receivedAt == period.purchasedAt)
+        #expect(claiming.received(claiming: [], firstCheckedAt: now).receivedAt == slow)
         // It may be a renewal after the submission.
-        #expect(Fixture.submission(receivedAt: slow).received(claiming: [period], now: now).receivedAt == slow)
+        #expect(
+            Fixture.submission(receivedAt: slow).received(claiming: [period], firstCheckedAt: now).receivedAt == slow)
     }
 
     @Test("So a period that is over is not granted for a bare id whose record says 'before it was bought'")
@@ -64,6 +66,33 @@ struct SubmissionMomentTests {
         #expect(try verdict(-end * 2 + 5)?.granted == [LookupScript.id])
     }
 
+    @Test(
+        "A bare id with such a record loses no period to a wait: its first check counts, and later the purchase",
+        arguments: [
+            (false, Int64(-45), true), (false, 0, false), (true, -45, true), (true, 0, true),
+        ])
+    func waited(isRetry: Bool, checkedOnDay day: Int64, isGranted: Bool) throws {
+        let second: Int64 = 86_400
+        let answer = try LookupScript.found([
+            "productId": "\"vip\"", "type": "\"Auto-Renewable Subscription\"",
+            "purchaseDate": SignedToken.moment(-60 * second), "expiresDate": SignedToken.moment(-30 * second),
+        ])
+        var submission = Fixture.submission(
+            transactionID: LookupScript.id, evidence: .transactionID(LookupScript.id),
+            receivedAt: Fixture.now.advanced(by: Fixture.day * -90))
+        let checker = LocalChecker(
+            apps: [try QuestionScript.rules(hasKey: true)],
+            verifiers: SignatureVerifiers(roots: try SignedToken.chain.roots()))
+        let checkedAt = Fixture.now.advanced(by: .seconds(day * second))
+        guard case .ask(let question) = checker.check(&submission, isRetry: isRetry, at: checkedAt) else {
+            Issue.record("Apple is not asked")
+            return
+        }
+        let verdict = try QuestionScript(question, [answer]).verdict
+        #expect(verdict?.granted == (isGranted ? [LookupScript.id] : []))
+        #expect(verdict?.reason == (isGranted ? nil : .subscriptionExpired))
+    }
+
     @Test("So it is for a claimed purchase that verifyReceipt attests, and for one of a history")
     func answered() throws {
         let slow = Fixture.now.advanced(by: .seconds(-86_400 * 90))
@@ -72,14 +101,16 @@ struct SubmissionMomentTests {
         let body = Answer.authentic(inApp: [
             Answer.period("1001", line: "9", expires: over, ["purchase_date_ms": String(bought.milliseconds)])
         ])
-        func verdict(_ claimed: TransactionID?) throws -> Verdict? {
+        func verdict(_ claimed: TransactionID?, firstCheckedAt: Timestamp? = Fixture.now) throws -> Verdict? {
             let submission = Fixture.submission(transactionID: claimed, receivedAt: slow)
             let question = ReceiptQuestion(
-                subject: QuestionSubject(submission: submission, rules: try QuestionScript.rules()),
+                subject: QuestionSubject(
+                    submission: submission, rules: try QuestionScript.rules(), firstCheckedAt: firstCheckedAt),
                 base64: Array("AAAA".utf8)[...], fingerprint: ReceiptFingerprint())
             return try QuestionScript(question, [QuestionScript.reply(body)]).verdict
         }
         #expect(try verdict("1001")?.reason == .subscriptionExpired)
         #expect(try verdict(nil)?.granted == ["1001"])
+        #expect(try verdict("1001", firstCheckedAt: nil)?.granted == ["1001"], "it waited")
     }
 }

@@ -135,7 +135,7 @@ struct AnswerAttestationTests {
             for name in ["Production", "Sandbox", "Moon", "Xcode"] {
                 let text = try SignedToken(["environment": "\"\(name)\""]).text()
                 let verdict = distrust {
-                    _ = try attestation.transaction(EvidenceText(text), as: LookupScript.id)
+                    _ = try attestation.transaction(EvidenceText(text), as: LookupScript.id, app: "com.example.game")
                 }
                 #expect((verdict == nil) == (name == environment.nameInAnswers))
                 #expect(verdict?.hold == (verdict == nil ? nil : .unknownAnswer))
@@ -147,7 +147,7 @@ struct AnswerAttestationTests {
     func foreign() throws {
         let text = try SignedToken(chain: ChainBuilder()).text()
         let verdict = distrust {
-            _ = try attestation().transaction(EvidenceText(text), as: LookupScript.id)
+            _ = try attestation().transaction(EvidenceText(text), as: LookupScript.id, app: "com.example.game")
         }
         #expect(verdict?.hold == .unknownAnswer)
     }
@@ -161,7 +161,8 @@ struct AnswerAttestationTests {
             ("2000000000000002", false), ("0", false),
         ] {
             let verdict = distrust {
-                _ = try attestation.transaction(EvidenceText(text), as: TransactionID(reading: asked))
+                _ = try attestation.transaction(
+                    EvidenceText(text), as: TransactionID(reading: asked), app: "com.example.game")
             }
             #expect((verdict == nil) == isTaken, "\(asked)")
         }

@@ -134,7 +134,8 @@ struct VerifyReceiptResponseTests {
             ["quantity": "1.5"], ["in_app_ownership_type": "RENTED"], ["is_upgraded": "perhaps"],
             ["cancellation_date": "2026-11-21 04:59:02 Etc/GMT"], ["cancellation_date_ms": "never"],
             ["cancellation_date_pst": "2026-11-20 20:59:02 America/Los_Angeles"], ["cancellation_reason": "0"],
-            ["expires_date": "2026-11-21 04:59:02 Etc/GMT"],
+            ["expires_date": "2026-11-21 04:59:02 Etc/GMT"], ["cancellation_date_ms": "0"], ["expires_date_ms": "0"],
+            ["purchase_date_ms": "0"], ["cancellation_date_ms": "1795237142"],
             ["web_order_line_item_id": String(repeating: "7", count: 65)],
         ] as [[String: String?]])
     func incomplete(changes: [String: String?]) throws {
@@ -193,7 +194,7 @@ struct VerifyReceiptResponseTests {
         ] as [(String, Offer?)])
     func offers(member: String, offer: Offer?) throws {
         let record = """
-            {"product_id":"vip","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1",\(member)}
+            {"product_id":"vip","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1795237142000",\(member)}
             """
         let purchases = try purchases("{\"status\":0,\"latest_receipt_info\":[\(record)]}")
         #expect(purchases.map(\.offer) == [offer])

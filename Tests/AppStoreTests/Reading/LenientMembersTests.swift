@@ -1,3 +1,4 @@
+import Contract
 import Testing
 
 @testable import AppStore
@@ -23,6 +24,14 @@ struct LenientJSONTests {
         ] as [(String, Int64?)])
     func moments(text: String, expected: Int64?) {
         #expect(LenientNumber.moment(text) == expected)
+    }
+
+    @Test("nothing happened to a purchase before the App Store opened, and seconds are no milliseconds")
+    func purchaseMoments() {
+        for text in ["0", "0.0", "-1", "1795237142", "1215647999999", "soon"] {
+            #expect(LenientNumber.purchaseMoment(text) == nil, "\(text)")
+        }
+        #expect(LenientNumber.purchaseMoment("1215648000000") == Timestamp(milliseconds: 1_215_648_000_000))
     }
 
     @Test(

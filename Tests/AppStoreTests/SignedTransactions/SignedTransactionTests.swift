@@ -67,7 +67,8 @@ struct SignedTransactionTests {
         arguments: [
             ("transactionId", "\"../../x\""), ("transactionId", "\"123456789012345678901\""), ("transactionId", "-1"),
             ("transactionId", "[]"), ("originalTransactionId", "\"abc\""), ("productId", "{}"),
-            ("purchaseDate", "\"soon\""),
+            ("purchaseDate", "\"soon\""), ("purchaseDate", "0"), ("expiresDate", "0"), ("revocationDate", "0"),
+            ("revocationDate", "\"0\""), ("revocationDate", "1795237142"),
             ("expiresDate", "\"soon\""), ("expiresDate", "[]"), ("expiresDate", "-1"), ("expiresDate", "1e300"),
             ("revocationDate", "\"soon\""), ("revocationDate", "{}"), ("revocationDate", "true"),
             ("type", "\"Rental\""),

@@ -49,6 +49,13 @@ enum Fixture {
     }
 }
 
+extension QuestionSubject {
+    /// Of a record that was first checked at the moment of the tests.
+    init(submission: Submission, rules: AppRules) {
+        self.init(submission: submission, rules: rules, firstCheckedAt: Fixture.now)
+    }
+}
+
 extension Fixture {
     static func names(
         _ transaction: TransactionID, of product: ProductID, _ key: String, _ environment: Environment = .production
