@@ -9,8 +9,6 @@ public enum FailureReason: String, Hashable, Sendable, CaseIterable {
     case environmentNotAllowed = "environment_not_allowed"
     case productMismatch = "product_mismatch"
     case unknownProduct = "unknown_product"
-    /// Of former versions, whose rows and events have it. Such purchases are held.
-    case quantityOutOfRange = "quantity_out_of_range"
     case transactionNotFound = "transaction_not_found"
     case transactionRevoked = "transaction_revoked"
     case subscriptionExpired = "subscription_expired"

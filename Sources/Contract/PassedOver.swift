@@ -13,7 +13,6 @@ public final class PassedOver: Sendable, Hashable {
         case accountTokenMissing = "account_token_missing"
         case accountTokenMismatch = "account_token_mismatch"
         case productMismatch = "product_mismatch"
-        case quantityOutOfRange = "quantity_out_of_range"
         case environmentNotAllowed = "environment_not_allowed"
         case familySharedNotAllowed = "family_shared_not_allowed"
         case transactionRevoked = "transaction_revoked"
@@ -110,7 +109,7 @@ public final class PassedOver: Sendable, Hashable {
                 return (.advancedCommerce, "SKUs of the Advanced Commerce API were bought: \(products(reason)).")
             case .partialRefund:
                 return (.partialRefund, "Apple refunded a part of what was never granted: \(products(reason)).")
-            case .unknownProduct, .accountTokenMissing, .accountTokenMismatch, .productMismatch, .quantityOutOfRange,
+            case .unknownProduct, .accountTokenMissing, .accountTokenMismatch, .productMismatch,
                 .environmentNotAllowed, .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
                 continue
             }

@@ -138,7 +138,7 @@ struct UnlistedProductsTests {
     func reasons() {
         let own: Set<FailureReason> = [
             .environmentNotAllowed, .productMismatch, .unknownProduct, .familySharedNotAllowed, .accountTokenMissing,
-            .accountTokenMismatch, .quantityOutOfRange, .transactionRevoked, .subscriptionExpired,
+            .accountTokenMismatch, .transactionRevoked, .subscriptionExpired,
         ]
         let holds: Set<HoldCause> = [.productNotConfigured, .advancedCommerce, .partialRefund]
         #expect(
