@@ -108,9 +108,7 @@ public struct LocalChecker: Sendable {
             return .concluded(error.verdict)
         }
         if subject.rules.receipts == .serverAPI {
-            // The sandbox's receipts say of themselves what they are in several ways.
-            let environment: Environment? = receipt.origin == .production ? .production : nil
-            guard let question = LookupQuestion(subject: subject, receipt: receipt, in: environment) else {
+            guard let question = Self.question(about: receipt, subject) else {
                 return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
             }
             return lookUp(question)
@@ -142,15 +140,20 @@ public struct LocalChecker: Sendable {
     private func decideLocally(_ receipt: AppReceipt, _ subject: QuestionSubject) -> Outcome {
         let verdict: Verdict
         switch Self.conclusion(on: receipt, of: subject.submission, app: subject.rules.app) {
-        case .verdict(let known) where !known.isNotFoundYet: return .concluded(known)
+        case .verdict(let known) where !known.isOpen: return .concluded(known)
         case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
         }
-        if subject.rules.hasServerAPIKey, let question = LookupQuestion(subject: subject, receipt: receipt) {
+        if subject.rules.hasServerAPIKey, let question = Self.question(about: receipt, subject) {
             return lookUp(question)
         }
         // The receipt will never hold what it does not hold now.
         if case .doubt(_, let end) = verdict { return .concluded(end.verdict) }
         return .concluded(verdict)
+    }
+
+    private static func question(about receipt: AppReceipt, _ subject: QuestionSubject) -> LookupQuestion? {
+        // The sandbox's receipts say of themselves what they are in several ways.
+        LookupQuestion(subject: subject, receipt: receipt, in: receipt.origin == .production ? .production : nil)
     }
 
     /// The conclusion on a receipt whose signature held: every word of it is taken for Apple's.

@@ -74,6 +74,8 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case perhapsRevoked = "perhaps_revoked"
     /// The claimed transaction is not in Apple's answer yet.
     case notFoundYet = "not_found_yet"
+    /// Apple attested the transaction, and does not find it.
+    case noLongerFound = "no_longer_found"
     /// Everything in the answer was granted before, and the claim seems to be about something new.
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
@@ -138,7 +140,8 @@ extension HoldCause {
         case .productNotConfigured:
             "list the product under products in the apps file and send SIGHUP, or say unlistedProducts: fail"
         case .productContradicted:
-            "the apps file has another type for the product than Apple: correct it there and send SIGHUP"
+            "Apple's word contradicts the apps file: compare the product's type and items with App Store Connect, "
+                + "correct the file if it is wrong, and send SIGHUP"
         case .accountTokenMissing:
             "let the backend forward appAccountToken, and submit again; accountToken: ignore grants to whoever submitted"
         case .decisionRefused: "the ledger refuses the decision: grantor submissions show says why; report it"

@@ -229,7 +229,7 @@ extension RetryCause {
     var isDoubt: Bool {
         switch self {
         case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .nothingNew: true
-        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .signedAhead, .budgetSpent,
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound, .signedAhead, .budgetSpent,
             .endpointUnavailable:
             false
         }
@@ -246,6 +246,7 @@ extension RetryCause {
         case .perhapsNotAuthentic: "Apple refused a receipt that may be genuine, which may be a fault of the moment."
         case .perhapsRevoked: "Apple's answer has the purchase as refunded in one place, and as standing in another."
         case .notFoundYet: "Apple does not know the transaction yet."
+        case .noLongerFound: "Apple does not find a purchase that it attested."
         case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."
         case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
         case .budgetSpent: "The app's calls to the App Store Server API are used up for the moment."

@@ -11,11 +11,12 @@ extension WorkerCore {
         guard let claimant = flights[token].claimant else { return orphan(token) }
         move(token, to: .writing)
         flights[token].content = content
-        var rows = 1
+        // The ledger is asked for each of them, in the transaction of the batch.
+        var rows = content.waitingPurchases.count
         if case .grant(let purchases, _) = content {
-            rows = purchases.count
-            limit.take(purchases: rows - flights[token].purchases)
-            flights[token].purchases = rows
+            rows += purchases.count
+            limit.take(purchases: purchases.count - flights[token].purchases)
+            flights[token].purchases = purchases.count
         }
         batcher.add(token, rows: rows, BatchKeys(submission: claimant, content))
     }

@@ -18,7 +18,7 @@ struct LocalCheckerTests {
         _ evidence: Evidence, app: App = Fixture.app(), receipts: ReceiptMethod = .verifyReceipt, hasKey: Bool = false,
         confirmsOlderThan: Duration? = nil, transactionID: TransactionID? = nil, productID: ProductID? = nil,
         token: String? = nil, at now: Timestamp = Fixture.now, isRetry: Bool = false, bySignature: Bool = false,
-        known: Set<BundleID> = []
+        known: Set<BundleID> = [], replies: [AppStoreReply] = []
     ) throws -> Checked {
         let rules = try QuestionScript.rules(
             app, receipts: receipts, hasKey: hasKey, confirmsOlderThan: confirmsOlderThan)
@@ -31,7 +31,9 @@ struct LocalCheckerTests {
             ? checker.checkBySignature(submission, at: now) : checker.check(&submission, isRetry: isRetry, at: now)
         switch outcome {
         case .concluded(let verdict): return Checked(verdict: verdict)
-        case .ask(let question): return Checked(call: try QuestionScript(question, []).calls.first)
+        case .ask(let question):
+            let run = try QuestionScript(question, replies)
+            return Checked(verdict: run.verdict, call: run.calls.first)
         }
     }
 
@@ -272,7 +274,10 @@ struct LocalCheckerTests {
         let empty = try check(receipt(), receipts: .serverAPI, hasKey: true)
         #expect(empty.verdict?.reason == .transactionNotFound)
         let claimed = try check(receipt(), receipts: .serverAPI, hasKey: true, transactionID: "2")
-        #expect(claimed.call == "production /inApps/v1/transactions/2")
+        #expect(claimed.verdict?.reason == .transactionNotFound, "it is anybody's")
+        #expect(
+            try check(receipt(), receipts: .local, hasKey: true, transactionID: "2").verdict?.reason
+                == .transactionNotFound)
         let paths = try receipt(entry("../../x?y=1"), entry("123456789012345678901"))
         #expect(
             try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.reason
@@ -293,6 +298,24 @@ struct LocalCheckerTests {
         #expect(purchases.map(\.purchase.transactionID) == ["1001"])
         #expect(purchases.map(\.purchase.environment) == [environment])
         #expect(purchases.map(\.items) == [[Item(item: "gems", quantity: 300)]])
+    }
+
+    @Test("asks about a receipt of production's in production alone, where an app rejects the sandbox, too")
+    func environmentOfReceipt() throws {
+        let app = Fixture.app(sandbox: .reject, accountToken: .required)
+        let run = try check(
+            receipt(entry()), app: app, receipts: .local, hasKey: true, replies: [LookupScript.notFound])
+        #expect(run.call == "production /inApps/v2/history/1001?sort=ASCENDING")
+        #expect(run.verdict == .retry(.noLongerFound, notBefore: nil), "Apple signed the receipt")
+    }
+
+    @Test("asks the App Store Server API, where it can, about a product whose type the receipt seems to contradict")
+    func contradicted() throws {
+        let evidence = try receipt(entry(product: "vip"))
+        #expect(try check(evidence, receipts: .local).verdict?.hold == .productContradicted)
+        #expect(
+            try check(evidence, receipts: .local, hasKey: true).call
+                == "production /inApps/v2/history/1001?sort=ASCENDING")
     }
 
     @Test("takes the id of an original for what was restored from it")

@@ -137,7 +137,10 @@ import Testing
             Grant(of: purchase, to: submission("other"), by: .serverAPI, attempts: 1, grantedAt: Self.noon),
             owesCall: false)
         let found = FoundGrants(known: [grant])
-        #expect(conclude(hold(named), held: found) != [heldResult])
+        guard case .written(.repeated, _, _)? = conclude(hold(named), held: found).first else {
+            Issue.record("a grant of it does not end it")
+            return
+        }
         #expect(conclude(hold(named), held: FoundGrants(later: [later])) == [heldResult], "its holder")
         #expect(conclude(hold(named), held: found, own: FoundGrants(later: [later])) == [heldResult], "its own grant")
         let answers = FoundAnswers(later: [LaterRow(claimant, origin)])

@@ -28,11 +28,12 @@ struct ClaimPolicy: Sendable {
     /// The verdict on all purchases that the evidence attests, or the missing input for it.
     ///
     /// A purchase that cannot be judged holds the submission, whatever else passes. An answer without it would be
-    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted: once
-    /// all of it was, under other submissions, there is nothing to wait for. Otherwise the purchases that pass are verified, oldest first,
-    /// and the others are passed over. If none passes, one whose product the apps file does not list holds the
-    /// submission, else the newest one's rejection stands. A claimed purchase that is absent may not have reached
-    /// Apple's records yet, so that is a doubt.
+    /// final, and a paid purchase would never be granted. The hold says the names of all that may still be granted. Once
+    /// all of it was, under other submissions, there is nothing to wait for.
+    ///
+    /// Otherwise the purchases that pass are verified, oldest first, and the others are passed over. If none passes, one
+    /// whose product the apps file does not list holds the submission, else the newest one's rejection stands. A claimed
+    /// purchase that is absent may not have reached Apple's records yet, so that is a doubt.
     /// - Parameters:
     ///   - unreadable: Purchases that the evidence attests in a form that is not known.
     ///   - attestsTokens: Whether the evidence names a purchase's account token where there is one.
@@ -46,7 +47,7 @@ struct ClaimPolicy: Sendable {
         var hold: (cause: HoldCause, detail: String)?
         var held: [NamedPurchase] = []
         var rejection: Rejection?
-        var isTokenUnknown = false
+        var lackingToken: [NamedPurchase] = []
         let claimed = claimed(of: purchases, check)
         for purchase in claimed.count > 1 ? claimed.sorted(by: Self.isOlder) : claimed {
             switch check.finding(on: purchase) {
@@ -62,7 +63,7 @@ struct ClaimPolicy: Sendable {
                 others.append(purchase, PassedOver.Reason(rawValue: reason.reason.rawValue))
             case .tokenUnknown(let reason):
                 rejection = reason
-                isTokenUnknown = true
+                lackingToken.append(check.names(of: purchase))
                 others.append(purchase, .accountTokenMissing)
             }
         }
@@ -72,7 +73,7 @@ struct ClaimPolicy: Sendable {
             hold = (reason.cause, reason.detail)
         }
         if let hold {
-            held += holding.map(\.purchase) + grantable.map { NamedPurchase($0.purchase, as: $0.type) }
+            held += holding.map(\.purchase) + lackingToken + grantable.map { NamedPurchase($0.purchase, as: $0.type) }
             let purchases = unreadable.names(of: submission, beside: purchases).map { held + $0 } ?? []
             return .verdict(.hold(hold.cause, detail: hold.detail, purchases: purchases))
         }
@@ -87,13 +88,13 @@ struct ClaimPolicy: Sendable {
             if !grantable.isEmpty {
                 .verified(grantable, by: verifiedBy)
             } else if let unlisted = passedOver?.unlistedProducts {
-                .hold(.productNotConfigured, detail: unlisted, purchases: holding.map(\.purchase))
+                .hold(.productNotConfigured, detail: unlisted, purchases: holding.map(\.purchase) + lackingToken)
             } else if let rejection {
                 .rejected(rejection)
             } else {
                 .doubt(.notFoundYet, becomes: .rejected(notFound(among: purchases)))
             }
-        return isTokenUnknown ? .tokensUnknown(otherwise: verdict) : .verdict(verdict)
+        return lackingToken.isEmpty ? .verdict(verdict) : .tokensUnknown(otherwise: verdict)
     }
 
     /// The verdict on a transaction whose signature held.

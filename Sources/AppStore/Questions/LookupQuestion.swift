@@ -12,8 +12,8 @@ import Contract
 ///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
 ///   If Apple attested the id before, a person must decide. Where production said "not here", which may mean "not yet",
 ///   the sandbox's refusal is no more than that.
-/// - An id that Apple attested and then does not find is asked for without end: of two words of Apple's that contradict
-///   neither is its last. It is held once that lasts.
+/// - An id that Apple attested and then does not find is asked for without end. Of two words of Apple's that contradict
+///   each other neither is the last. It is held once that lasts.
 /// - A complete history that lacks a purchase which the receipt proves is a doubt, and the others wait for it.
 /// - A history's page names no customer if it holds none of the ids that the receipt proves. The first page leads to
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
@@ -76,13 +76,12 @@ struct LookupQuestion: AppleQuestion {
     }
 
     /// Looks up the claim of a submission by its receipt. Apple must have authenticated or signed the receipt.
-    /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id, and none is
-    /// claimed.
+    /// Otherwise anybody could have other people's transactions looked up. Nil if the receipt holds no id: one of a fresh
+    /// installation costs nothing, and leads to no customer.
     ///
     /// The question is for the claimed transaction if the receipt names it, as a purchase's own id or as its original's.
     /// Otherwise it is for the history of the receipt's customer, which also has later purchases. Any of the customer's
-    /// ids leads there; an id of the claimed product is preferred. A receipt without purchases leads to no customer, so
-    /// the claimed id is asked for as a bare one is.
+    /// ids leads there; an id of the claimed product is preferred.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim
@@ -93,11 +92,7 @@ struct LookupQuestion: AppleQuestion {
             return
         }
         let entry = entries.first { $0.productID == claim.productID } ?? entries.first
-        guard let entry, let transactionID = entry.transactionID else {
-            guard let claimed = claim.transactionID, claimed.isWellFormed, receipt.purchases.isEmpty else { return nil }
-            self.init(subject: subject, target: .transaction(claimed), in: environment)
-            return
-        }
+        guard let entry, let transactionID = entry.transactionID else { return nil }
         let proven = entries.compactMap { entry in
             entry.transactionID.map {
                 ProvenPurchase(
@@ -252,7 +247,7 @@ struct LookupQuestion: AppleQuestion {
             return conclude(
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
-        case .notFound where isAttested: return conclude(.retry(.notFoundYet, notBefore: nil))
+        case .notFound where isAttested: return conclude(.retry(.noLongerFound, notBefore: nil))
         case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return ask {
@@ -324,7 +319,7 @@ struct LookupQuestion: AppleQuestion {
 
     private func conclude(_ verdict: Verdict) -> QuestionStep {
         switch verdict {
-        case .doubt where productionIsSilent, .retry(.notFoundYet, _) where productionIsSilent:
+        case .doubt where productionIsSilent, .retry(.noLongerFound, _) where productionIsSilent:
             return .verdict(Self.productionRefusesKey)
         default: return .verdict(verdict)
         }

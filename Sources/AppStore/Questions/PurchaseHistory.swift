@@ -151,7 +151,9 @@ extension Verdict {
         case .verified(let purchases, let verifiedBy):
             .doubt(.notFoundYet, becomes: .verified(purchases, by: verifiedBy))
         case .rejected(let rejection): .doubt(.notFoundYet, becomes: .rejected(rejection))
-        case .doubt, .retry, .hold: self
+        // No names: once they were granted, the claim would end without what is still to come.
+        case .hold(let cause, let detail, _): .hold(cause, detail: detail)
+        case .doubt, .retry: self
         }
     }
 }

@@ -249,11 +249,14 @@ extension VerifyReceiptResponse {
 }
 
 extension Verdict {
-    /// Whether the claimed purchase is not in Apple's answer, and nothing else is wrong.
-    var isNotFoundYet: Bool { if case .doubt(.notFoundYet, _) = self { true } else { false } }
-
-    /// Whether the claimed purchase is not in Apple's answer, or not with all that a grant needs.
-    fileprivate var isOpen: Bool { if case .hold(.incompleteAnswer, _, _) = self { true } else { isNotFoundYet } }
+    /// Whether the claimed purchase is not in a receipt or Apple's answer to it, or not with all that a grant needs.
+    /// Neither says the type of a product, which may be why the catalogue seems to be wrong.
+    var isOpen: Bool {
+        switch self {
+        case .doubt(.notFoundYet, _), .hold(.incompleteAnswer, _, _), .hold(.productContradicted, _, _): true
+        default: false
+        }
+    }
 }
 
 /// The values by which an answer of verifyReceipt is matched with the receipt that was sent.

@@ -86,7 +86,8 @@ package final class ClientHandle: @unchecked Sendable {
     }
 
     /// All partitions of a topic. Asks a broker and waits.
-    /// - Throws: `transient` when no broker answers within `timeout`.
+    /// - Throws: `transient` when no broker answers within `timeout`; the broker's error where it cannot tell, such as one
+    ///   that does not know the topic yet.
     func partitions(of topic: String, timeout: Duration) throws(KafkaError) -> [TopicPartition] {
         guard let one = rd_kafka_topic_new(pointer, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }
         defer { rd_kafka_topic_destroy(one) }
@@ -94,7 +95,17 @@ package final class ClientHandle: @unchecked Sendable {
         let code = rd_kafka_metadata(pointer, 0, one, &metadata, timeout.wholeMilliseconds)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
         defer { rd_kafka_metadata_destroy(metadata) }
-        guard let found = metadata.pointee.topics, metadata.pointee.topic_cnt > 0 else { return [] }
+        guard let found = metadata.pointee.topics, metadata.pointee.topic_cnt > 0, found.pointee.partition_cnt > 0
+        else {
+            let failure = metadata.pointee.topics.flatMap { metadata.pointee.topic_cnt > 0 ? $0.pointee.err : nil }
+            throw KafkaError(
+                failure.flatMap { $0 == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : $0 }
+                    ?? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        }
+        // Partitions without a leader count, too.
+        guard [RD_KAFKA_RESP_ERR_NO_ERROR, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE].contains(found.pointee.err) else {
+            throw KafkaError(found.pointee.err)
+        }
         return (0..<found.pointee.partition_cnt).map { TopicPartition(topic: topic, partition: $0) }
     }
 

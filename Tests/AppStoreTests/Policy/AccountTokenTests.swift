@@ -175,6 +175,25 @@ struct AccountTokenTests {
         #expect(names(bound, beside: unreadable) == [], "nobody knows what the last one is")
     }
 
+    @Test("that the evidence cannot say name their purchases, too, where others hold the submission")
+    func unknownBesideHeld() {
+        func hold(_ purchases: Purchase...) -> Verdict {
+            let policy = ClaimPolicy(app: Fixture.app(accountToken: .required), submission: Fixture.submission())
+            let conclusion = policy.conclusion(
+                on: purchases, beside: UnreadablePurchases(), by: .verifyReceipt, attestsTokens: false)
+            return switch conclusion {
+            case .verdict(let verdict), .tokensUnknown(let verdict): verdict
+            }
+        }
+        let gems = Fixture.purchase("2")
+        let own = Fixture.names("2", of: "gems", "t:2")
+        let contradicted = hold(Fixture.purchase("1", product: "vip"), gems)
+        #expect(contradicted.hold == .productContradicted && contradicted.purchases.contains(own))
+        #expect(contradicted.purchases.count == 2)
+        let unlisted = hold(Fixture.purchase("3", product: "new"), gems)
+        #expect(unlisted.hold == .productNotConfigured && unlisted.purchases.contains(own))
+    }
+
     @Test("that the evidence cannot say are looked up if one purchase needs it, even beside others that pass")
     func conclusion() {
         let policy = ClaimPolicy(

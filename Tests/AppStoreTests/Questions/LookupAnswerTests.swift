@@ -31,9 +31,9 @@ struct LookupAnswerTests {
             ErrorRow(code: 4_040_001, retry: .notFoundYet, then: .accountGone),
             ErrorRow(code: 4_040_002, retry: .temporarilyUnable), ErrorRow(code: 4_040_003, hold: .credentialsRefused),
             ErrorRow(code: 4_040_004, retry: .temporarilyUnable),
-            ErrorRow(code: 4_040_005, retry: .notFoundYet),
+            ErrorRow(code: 4_040_005, retry: .noLongerFound),
             ErrorRow(code: 4_040_006, retry: .temporarilyUnable),
-            ErrorRow(code: 4_040_010, retry: .notFoundYet),
+            ErrorRow(code: 4_040_010, retry: .noLongerFound),
             ErrorRow(code: 4_290_000, retry: .rateLimited), ErrorRow(code: 5_000_000, retry: .temporarilyUnable),
             ErrorRow(code: 5_000_001, retry: .temporarilyUnable), ErrorRow(code: 4_000_999, hold: .unknownAnswer),
             ErrorRow(code: 4_040_999, hold: .unknownAnswer), ErrorRow(code: 5_009_999, retry: .noAnswer),
@@ -203,6 +203,19 @@ struct LookupHistoryTests {
         let refund = Script.transaction("1", ["revocationDate": SignedToken.moment(-1)])
         let run = try QuestionScript(try Script.lookup(.history(of: customer)), [try Script.page([refund])])
         #expect(run.verdict?.doubt?.becomes == .transactionRevoked)
+    }
+
+    @Test("a hold of such a history names nothing, so that no grant of what it has ends the wait for the rest")
+    func incompleteHold() throws {
+        let unlisted = Script.transaction("1", ["productId": "\"new\""])
+        func verdict(_ pages: [[String: String?]]) throws -> Verdict? {
+            let customer = ProvenCustomer("1", purchases: [ProvenPurchase("1", of: nil), ProvenPurchase("2", of: nil)])
+            return try QuestionScript(try Script.lookup(.history(of: customer)), [try Script.page(pages)]).verdict
+        }
+        let incomplete = try verdict([unlisted])
+        #expect(incomplete?.hold == .productNotConfigured && incomplete?.purchases.isEmpty == true)
+        let other = Script.transaction("2", ["productId": "\"new\""])
+        #expect(try verdict([unlisted, other])?.purchases.count == 2)
     }
 
     @Test("a transaction that is sent again is what it was last: a refund in between counts")

@@ -87,6 +87,17 @@ struct KafkaConsumerTests {
         #expect(try committed([partitions[1], partitions[2]]) == [partitions[1]: nil, partitions[2]: 5])
     }
 
+    @Test("Nothing is said about a topic that the broker does not know: it may only not know it yet")
+    func committedNowhere() throws {
+        let group = try TestGroup(kafka, topic: try kafka.makeTopic())
+        try group.join()
+        group.members[0].consumer.fetchCommitted([TopicPartition(topic: "never-made", partition: 0)])
+        let answer = try group.serve {
+            if case .committedOffsets(let offsets) = $0 { Optional.some(offsets) } else { nil }
+        }
+        #expect(answer == nil)
+    }
+
     @Test("A demand is a total of records: no more come, and the rest follows when it grows")
     func demand() throws {
         let topic = try kafka.makeTopic()

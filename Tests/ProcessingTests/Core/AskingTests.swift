@@ -216,6 +216,23 @@ struct AskingTests {
         #expect(bench.core.inFlight == 0, "its event is told")
     }
 
+    @Test("counts each name of a held claim as a row of its batch, because the ledger is asked for it")
+    func namesAreRows() throws {
+        let assignment = try bench.own()
+        let checks = bench.read(0, 1, 2, 3, 4, 5, in: assignment)
+        for (number, check) in checks.enumerated() {
+            let names = (0..<250).map { place in
+                let id = TransactionID(reading: "\(1 + number * 250 + place)")
+                return NamedPurchase(id, of: "new", GrantKey(environment: .production, name: "t:\(id.rawValue)"))
+            }
+            bench.conclude(check, .hold(.productNotConfigured, detail: "Not listed.", purchases: names))
+        }
+        let held = DecisionResult.written(.held(.productNotConfigured), publish: [])
+        try bench.written(held)
+        try bench.written(held, held, held, held)
+        try bench.written(held)
+    }
+
     private func lacking() -> GrantablePurchase {
         var purchase = Fixture.purchase("t1")
         purchase.passedOver = PassedOver([PassedOver.Entry("2", "new", .productNotConfigured)])

@@ -189,7 +189,9 @@ final class RetryPolicyTests {
 
     @Test(
         "holds what alone is not decided for six hours, so that people hear of it",
-        arguments: [RetryCause.unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .signedAhead])
+        arguments: [
+            RetryCause.unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound, .signedAhead,
+        ])
     func noDecision(cause: RetryCause) throws {
         #expect((6...8).contains(try hoursToHold(.retry(cause, notBefore: nil))))
         let entry = try #require(self.entry(step(.retry(cause, notBefore: nil))))
