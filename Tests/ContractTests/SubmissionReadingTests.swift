@@ -126,7 +126,7 @@ struct SubmissionReaderTests {
             (#","receipt":null,"signedTransaction":"a.b.c","transactionId":"12"}"#, .signedTransaction("a.b.c")),
             // It needs nobody to be asked.
             (#","receipt":"AAAA","signedTransaction":"a.b.c"}"#, .signedTransaction("a.b.c")),
-            // What is no evidence spoils none.
+            // Text that is no evidence gives way.
             (#","receipt":"AAAA","signedTransaction":"undefined"}"#, .receipt(base64: "AAAA")),
             (#","receipt":"AAAA","signedTransaction":"cut off"}"#, .receipt(base64: "AAAA")),
             (#","receipt":"AAAA","signedTransaction":{}}"#, .receipt(base64: "AAAA")),
