@@ -11,14 +11,11 @@ extension WorkerCore {
         guard let claimant = flights[token].claimant else { return orphan(token) }
         move(token, to: .writing)
         flights[token].content = content
-        // The ledger is asked for each of them, in the transaction of the batch.
-        var rows = content.waitingPurchases.count
         if case .grant(let purchases, _) = content {
-            rows += purchases.count
             limit.take(purchases: purchases.count - flights[token].purchases)
             flights[token].purchases = purchases.count
         }
-        batcher.add(token, rows: rows, BatchKeys(submission: claimant, content))
+        batcher.add(token, rows: content.batchRows, BatchKeys(submission: claimant, content))
     }
 
     mutating func startBatch(into actions: inout Actions) {
@@ -173,7 +170,7 @@ extension WorkerCore {
         guard let claimant = flights[token].claimant, let content = flights[token].content
         else { return leave(token) }
         move(token, to: .writing)
-        batcher.add(token, rows: max(1, flights[token].purchases), BatchKeys(submission: claimant, content))
+        batcher.add(token, rows: content.batchRows, BatchKeys(submission: claimant, content))
     }
 
     /// The ledger does not write the decision, and says why the submission is to be held.

@@ -29,6 +29,7 @@ struct WriteBatcher {
     private var notBefore: Instant?
     private var failures = 0
     private var keys: Set<UInt64> = []
+    private var asked: Set<UInt64> = []
 
     init(mostRows: Int) { self.mostRows = mostRows }
 
@@ -58,6 +59,7 @@ struct WriteBatcher {
     mutating func start(at now: Instant, in flights: Flights) -> (id: BatchID, tokens: [SubmissionToken])? {
         guard let moment = nextMoment, moment <= now else { return nil }
         keys.removeAll(keepingCapacity: true)
+        asked.removeAll(keepingCapacity: true)
         var rows = 0
         var tokens: [SubmissionToken] = []
         tokens.reserveCapacity(min(waiting.count, mostRows))
@@ -114,21 +116,32 @@ struct WriteBatcher {
 
     private mutating func take(_ candidate: BatchKeys) -> Bool {
         guard !keys.contains(candidate.submission),
-            candidate.transaction == 0 || !keys.contains(candidate.transaction),
-            candidate.original == 0 || !keys.contains(candidate.original),
-            candidate.more.allSatisfy({ !keys.contains($0) })
+            candidate.transaction == 0 || isFree(candidate.transaction),
+            candidate.original == 0 || isFree(candidate.original),
+            candidate.more.allSatisfy(isFree), candidate.asked.allSatisfy({ !keys.contains($0) })
         else { return false }
         keys.insert(candidate.submission)
         if candidate.transaction != 0 { keys.insert(candidate.transaction) }
         if candidate.original != 0 { keys.insert(candidate.original) }
         keys.formUnion(candidate.more)
+        asked.formUnion(candidate.asked)
         return true
+    }
+
+    private func isFree(_ key: UInt64) -> Bool { !keys.contains(key) && !asked.contains(key) }
+}
+
+extension Decision.Content {
+    /// Rows of a batch: purchases that are granted, and those whose holders the ledger is asked for in its transaction.
+    var batchRows: Int {
+        guard case .grant(let purchases, _) = self else { return waitingPurchases.count }
+        return purchases.count + waitingPurchases.count
     }
 }
 
 /// Hashes of what a batch may hold once: its submission, and all ids that its purchases' transactions and grant keys
-/// are made of. So are those of purchases that are passed over or held: whether they are granted depends on no decision
-/// of the same batch.
+/// are made of. A purchase that is passed over or held is granted by no decision of the same batch, so that its holder
+/// depends on none. Many may ask for its holder.
 ///
 /// That is a little more than the ledger asks for, such as two renewals of one subscription, and needs no key to be
 /// made. Two different ids with one hash wait for each other as well. Either costs a wait for the next batch, and
@@ -142,6 +155,8 @@ struct BatchKeys: Sendable {
     var original: UInt64 = 0
     /// Line items, and everything of further purchases.
     var more: [UInt64] = []
+    /// Of purchases whose holders the ledger is asked for.
+    var asked: [UInt64] = []
 
     init(submission claimant: Claimant, _ content: Decision.Content) {
         submission = Self.hash(1, claimant.bundleID.rawValue, claimant.submissionID.rawValue)
@@ -168,10 +183,10 @@ struct BatchKeys: Sendable {
     /// The name of a key is a letter and one id, or two texts of which the first is an id.
     private mutating func add(_ waiting: NamedPurchase) {
         let kind: UInt8 = waiting.key.environment == .production ? 2 : 3
-        more.append(Self.hash(kind, waiting.transactionID.rawValue))
+        asked.append(Self.hash(kind, waiting.transactionID.rawValue))
         let parts = waiting.key.name.split(separator: ":")
         guard parts.count > 1, parts[1] != waiting.transactionID.rawValue else { return }
-        more.append(Self.hash(parts[0] == "w" ? kind + 2 : kind, String(parts[1])))
+        asked.append(Self.hash(parts[0] == "w" ? kind + 2 : kind, String(parts[1])))
     }
 
     /// FNV-1a, because it is the same in every process; a collision has no benefit for an attacker.

@@ -116,6 +116,18 @@ final class WriteBatcherTests {
         }
     }
 
+    @Test("hold any number of submissions that wait for one purchase")
+    func waitingTogether() {
+        let name = NamedPurchase("1", of: "gems", GrantKey(environment: .production, name: "t:1"))
+        let entry = RetryEntry(cause: .held(.productNotConfigured), detail: "", delay: 0, purchases: [name])
+        let waiting = ["a", "b", "c"].map { add($0, Decision.Content.retry(entry)) }
+        let granting = add("d", "1")
+        #expect(start() == waiting)
+        end()
+        now += .milliseconds(10)
+        #expect(start() == [granting])
+    }
+
     @Test("hold a purchase once where another submission has several")
     func several() {
         add("a", "1", "2", "3")
