@@ -100,7 +100,9 @@ public struct LocalChecker: Sendable {
                 createdAt: receipt.createdAt,
                 transactions: receipt.firstTransactionIDs(ReceiptFingerprint.maxTransactions),
                 saysSandbox: receipt.origin == .sandbox)
-            return .ask(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint))
+            return .ask(
+                ReceiptQuestion(
+                    subject: subject, base64: text.base64, fingerprint: fingerprint, isFresh: fingerprint.namesNothing))
         }
         do throws(ReceiptSignatureError) {
             try verifiers.receipts.verify(receipt)
@@ -143,7 +145,8 @@ public struct LocalChecker: Sendable {
         case .verdict(let known) where !known.isOpen: return .concluded(known)
         case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
         }
-        if subject.rules.hasServerAPIKey, let question = Self.question(about: receipt, subject) {
+        if subject.rules.hasServerAPIKey, var question = Self.question(about: receipt, subject) {
+            if case .hold = verdict { question.otherwise = verdict }
             return lookUp(question)
         }
         // The receipt will never hold what it does not hold now.

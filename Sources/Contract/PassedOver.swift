@@ -117,6 +117,16 @@ public final class PassedOver: Sendable, Hashable {
         return nil
     }
 
+    /// Whether a row from before shows as many paid purchases that wait, for each reason.
+    /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
+    public func isShown(by before: PassedOver?, isGranted: (NamedPurchase) -> Bool) -> Bool {
+        counts(isGranted: isGranted).allSatisfy { reason, count in
+            !Self.holdingReasons.contains(reason) || count <= before?.counts[reason] ?? 0
+        }
+    }
+
+    private static let holdingReasons: Set<Reason> = [.productNotConfigured, .advancedCommerce, .partialRefund]
+
     public static func == (left: PassedOver, right: PassedOver) -> Bool {
         left === right || (left.named == right.named && left.counts == right.counts)
     }

@@ -146,6 +146,14 @@ public final class Submission: Sendable, Hashable {
         Submission(claimant: claimant, claim: claim, evidence: evidence, origin: origin, receivedAt: moment)
     }
 
+    /// The same submission, of a purchase that Apple's records have under another id.
+    public func claiming(_ transactionID: TransactionID) -> Submission {
+        let claim = Claim(
+            transactionID: transactionID, productID: claim.productID, appAccountToken: claim.appAccountToken,
+            environment: claim.environment, submittedAt: claim.submittedAt)
+        return Submission(claimant: claimant, claim: claim, evidence: evidence, origin: origin, receivedAt: receivedAt)
+    }
+
     public var id: SubmissionID { claimant.submissionID }
     public var userID: UserID { claimant.userID }
     public var bundleID: BundleID { claimant.bundleID }

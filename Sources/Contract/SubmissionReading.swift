@@ -109,9 +109,10 @@ private struct SubmissionMembers {
 
     init(_ object: StrictJSON) { self.object = object }
 
-    /// A member where it can be read; nil otherwise.
+    /// A member where it can be read; nil otherwise, and for words that languages write where there is none: all players
+    /// would be one user.
     func lenient<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
-        guard case .text(let text) = content(of: name) else { return nil }
+        guard case .text(let text) = content(of: name), !Self.isForNothing(text) else { return nil }
         return read(text)
     }
 

@@ -226,8 +226,11 @@ extension BatchPlanner {
         // Answered by a former grant, a paid purchase that holds by itself would be lost, such as one that a late
         // catalogue lacks. One that was granted before, such as while its product was listed, is none.
         let passedOver = decision.content.passedOver
-        if let passedOver, !claim.isAnswered(entry.answer),
-            let hold = passedOver.hold(isGranted: { holders.holder(of: $0.reference, $0.key).isThere })
+        func isGranted(_ purchase: NamedPurchase) -> Bool {
+            holders.holder(of: purchase.reference, purchase.key).isThere
+        }
+        if let passedOver, let hold = passedOver.hold(isGranted: isGranted),
+            !claim.isAnswered(entry.answer, isShown: { passedOver.isShown(by: $0, isGranted: isGranted) })
         {
             entry.state = .ended(.toBeHeld(hold.cause, detail: hold.detail))
             return
@@ -239,7 +242,7 @@ extension BatchPlanner {
         if let answering = claim.answering(entry.answer) {
             let isNew = repeated(&entry, answering, into: &writes)
             if let passedOver, isNew {
-                entry.passesOver = passedOver.counts { holders.holder(of: $0.reference, $0.key).isThere }
+                entry.passesOver = passedOver.counts(isGranted: isGranted)
             }
         } else if let rejection = claim.rejection {
             fail(&entry, rejection, holders: holders, own: own, into: &writes)

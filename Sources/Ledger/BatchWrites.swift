@@ -266,13 +266,15 @@ struct JudgedClaim {
     }
 
     /// Whether it is about what was granted before: to the same order, or under the same submission id. Or it was
-    /// answered so.
-    func isAnswered(_ answer: Answer?) -> Bool {
-        if case .repeated(let before) = answer, before.claimant.userID == claimant.userID { return true }
-        return repeats.contains { held in
-            held.grant.submissionID == claimant.submissionID
-                || (claimant.orderID != nil && held.grant.orderID == claimant.orderID)
+    /// answered so. Under the id no new row is written, so the one from before must show what is passed over.
+    /// - Parameter isShown: Whether a row with this shows it.
+    func isAnswered(_ answer: Answer?, isShown: (PassedOver?) -> Bool) -> Bool {
+        if case .repeated(let before) = answer, before.claimant.userID == claimant.userID {
+            return isShown(before.passedOver)
         }
+        let own = repeats.filter { $0.grant.submissionID == claimant.submissionID }
+        guard own.isEmpty else { return own.contains { isShown($0.grant.passedOver) } }
+        return claimant.orderID != nil && repeats.contains { $0.grant.orderID == claimant.orderID }
     }
 
     /// The one grant that answers a repeat: the one that answered it before, else the newest.

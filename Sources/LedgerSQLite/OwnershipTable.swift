@@ -131,7 +131,8 @@ struct OwnershipTable {
     func accept(_ committed: [TopicPartition: Int64]) throws(StoreError) {
         var refused: [TopicPartition] = []
         for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
-        for topic in Set(refused.map(\.topic)).sorted() {
+        // Of a topic whose committed partitions are all known, too: another of it may be what stops the workers.
+        for topic in Set(committed.keys.map(\.topic)).sorted() {
             try database.statement("UPDATE partitions SET next_offset = 0 WHERE topic = ? AND \(Self.isRefused)").run {
                 $0.text(topic)
             }

@@ -111,6 +111,25 @@ struct LocalCheckerFormsTests {
         #expect(asked.calls.last == "production passwordfirst over a fresh connection")
     }
 
+    @Test("A receipt in the style of iOS 6 that Apple took is looked up where the account token must be known")
+    func transactionReceiptToken() throws {
+        let text = EvidenceText(TransactionReceiptTests.base64())
+        let submission = Fixture.submission(token: Self.token, evidence: .receipt(base64: text))
+        let question = ReceiptQuestion(
+            subject: QuestionSubject(
+                submission: submission,
+                rules: try QuestionScript.rules(Fixture.app(accountToken: .required), hasKey: true)),
+            base64: text.bytes[...], fingerprint: ReceiptFingerprint(transactions: ["1001"]))
+        let found = LookupScript.transaction("1001", ["appAccountToken": "\"\(Self.token)\""])
+        let reply = QuestionScript.reply(
+            200, #"{"signedTransactionInfo":"\#(try SignedToken(found).text())"}"#)
+        let run = try QuestionScript(question, [QuestionScript.reply(Self.answer), reply])
+        #expect(run.calls.last == "production /inApps/v1/transactions/1001")
+        #expect(run.verdict?.granted == ["1001"])
+    }
+
+    private static let token = "5b0e2b52-6a2e-4a3b-9d1c-0f3f1c9f1a11"
+
     // MARK: What is refused, by its name
 
     @Test("Evidence in the wrong member is refused with a detail that says where it belongs")

@@ -254,6 +254,14 @@ struct LocalCheckerTests {
             try check(unsigned(entry()), receipts: method, hasKey: true).verdict?.reason == .receiptNotAuthentic)
     }
 
+    @Test("asks about a receipt that names nothing over a connection of its own, where no other answer can come")
+    func namesNothing() throws {
+        let nameless = ReceiptBuilder(attributes: [(2, ReceiptBuilder.utf8("com.example.game"))])
+        let evidence = Evidence.receipt(base64: EvidenceText(SignedToken.base64(nameless.der)))
+        #expect(try check(evidence).call == "production passwordfirst over a fresh connection")
+        #expect(try check(unsigned(entry())).call == "production passwordfirst")
+    }
+
     @Test("asks the App Store Server API for the claimed transaction of a signed receipt, else for the history")
     func serverAPI() throws {
         let evidence = try receipt(entry("1"), entry("2", product: "level"))
@@ -282,6 +290,24 @@ struct LocalCheckerTests {
         #expect(
             try check(paths, receipts: .serverAPI, hasKey: true, transactionID: "../../x?y=1").verdict?.reason
                 == .transactionNotFound)
+    }
+
+    @Test("asks for a restored purchase by its original's id, because Apple's records may not have the device's")
+    func restored() throws {
+        let evidence = try receipt(entry("21", product: "level", changing: [1705: ReceiptBuilder.utf8("20")]))
+        func run(_ page: [[String: String?]], claimed: TransactionID? = "21") throws -> Checked {
+            try check(
+                evidence, receipts: .serverAPI, hasKey: true, transactionID: claimed,
+                replies: [try LookupScript.page(page)])
+        }
+        let original = LookupScript.transaction(
+            "20", ["productId": "\"level\"", "type": "\"Non-Consumable\""])
+        let other = LookupScript.transaction("30", ["originalTransactionId": "\"20\""])
+        #expect(try run([original]).call == "production /inApps/v2/history/20?sort=ASCENDING")
+        #expect(try run([original]).verdict?.granted == ["20"])
+        #expect(try run([original], claimed: nil).verdict?.granted == ["20"])
+        #expect(try run([original, other]).verdict?.granted == ["20"], "nothing else is claimed")
+        #expect(try run([other]).verdict == .retry(.noLongerFound, notBefore: nil), "the receipt proves it")
     }
 
     // MARK: Receipts by their signature alone
@@ -313,6 +339,9 @@ struct LocalCheckerTests {
     func contradicted() throws {
         let evidence = try receipt(entry(product: "vip"))
         #expect(try check(evidence, receipts: .local).verdict?.hold == .productContradicted)
+        #expect(
+            try check(evidence, receipts: .local, hasKey: true, replies: [LookupScript.notFound]).verdict?.hold
+                == .productContradicted, "the receipt's word is the better one")
         #expect(
             try check(evidence, receipts: .local, hasKey: true).call
                 == "production /inApps/v2/history/1001?sort=ASCENDING")

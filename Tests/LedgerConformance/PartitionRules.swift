@@ -170,6 +170,15 @@ extension LedgerConformance {
             let added = TopicPartition(topic: other.topic, partition: 77)
             try expect(try start(take(added, nil, subject)).next, nil, "a partition that is added later")
         },
+        ConformanceRule("A refused partition is accepted with its topic, though all that are committed are known") {
+            subject in
+            let id = try subject.ledger.identity()
+            try subject.own()
+            try expect(try take(other, nil, subject), .forgotten(ledger: id), "nothing was noted of the topic")
+            let note = OperatorNote(actor: "kim", reason: "An older back-up.", at: Samples.noon)
+            try expect(try subject.ledger.accept(ledger: id, [Samples.partition: 480], note), true, "accepted")
+            try expect(try start(take(other, nil, subject)).next, 0, "its oldest record")
+        },
         ConformanceRule("A partition that a ledger does not know is read whole where it knows its topic") { subject in
             let id = try subject.ledger.identity()
             let note = OperatorNote(actor: "kim", reason: "A new ledger.", at: Samples.noon)

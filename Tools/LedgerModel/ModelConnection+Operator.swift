@@ -100,7 +100,7 @@ extension ModelConnection: LedgerOperator {
     ) throws(LedgerError) -> Bool {
         guard model.tables.id == id else { return false }
         let refused = committed.keys.filter(model.tables.refuses)
-        let topics = Set(refused.map(\.topic))
+        let topics = Set(committed.keys.map(\.topic))
         for (partition, row) in model.tables.partitions where row.isRefused && topics.contains(partition.topic) {
             model.tables.partitions[partition]?.next = 0
         }

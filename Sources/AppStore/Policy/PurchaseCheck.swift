@@ -35,7 +35,9 @@ struct PurchaseCheck: Sendable {
             return fails(.productMismatch, "Apple attests another product than the one claimed.", purchase)
         }
         guard let product = product(of: purchase) else { return findingOnUnlisted(purchase) }
-        if let contradiction = contradiction(between: product.type, and: purchase) { return contradiction }
+        if let contradiction = contradiction(between: product.type, and: purchase) {
+            return failureUnderAnyCatalogue(of: purchase) ?? contradiction
+        }
         if purchase.ownership == .familyShared {
             guard app.acceptsFamilySharing else { return familyShared(purchase) }
             if product.type == .consumable {
@@ -69,10 +71,14 @@ struct PurchaseCheck: Sendable {
         guard app.unlistedProducts == .hold else {
             return fails(.unknownProduct, "The product is not in the app's catalogue.", purchase)
         }
+        return failureUnderAnyCatalogue(of: purchase) ?? .unlisted
+    }
+
+    private func failureUnderAnyCatalogue(of purchase: Purchase) -> Finding? {
         if purchase.ownership == .familyShared, !app.acceptsFamilySharing { return familyShared(purchase) }
         let type = purchase.type ?? purchase.presumedType
         if case .fails(let rejection) = tokenFinding(on: purchase, type: type) { return .fails(rejection) }
-        return standingRejection(of: purchase, type: type).map { .fails($0) } ?? .unlisted
+        return standingRejection(of: purchase, type: type).map { .fails($0) }
     }
 
     /// The names that a grant of it has, if there is one. The kind is what Apple attests, else the catalogue's, unless

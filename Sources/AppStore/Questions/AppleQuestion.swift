@@ -60,8 +60,9 @@ struct QuestionSubject: Sendable {
     let firstCheckedAt: Timestamp?
 
     /// The submission, received no earlier than the purchase that it names was made.
-    func submission(claiming purchases: [Purchase]) -> Submission {
-        submission.received(claiming: purchases, firstCheckedAt: firstCheckedAt)
+    /// - Parameter known: The claimed purchase's id in Apple's records, where that is another one.
+    func submission(claiming purchases: [Purchase], as known: TransactionID? = nil) -> Submission {
+        (known.map(submission.claiming) ?? submission).received(claiming: purchases, firstCheckedAt: firstCheckedAt)
     }
 }
 

@@ -43,6 +43,8 @@ struct LookupQuestion: AppleQuestion {
 
     let subject: QuestionSubject
     let target: Target
+    /// A hold that stands if Apple does not find what it attested: its own word says more than that.
+    var otherwise: Verdict?
     /// Whether Apple has attested the id that is asked for.
     private let isAttested: Bool
     private(set) var environment: Environment
@@ -80,19 +82,22 @@ struct LookupQuestion: AppleQuestion {
     /// installation costs nothing, and leads to no customer.
     ///
     /// The question is for the claimed transaction if the receipt names it, as a purchase's own id or as its original's.
-    /// Otherwise it is for the history of the receipt's customer, which also has later purchases. Any of the customer's
-    /// ids leads there; an id of the claimed product is preferred.
+    /// Otherwise it is for the history of the receipt's customer, which also has later purchases. So it is for a restored
+    /// purchase: its own id is the device's, and Apple's records may not have it. Any original id of the customer leads
+    /// to the history; one of the claimed product is preferred.
     init?(subject: QuestionSubject, receipt: AppReceipt, in environment: Environment? = nil) {
         let entries = receipt.purchases.filter { $0.transactionID?.isWellFormed ?? false }
         let claim = subject.submission.claim
-        if let claimed = claim.transactionID,
+        let restored = entries.first { $0.isRestored && $0.transactionID == claim.transactionID }
+        if restored == nil, let claimed = claim.transactionID,
             entries.contains(where: { $0.transactionID == claimed || $0.originalTransactionID == claimed })
         {
             self.init(subject: subject, target: .transaction(claimed), isAttested: true, in: environment)
             return
         }
-        let entry = entries.first { $0.productID == claim.productID } ?? entries.first
-        guard let entry, let transactionID = entry.transactionID else { return nil }
+        let entry = restored ?? entries.first { $0.productID == claim.productID } ?? entries.first
+        guard let entry, let transactionID = entry.isRestored ? entry.originalTransactionID : entry.transactionID
+        else { return nil }
         let proven = entries.compactMap { entry in
             entry.transactionID.map {
                 ProvenPurchase(
@@ -214,8 +219,12 @@ struct LookupQuestion: AppleQuestion {
                 return conclude(
                     .hold(.unknownAnswer, detail: "Apple's history shares no transaction with the receipt."))
             }
-            let submission = subject.submission(claiming: next.history.purchases)
+            let submission = subject.submission(claiming: next.history.purchases, as: next.restored?.transactionID)
             let verdict = next.history.verdict(ClaimPolicy(app: app, submission: submission))
+            // Of two words of Apple's about the claimed one neither is the last.
+            if next.claimedByReceipt != nil, case .doubt(.notFoundYet, .rejected) = verdict {
+                return conclude(.retry(.noLongerFound, notBefore: nil))
+            }
             return conclude(next.lacksProven ? verdict.unlessMoreComes : verdict)
         }
         guard next.pages < Self.maxPages, !next.history.isTooLong, let end = page.revision, end != revision else {
@@ -223,6 +232,18 @@ struct LookupQuestion: AppleQuestion {
         }
         next.revision = end
         return .ask(next)
+    }
+
+    /// The claimed purchase, where the receipt proves it.
+    private var claimedByReceipt: ProvenPurchase? {
+        guard case .history(let customer) = target, let claimed = submission.claim.transactionID else { return nil }
+        return customer.purchases.first { $0.transactionID == claimed }
+    }
+
+    /// The purchase that was restored under the claimed id; nil if the history has the claimed one itself.
+    private var restored: Purchase? {
+        guard let claimed = claimedByReceipt else { return nil }
+        return history.original(of: claimed)
     }
 
     /// Whether the history lacks a purchase that the receipt proves and the claim is about. Apple's records may be
@@ -247,7 +268,7 @@ struct LookupQuestion: AppleQuestion {
             return conclude(
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
-        case .notFound where isAttested: return conclude(.retry(.noLongerFound, notBefore: nil))
+        case .notFound where isAttested: return conclude(otherwise ?? .retry(.noLongerFound, notBefore: nil))
         case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return ask {

@@ -112,6 +112,14 @@ struct PurchaseHistory: Sendable {
         }
     }
 
+    /// The purchase that was restored under an id that the history does not have.
+    func original(of restored: ProvenPurchase) -> Purchase? {
+        guard places[restored.transactionID] == nil, let place = places[restored.originalTransactionID],
+            let original = entries[place].readable, original.type == .nonConsumable || original.type == .nonRenewing
+        else { return nil }
+        return original
+    }
+
     /// Takes a transaction whose signature held. One without a bundle id is the asked app's: Apple answers a key for its
     /// app alone.
     mutating func add(_ transaction: SignedTransaction) {

@@ -23,7 +23,7 @@ struct ReceiptQuestion: AppleQuestion {
     /// Place in the app's list of secrets.
     private(set) var secret = 0
     /// Since then Apple is asked over connections that were never used before.
-    private(set) var isFresh = false
+    private(set) var isFresh: Bool
     /// An answer that the receipt itself is needed for.
     private var pending: Pending?
 
@@ -35,7 +35,12 @@ struct ReceiptQuestion: AppleQuestion {
         case lookUp(otherwise: Verdict, isAuthentic: Bool)
     }
 
-    init(subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint) {
+    /// - Parameter isFresh: Whether the first call goes over a connection of its own: an answer to a receipt that names
+    ///   nothing cannot be told from another's.
+    init(
+        subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint, isFresh: Bool = false
+    ) {
+        self.isFresh = isFresh
         self.subject = subject
         self.base64 = base64
         self.fingerprint = fingerprint
@@ -136,6 +141,9 @@ struct ReceiptQuestion: AppleQuestion {
         case .tokensUnknown(let verdict): return lookUp(otherwise: verdict)
         case .verdict(.rejected(let rejection)) where response.records.contains(where: isClaimedInDoubt):
             return lookUp(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
+        // What Apple contradicts itself about is passed over beside purchases that pass. The history knows more of it.
+        case .verdict(.verified(let passed, let verifiedBy)) where response.records.contains(where: isClaimedInDoubt):
+            return lookUp(otherwise: .verified(passed, by: verifiedBy))
         case .verdict(let verdict): return verdict.isOpen ? lookUp(otherwise: verdict) : .verdict(verdict)
         }
     }
@@ -228,15 +236,31 @@ struct ReceiptQuestion: AppleQuestion {
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
         switch pending {
         case .refusal(let cause, let rejection):
-            let isForged = receipt.map(verifiers.isForged) ?? false
-            return .verdict(isForged ? .rejected(rejection) : .doubt(cause, becomes: .rejected(rejection)))
+            let doubt = Verdict.doubt(cause, becomes: .rejected(rejection))
+            guard let receipt else { return .verdict(doubt) }
+            guard !verifiers.isForged(receipt) else { return .verdict(.rejected(rejection)) }
+            // Apple signed what it refuses: where it can be asked for its signed word, that decides.
+            guard subject.rules.hasServerAPIKey, verifiers.isSigned(receipt),
+                let lookup = LookupQuestion(
+                    subject: subject, receipt: receipt, in: receipt.origin == .production ? .production : nil)
+            else { return .verdict(doubt) }
+            return .ask(lookup)
         case .lookUp(let verdict, let isAuthentic):
-            guard let receipt, isAuthentic || verifiers.isSigned(receipt),
-                let lookup = LookupQuestion(subject: subject, receipt: receipt, in: environment)
+            guard let receipt else { return isAuthentic ? lookUpTransaction(otherwise: verdict) : .verdict(verdict) }
+            guard isAuthentic || verifiers.isSigned(receipt),
+                var lookup = LookupQuestion(subject: subject, receipt: receipt, in: environment)
             else { return .verdict(verdict) }
+            if case .hold = verdict { lookup.otherwise = verdict }
             return .ask(lookup)
         case nil: return ask()
         }
+    }
+
+    /// The transaction of a receipt in the style of iOS 6, which Apple has authenticated.
+    private func lookUpTransaction(otherwise verdict: Verdict) -> QuestionStep {
+        guard let (_, receipt) = TransactionReceipt.read(EvidenceText(base64)) else { return .verdict(verdict) }
+        let target = LookupQuestion.Target.transaction(receipt.transactionID)
+        return .ask(LookupQuestion(subject: subject, target: target, isAttested: true, in: environment))
     }
 
     /// Nil for one of another form than a container, such as the receipts of iOS 6.
@@ -282,6 +306,9 @@ struct ReceiptFingerprint: Hashable, Sendable {
         self.saysSandbox = saysSandbox
     }
 
+    /// Whether any answer would match.
+    var namesNothing: Bool { transactions.isEmpty && createdAt == nil }
+
     /// Whether an answer is about the receipt. It must name the receipt's purchases and its creation second, if both
     /// have them.
     /// - Parameter isFresh: Whether the answer came over a connection without other requests. It then cannot belong to
@@ -289,6 +316,8 @@ struct ReceiptFingerprint: Hashable, Sendable {
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {
         func isNamed(_ transaction: TransactionID) -> Bool { response.records.contains { $0.names(transaction) } }
         if isFresh { return transactions.isEmpty || transactions.contains(where: isNamed) }
+        // Nothing would tie the answer to the receipt.
+        guard !transactions.isEmpty || createdAt == nil || response.receiptCreatedAt != nil else { return false }
         return isOfMoment(response) && transactions.allSatisfy(isNamed)
     }
 

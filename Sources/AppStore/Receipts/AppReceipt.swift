@@ -234,6 +234,12 @@ public struct ReceiptPurchase: Hashable, Sendable {
 
     static let transactionIDType = 1703
 
+    /// Whether it was restored: then its own id is the device's. Periods of subscriptions have ids of their own.
+    var isRestored: Bool {
+        guard let originalTransactionID, originalTransactionID.isWellFormed else { return false }
+        return originalTransactionID != transactionID && webOrderLineItemID == nil && expiresAt == nil
+    }
+
     /// Reads the value of an attribute 17; nil if it is no set of attributes.
     init?(_ value: ArraySlice<UInt8>) {
         guard let attributes = ReceiptAttributes(set: value) else { return nil }

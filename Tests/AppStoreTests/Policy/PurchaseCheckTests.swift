@@ -172,6 +172,20 @@ struct PurchaseCheckTests {
         #expect(reason(Fixture.purchase(quantity: 0, revokedAt: Fixture.now)) == .transactionRevoked)
     }
 
+    @Test("what no catalogue could grant fails, also where the catalogue has a wrong type for it")
+    func contradictedAndOver() {
+        let endless = Fixture.purchase(product: "vip", revokedAt: Fixture.now)
+        #expect(reason(endless) == .transactionRevoked)
+        #expect(
+            reason(Fixture.purchase(product: "vip", ownership: .familyShared)) == .familySharedNotAllowed)
+        let claim = Fixture.submission(token: "a")
+        #expect(reason(Fixture.purchase(product: "vip", token: "b"), claim) == .accountTokenMismatch)
+        guard case .waits(.productContradicted, _) = finding(Fixture.purchase(product: "vip")) else {
+            Issue.record("what stands is not held")
+            return
+        }
+    }
+
     @Test("several seats of what Apple attests as a subscription contradict no catalogue")
     func seats() {
         let seats = Fixture.purchase(product: "vip", quantity: 3, expiresAt: later, type: .autoRenewable)

@@ -250,6 +250,8 @@ extension ReceiptQuestionTests {
         let other = Answer.authentic(createdAt: Self.created.advanced(by: .seconds(1)))
         let doubted = try run([other, other], sent: [])
         #expect(doubted.calls.count == 2 && doubted.verdict?.doubt?.cause == .notFoundYet)
+        let undated = Answer.authentic(inApp: [Answer.record("1001")])
+        #expect(try run([undated, own], sent: []).calls.count == 2, "nothing ties it to the receipt")
     }
 }
 

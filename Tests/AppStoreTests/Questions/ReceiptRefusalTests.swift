@@ -50,6 +50,18 @@ struct ReceiptRefusalTests {
         }
     }
 
+    @Test(
+        "is put to the App Store Server API where Apple signed the receipt and the app has a key", arguments: refusals)
+    func signedAndRefused(row: Row) throws {
+        let history = try LookupScript.page([LookupScript.transaction("2001")])
+        let answers = [row.answer, row.answer]
+        let run = try Script.run(try Script.signed(), answers, hasKey: true, then: [history])
+        #expect(run.calls.last == "production /inApps/v2/history/2001?sort=ASCENDING")
+        #expect(run.verdict?.granted == ["2001"])
+        let unknown = try Script.run(try Script.unknown(), answers, hasKey: true, then: [history])
+        #expect(unknown.verdict?.doubt?.becomes == row.reason, "nobody has signed that it is this customer's")
+    }
+
     @Test("counts where the signature, the digest or the root is wrong, and for no other fault of a receipt")
     func everyFault() throws {
         let refused = Answer.status(21003)
@@ -194,6 +206,9 @@ struct OpenAnswerTests {
         #expect(try run(Fixture.submission(transactionID: "7"))?.reason == .transactionRevoked)
         #expect(try run(Fixture.submission(productID: "level"))?.reason == .transactionRevoked)
         #expect(try run(Fixture.submission())?.granted == ["8"])
+        let history = try LookupScript.page([LookupScript.transaction("2001"), LookupScript.transaction("8")])
+        let lookedUp = try Script.run(try Script.signed(), [other], hasKey: true, fingerprint: own, then: [history])
+        #expect(lookedUp.verdict?.granted == ["8", "2001"], "the refund was reversed")
     }
 
     @Test("which has a cancellation in its latest list alone is refused at once")
