@@ -110,7 +110,8 @@ public struct LocalChecker: Sendable {
             return .concluded(error.verdict)
         }
         if subject.rules.receipts == .serverAPI {
-            guard let question = Self.question(about: receipt, subject) else {
+            guard let question = LookupQuestion(subject: subject, receipt: receipt, in: receipt.environmentOfLookup)
+            else {
                 return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
             }
             return lookUp(question)
@@ -145,18 +146,14 @@ public struct LocalChecker: Sendable {
         case .verdict(let known) where !known.isOpen: return .concluded(known)
         case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
         }
-        if subject.rules.hasServerAPIKey, var question = Self.question(about: receipt, subject) {
-            if case .hold = verdict { question.otherwise = verdict }
-            return lookUp(question)
+        if subject.rules.hasServerAPIKey,
+            let question = LookupQuestion(subject: subject, receipt: receipt, in: receipt.environmentOfLookup)
+        {
+            return lookUp(question.otherwise(verdict))
         }
         // The receipt will never hold what it does not hold now.
         if case .doubt(_, let end) = verdict { return .concluded(end.verdict) }
         return .concluded(verdict)
-    }
-
-    private static func question(about receipt: AppReceipt, _ subject: QuestionSubject) -> LookupQuestion? {
-        // The sandbox's receipts say of themselves what they are in several ways.
-        LookupQuestion(subject: subject, receipt: receipt, in: receipt.origin == .production ? .production : nil)
     }
 
     /// The conclusion on a receipt whose signature held: every word of it is taken for Apple's.

@@ -102,30 +102,29 @@ public final class PassedOver: Sendable, Hashable {
     /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
     public func hold(isGranted: (NamedPurchase) -> Bool) -> (cause: HoldCause, detail: String)? {
         let counts = counts(isGranted: isGranted)
-        for reason in Reason.allCases where counts[reason] != nil {
-            switch reason {
-            case .productNotConfigured: return (.productNotConfigured, unlistedProducts ?? "")
-            case .advancedCommerce:
-                return (.advancedCommerce, "SKUs of the Advanced Commerce API were bought: \(products(reason)).")
-            case .partialRefund:
-                return (.partialRefund, "Apple refunded a part of what was never granted: \(products(reason)).")
-            case .unknownProduct, .accountTokenMissing, .accountTokenMismatch, .productMismatch,
-                .environmentNotAllowed, .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
-                continue
-            }
+        return Reason.allCases.lazy.filter { counts[$0] != nil }.compactMap(hold).first
+    }
+
+    /// The hold of one reason; nil for those that hold nothing.
+    private func hold(_ reason: Reason) -> (cause: HoldCause, detail: String)? {
+        switch reason {
+        case .productNotConfigured: (.productNotConfigured, unlistedProducts ?? "")
+        case .advancedCommerce:
+            (.advancedCommerce, "SKUs of the Advanced Commerce API were bought: \(products(reason)).")
+        case .partialRefund: (.partialRefund, "Apple refunded a part of what was never granted: \(products(reason)).")
+        case .unknownProduct, .accountTokenMissing, .accountTokenMismatch, .productMismatch, .environmentNotAllowed,
+            .familySharedNotAllowed, .transactionRevoked, .subscriptionExpired:
+            nil
         }
-        return nil
     }
 
     /// Whether a row from before shows as many paid purchases that wait, for each reason.
     /// - Parameter isGranted: Whether the ledger has a grant of it, whoever's.
     public func isShown(by before: PassedOver?, isGranted: (NamedPurchase) -> Bool) -> Bool {
         counts(isGranted: isGranted).allSatisfy { reason, count in
-            !Self.holdingReasons.contains(reason) || count <= before?.counts[reason] ?? 0
+            hold(reason) == nil || count <= before?.counts[reason] ?? 0
         }
     }
-
-    private static let holdingReasons: Set<Reason> = [.productNotConfigured, .advancedCommerce, .partialRefund]
 
     public static func == (left: PassedOver, right: PassedOver) -> Bool {
         left === right || (left.named == right.named && left.counts == right.counts)

@@ -44,7 +44,7 @@ struct LookupQuestion: AppleQuestion {
     let subject: QuestionSubject
     let target: Target
     /// A hold that stands if Apple does not find what it attested: its own word says more than that.
-    var otherwise: Verdict?
+    private var hold: Verdict?
     /// Whether Apple has attested the id that is asked for.
     private let isAttested: Bool
     private(set) var environment: Environment
@@ -107,6 +107,14 @@ struct LookupQuestion: AppleQuestion {
         }
         let customer = ProvenCustomer(transactionID, of: entry.productID, purchases: proven)
         self.init(subject: subject, target: .history(of: customer), in: environment)
+    }
+
+    /// The same question after a verdict that it is to clear; one that is a hold stands if nothing is found.
+    func otherwise(_ verdict: Verdict) -> LookupQuestion {
+        guard case .hold = verdict else { return self }
+        var next = self
+        next.hold = verdict
+        return next
     }
 
     var endpoint: Endpoint { Endpoint(.serverAPI, environment, key: app.bundleID.rawValue) }
@@ -268,7 +276,7 @@ struct LookupQuestion: AppleQuestion {
             return conclude(
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
-        case .notFound where isAttested: return conclude(otherwise ?? .retry(.noLongerFound, notBefore: nil))
+        case .notFound where isAttested: return conclude(hold ?? .retry(.noLongerFound, notBefore: nil))
         case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
             return ask {

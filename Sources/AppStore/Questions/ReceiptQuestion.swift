@@ -241,17 +241,15 @@ struct ReceiptQuestion: AppleQuestion {
             guard !verifiers.isForged(receipt) else { return .verdict(.rejected(rejection)) }
             // Apple signed what it refuses: where it can be asked for its signed word, that decides.
             guard subject.rules.hasServerAPIKey, verifiers.isSigned(receipt),
-                let lookup = LookupQuestion(
-                    subject: subject, receipt: receipt, in: receipt.origin == .production ? .production : nil)
+                let lookup = LookupQuestion(subject: subject, receipt: receipt, in: receipt.environmentOfLookup)
             else { return .verdict(doubt) }
             return .ask(lookup)
         case .lookUp(let verdict, let isAuthentic):
             guard let receipt else { return isAuthentic ? lookUpTransaction(otherwise: verdict) : .verdict(verdict) }
             guard isAuthentic || verifiers.isSigned(receipt),
-                var lookup = LookupQuestion(subject: subject, receipt: receipt, in: environment)
+                let lookup = LookupQuestion(subject: subject, receipt: receipt, in: environment)
             else { return .verdict(verdict) }
-            if case .hold = verdict { lookup.otherwise = verdict }
-            return .ask(lookup)
+            return .ask(lookup.otherwise(verdict))
         case nil: return ask()
         }
     }

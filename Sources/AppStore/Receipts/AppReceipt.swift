@@ -10,6 +10,9 @@ public import Contract
 public struct AppReceipt: Hashable, Sendable {
     /// Attribute 0: who made the receipt.
     public let origin: ReceiptOrigin?
+    /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts say of themselves
+    /// what they are in several ways.
+    var environmentOfLookup: Environment? { origin == .production ? .production : nil }
     /// Attribute 2: the app it belongs to.
     public let bundleID: BundleID?
     /// Attribute 12: when it was made; its certificates are to be valid then.

@@ -95,18 +95,12 @@ package final class ClientHandle: @unchecked Sendable {
         let code = rd_kafka_metadata(pointer, 0, one, &metadata, timeout.wholeMilliseconds)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaError(code) }
         defer { rd_kafka_metadata_destroy(metadata) }
-        guard let found = metadata.pointee.topics, metadata.pointee.topic_cnt > 0, found.pointee.partition_cnt > 0
-        else {
-            let failure = metadata.pointee.topics.flatMap { metadata.pointee.topic_cnt > 0 ? $0.pointee.err : nil }
-            throw KafkaError(
-                failure.flatMap { $0 == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : $0 }
-                    ?? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        switch KafkaClusterDescription(metadata.pointee).topics[topic] {
+        case .present(let partitions) where partitions.count > 0:
+            return (0..<Int32(partitions.count)).map { TopicPartition(topic: topic, partition: $0) }
+        case .failed(let error): throw error
+        case .present, .missing, nil: throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         }
-        // Partitions without a leader count, too.
-        guard [RD_KAFKA_RESP_ERR_NO_ERROR, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE].contains(found.pointee.err) else {
-            throw KafkaError(found.pointee.err)
-        }
-        return (0..<found.pointee.partition_cnt).map { TopicPartition(topic: topic, partition: $0) }
     }
 
     /// Whether the cluster was ever heard of. Does not wait.

@@ -1,0 +1,47 @@
+import CLibrdkafka
+
+public struct KafkaClusterDescription: Sendable, Equatable {
+    public struct Partitions: Sendable, Hashable {
+        public let count: Int
+        /// Partitions that can be neither read nor written at present.
+        public let leaderless: Int
+        /// Fewest copies that one of them has, and fewest of those that are in sync.
+        public let replicas: Int
+        public let inSyncReplicas: Int
+    }
+
+    public enum Topic: Sendable, Hashable {
+        case present(Partitions)
+        case missing
+        /// The cluster does not tell; a missing right is `denied`.
+        case failed(KafkaError)
+    }
+
+    public let brokers: Int
+    public let topics: [String: Topic]
+}
+
+extension KafkaClusterDescription {
+    init(_ metadata: rd_kafka_metadata) {
+        let topics = UnsafeBufferPointer(start: metadata.topics, count: Int(metadata.topic_cnt))
+        self.init(
+            brokers: Int(metadata.broker_cnt),
+            topics: topics.reduce(into: [:]) { $0[String(cString: $1.topic)] = Topic($1) })
+    }
+}
+
+extension KafkaClusterDescription.Topic {
+    init(_ topic: rd_kafka_metadata_topic) {
+        switch topic.err {
+        case RD_KAFKA_RESP_ERR_NO_ERROR, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+            let partitions = UnsafeMutableBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
+            self = .present(
+                .init(
+                    count: partitions.count, leaderless: partitions.count { $0.leader < 0 },
+                    replicas: Int(partitions.map(\.replica_cnt).min() ?? 0),
+                    inSyncReplicas: Int(partitions.map(\.isr_cnt).min() ?? 0)))
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC: self = .missing
+        default: self = .failed(KafkaError(topic.err))
+        }
+    }
+}
