@@ -309,6 +309,8 @@ final class Witness {
             guard let grant = tables.row(of: answer.grant) else { return "answered by a grant that is not there" }
             // The grant's own submission is told by its own record.
             guard tellsRepeats else { return nil }
+            // Of two contents under one id the answer may be the other one's, whose grant its own record tells.
+            if contents(of: key) > 1, answeredAt[key] != nil, isHeld(claim, world) { return nil }
             return lack(of: grant, world)
         case nil:
             return grants.lazy.compactMap { self.lack(of: $0, world) }.first ?? "no outcome"
