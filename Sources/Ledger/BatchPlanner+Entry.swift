@@ -8,10 +8,15 @@ extension BatchPlanner {
     }
 
     struct Entry {
+        /// Its place in the batch.
+        let place: Int
         let decision: Decision
         var state = State.open
         /// Its answer, once ``readAnswers(_:)`` has it.
         var answer: Answer?
+        /// The answer that it tries to add. One that is there is another user's repeat and is replaced: the grant has the
+        /// same information, and this failure would otherwise not be told.
+        var newAnswer: Answer?
         /// Its grants in the order of the evidence, and whether each is in the ledger now by this batch.
         var grants: [Grant] = []
         var isNew: [Bool] = []
@@ -24,7 +29,11 @@ extension BatchPlanner {
         var isAppOurs = false
         private var known: ClaimDigest?
 
-        init(_ decision: Decision) { self.decision = decision }
+        init(_ place: Int, _ decision: Decision) {
+            self.place = place
+            self.decision = decision
+        }
+
         var isOpen: Bool { if case .open = state { true } else { false } }
         var claimant: Claimant { decision.claimant }
         var waits: Bool { if case .retry = decision.content { true } else { false } }

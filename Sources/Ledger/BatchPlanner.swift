@@ -8,7 +8,8 @@ public import Contract
 ///     planner.inserted(plain: flags)                 // planner.plain, without those whose submission has an answer
 ///     let grants = planner.readAnswers(answers)      // planner.submissions
 ///     planner.inserted(flags)
-///     let writes = planner.conclude(held, own, ours) // planner.questions
+///     let told = planner.conclude(held, own, ours)   // planner.questions
+///     let writes = planner.answered(flags)
 ///     …commit…
 ///     return planner.results()
 ///
@@ -16,9 +17,11 @@ public import Contract
 public struct BatchPlanner: Sendable {
     private var entries: [Entry]
     private var order: [(entry: Int, purchase: Int)] = []
+    private var answers: [NewAnswer] = []
+    private var writes = BatchWrites()
 
     /// - Parameter batch: Decisions in which each grant key, transaction and submission stands once.
-    public init(_ batch: [Decision]) { entries = batch.map(Entry.init) }
+    public init(_ batch: [Decision]) { entries = batch.enumerated().map(Entry.init) }
 
     // MARK: Ownership
 
@@ -139,13 +142,12 @@ public struct BatchPlanner: Sendable {
         return questions
     }
 
-    /// Decides all that is open.
+    /// Decides all that is open, and says which answers are tried: in the order of the batch.
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.
     ///   - own: The rows that ``BatchQuestions/submissions`` found, in any order.
     ///   - ours: Those of ``BatchQuestions/apps`` that the ledger has granted purchases of, or has in `retries`.
-    public mutating func conclude(held: FoundGrants, own: FoundGrants, ours: Set<BundleID> = []) -> BatchWrites {
-        var writes = BatchWrites()
+    public mutating func conclude(held: FoundGrants, own: FoundGrants, ours: Set<BundleID> = []) -> [NewAnswer] {
         let holders = Holders(held)
         let later = Set(own.later.map { OwnClaim($0.claimant) })
         let own = Dictionary(grouping: own.known, by: \.grant.claimant.submissionKey)
@@ -154,10 +156,30 @@ public struct BatchPlanner: Sendable {
             entries[index].hasLaterGrants = !later.isEmpty && later.contains(OwnClaim(claimant))
             entries[index].isAppOurs = !ours.isEmpty && ours.contains(claimant.bundleID)
             let mine = (own[claimant.submissionKey] ?? []).filter { $0.grant.userID == claimant.userID }
-            conclude(&entries[index], holders: holders, own: mine, into: &writes)
-            write(entries[index], into: &writes)
+            Self.conclude(&entries[index], holders: holders, own: mine, into: &writes)
+            if let answer = entries[index].newAnswer {
+                answers.append(NewAnswer(decision: index, answer: answer, replaces: entries[index].answer != nil))
+            }
         }
-        for index in entries.indices { endLease(entries[index], in: &writes) }
+        return answers
+    }
+
+    /// Takes what became of the answers that ``conclude(held:own:ours:)`` named, in its order, and says all that is
+    /// left to be written. A refused one was written by another session meanwhile, perhaps with other bytes: its
+    /// decision is written again.
+    public mutating func answered(_ flags: [Bool]) -> BatchWrites {
+        for (new, isNew) in zip(answers, flags) where !isNew { entries[new.decision].state = .ended(.undecided) }
+        for entry in entries {
+            guard case .retry(let lease) = entry.decision.source, case .concluded(let outcome, let tell) = entry.state
+            else { continue }
+            // The events of a leased row are owed in the outbox from the start.
+            writes.outbox += tell.map(\.outboxRow)
+            // A leased row that has its outcome goes.
+            switch outcome {
+            case .retrying, .held: break
+            case .granted, .redelivery, .repeated, .failed: writes.endedRetries.append(lease)
+            }
+        }
         return writes
     }
 
@@ -179,7 +201,9 @@ public struct BatchPlanner: Sendable {
 // MARK: - Conclusions
 
 extension BatchPlanner {
-    private func conclude(_ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites) {
+    private static func conclude(
+        _ entry: inout Entry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
+    ) {
         switch entry.decision.content {
         case .grant, .repeated:
             var claim = JudgedClaim(entry.decision)
@@ -193,26 +217,24 @@ extension BatchPlanner {
                 claim.add(holder, productID: holder.row?.grant.productID, reference)
             }
             conclude(&entry, claim, holders: holders, own: own, into: &writes)
-        case .fail(let rejection): fail(&entry, rejection, holders: holders, own: own, into: &writes)
+        case .fail(let rejection): fail(&entry, rejection, holders: holders, own: own)
         case .retry(let retry): wait(&entry, retry, holders: holders, own: own, into: &writes)
         }
     }
 
-    private func conclude(
+    private static func conclude(
         _ entry: inout Entry, _ claim: JudgedClaim, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
     ) {
         let decision = entry.decision
         guard !claim.isUndecided, !claim.isLater else {
-            writes.withdrawn += claim.new.map(\.reference)
+            writes.withdrawn += claim.new.map { NewGrant(decision: entry.place, grant: $0) }
             entry.state = .ended(.undecided)
             if claim.isLater { entry.end(forLaterVersion: "a grant of the purchase") }
             return
         }
         if !claim.new.isEmpty || !claim.redelivered.isEmpty {
             if decision.owesCall {
-                writes.outbox += claim.new.map {
-                    NewOutboxRow(key: .granted($0.reference, repeatOf: nil), step: .call, target: .service($0.bundleID))
-                }
+                writes.outbox += claim.new.map(NewOutboxRow.init(call:))
             }
             if let passedOver = claim.new.isEmpty ? nil : decision.content.passedOver {
                 entry.passesOver = passedOver.counts
@@ -240,12 +262,12 @@ extension BatchPlanner {
             return
         }
         if let answering = claim.answering(entry.answer) {
-            let isNew = repeated(&entry, answering, into: &writes)
-            if let passedOver, isNew {
+            repeated(&entry, answering)
+            if let passedOver, entry.newAnswer != nil {
                 entry.passesOver = passedOver.counts(isGranted: isGranted)
             }
         } else if let rejection = claim.rejection {
-            fail(&entry, rejection, holders: holders, own: own, into: &writes)
+            fail(&entry, rejection, holders: holders, own: own)
         } else {
             // Nothing to grant at all: a decision that says nothing.
             entry.state = .ended(.undecided)
@@ -253,29 +275,21 @@ extension BatchPlanner {
     }
 
     /// Another submission's grant answers, or this one's from another record.
-    /// - Returns: Whether that is told by a new row of `answers`.
-    @discardableResult
-    private func repeated(_ entry: inout Entry, _ stored: StoredGrant, into writes: inout BatchWrites) -> Bool {
+    private static func repeated(_ entry: inout Entry, _ stored: StoredGrant) {
         let claimant = entry.claimant
-        let isNew = entry.answer == nil && stored.grant.submissionID != claimant.submissionID
-        if isNew {
-            writes.answers.append(
-                NewAnswer(
-                    answer: .repeated(
-                        Repeat(
-                            claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
-                            answeredAt: entry.decision.decidedAt, passedOver: entry.decision.content.passedOver)),
-                    replaces: false))
+        if entry.answer == nil, stored.grant.submissionID != claimant.submissionID {
+            entry.newAnswer = .repeated(
+                Repeat(
+                    claimant: claimant, grant: stored.grant.reference, origin: entry.decision.origin,
+                    answeredAt: entry.decision.decidedAt, passedOver: entry.decision.content.passedOver))
         }
         let isTold = entry.decision.repeats == .publish && !stored.owesCall
         entry.state = .concluded(.repeated, tell: isTold ? [.grant(stored.grant, repeatOf: claimant.submissionID)] : [])
-        return isNew
     }
 
     /// A failure is written only where neither a grant nor an answer of the submission is there.
-    private func fail(
-        _ entry: inout Entry, _ rejection: Rejection, holders: Holders, own: [StoredGrant],
-        into writes: inout BatchWrites
+    private static func fail(
+        _ entry: inout Entry, _ rejection: Rejection, holders: Holders, own: [StoredGrant]
     ) {
         guard !entry.hasLaterGrants else { return entry.end(forLaterVersion: "a grant of the submission") }
         let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
@@ -284,7 +298,7 @@ extension BatchPlanner {
             return
         }
         if let newest = own.max(by: JudgedClaim.isOlder) {
-            repeated(&entry, newest, into: &writes)
+            repeated(&entry, newest)
             return
         }
         if case .failed(let failure) = entry.answer {
@@ -294,7 +308,7 @@ extension BatchPlanner {
         if case .repeated(let answer) = entry.answer, answer.claimant.userID == entry.claimant.userID {
             switch holders.holder(of: answer.grant, nil) {
             case .row(let stored):
-                repeated(&entry, stored, into: &writes)
+                repeated(&entry, stored)
                 return
             case .later: return entry.end(forLaterVersion: "the grant that answers the submission")
             case .none: break
@@ -308,16 +322,16 @@ extension BatchPlanner {
         let failure = Failure(
             of: entry.claimant, rejection, failedAt: entry.decision.decidedAt, attempts: entry.decision.attempts,
             digest: entry.digest(), origin: entry.decision.origin)
-        writes.answers.append(NewAnswer(answer: .failed(failure), replaces: entry.answer != nil))
+        entry.newAnswer = .failed(failure)
         entry.state = .concluded(.failed(reason: failure.reason), tell: [.failure(failure)])
     }
 
-    private func redeliver(_ entry: inout Entry, _ grants: [StoredGrant]) {
+    private static func redeliver(_ entry: inout Entry, _ grants: [StoredGrant]) {
         let told = grants.filter { !$0.owesCall }.sorted { $0.grant.reference < $1.grant.reference }
         entry.state = .concluded(.redelivery, tell: told.map { .grant($0.grant, repeatOf: nil) })
     }
 
-    private func wait(
+    private static func wait(
         _ entry: inout Entry, _ retry: RetryEntry, holders: Holders, own: [StoredGrant], into writes: inout BatchWrites
     ) {
         let redelivered = own.filter { $0.grant.origin == entry.decision.origin }
@@ -348,7 +362,7 @@ extension BatchPlanner {
     }
 
     /// A held claim whose purchases were all granted before, and nothing else is to come: it ends as if it were not held.
-    private func claim(of entry: Entry, on purchases: [NamedPurchase], _ holders: Holders) -> JudgedClaim? {
+    private static func claim(of entry: Entry, on purchases: [NamedPurchase], _ holders: Holders) -> JudgedClaim? {
         guard !purchases.isEmpty, !entry.hasLaterGrants, !entry.hasLaterAnswer else { return nil }
         var claim = JudgedClaim(entry.decision)
         for purchase in purchases {
@@ -357,22 +371,5 @@ extension BatchPlanner {
         }
         let mayMoreCome = entry.decision.doubtsNothingNew && claim.namesUnknownOrder
         return claim.isUndecided || claim.isLater || mayMoreCome ? nil : claim
-    }
-
-    /// The events of a leased row are owed in the outbox from the start.
-    private func write(_ entry: Entry, into writes: inout BatchWrites) {
-        guard entry.isLeased, case .concluded(_, let tell) = entry.state else { return }
-        writes.outbox += tell.map(\.outboxRow)
-    }
-
-    /// A leased row that has its outcome goes.
-    private func endLease(_ entry: Entry, in writes: inout BatchWrites) {
-        guard case .retry(let lease) = entry.decision.source, case .concluded(let outcome, _) = entry.state else {
-            return
-        }
-        switch outcome {
-        case .retrying, .held: break
-        case .granted, .redelivery, .repeated, .failed: writes.endedRetries.append(lease)
-        }
     }
 }

@@ -83,8 +83,10 @@ public struct BatchQuestions: Sendable {
     public internal(set) var apps: Set<BundleID> = []
 }
 
-/// A new row of `answers`, inserted or left.
+/// A row of `answers` that a batch tries to add.
 public struct NewAnswer: Hashable, Sendable {
+    /// The decision's place in the batch.
+    public let decision: Int
     public let answer: Answer
     /// The existing row is another user's repeat and is replaced. The grant has the same information, and this failure
     /// would otherwise not be told.
@@ -106,19 +108,45 @@ public struct RetryUpdate: Hashable, Sendable {
     public let entry: RetryEntry
 }
 
-/// A new row of `outbox`, due at once: inserted, or the one left that is there.
+/// A new row of `outbox`: inserted, or the one left that is there.
 public struct NewOutboxRow: Hashable, Sendable {
     public let key: OutboxKey
     public let step: OutboxStep
     public let target: OutboxTarget
+    /// Milliseconds until it is due.
+    public let delay: Int64
+    /// A quarantined record's.
+    public let stub: QuarantineStub?
+
+    private init(_ key: OutboxKey, _ step: OutboxStep, _ target: OutboxTarget, delay: Int64, stub: QuarantineStub?) {
+        self.key = key
+        self.step = step
+        self.target = target
+        self.delay = delay
+        self.stub = stub
+    }
+
+    /// The fulfilment call of a new grant.
+    init(call grant: Grant) {
+        self.init(.granted(grant.reference, repeatOf: nil), .call, .service(grant.bundleID), delay: 0, stub: nil)
+    }
+
+    init(publishing key: OutboxKey) { self.init(key, .publish, key.target, delay: 0, stub: nil) }
+
+    public init(_ entry: OutboxEntry) {
+        self.init(entry.key, .publish, entry.key.target, delay: entry.delay, stub: entry.stub)
+    }
+
+    public init(_ stub: QuarantineStub) {
+        self.init(stub.outboxKey, .publish, stub.outboxKey.target, delay: 0, stub: stub)
+    }
 }
 
-/// The writes of a batch in full form besides its grants, in the same transaction.
+/// The writes of a batch in full form besides its grants and answers, in the same transaction.
 public struct BatchWrites: Sendable {
-    /// Grants of this transaction that are deleted again, because another purchase of their submission could not be
+    /// Grants of this transaction that must not stay, because another purchase of their submission could not be
     /// decided. A submission is written whole or not at all.
-    public internal(set) var withdrawn: [GrantReference] = []
-    public internal(set) var answers: [NewAnswer] = []
+    public internal(set) var withdrawn: [NewGrant] = []
     public internal(set) var retries: [NewRetry] = []
     public internal(set) var updatedRetries: [RetryUpdate] = []
     /// Rows of `retries` that were decided; each was found under its lease in this transaction.
@@ -148,7 +176,7 @@ enum Telling: Hashable {
     }
 
     /// The row of the outbox that owes it.
-    var outboxRow: NewOutboxRow { NewOutboxRow(key: key, step: .publish, target: key.target) }
+    var outboxRow: NewOutboxRow { NewOutboxRow(publishing: key) }
 }
 
 extension NamedPurchase {

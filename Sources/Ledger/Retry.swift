@@ -14,8 +14,9 @@ public let longestDelayMilliseconds: Int64 = 3_600_000
 /// A row of `retries` that one worker has until a moment of the ledger's clock.
 public struct RetryLease: Hashable, Sendable {
     public let key: RetryKey
-    /// Rises by one each time that the row is taken; a result under an older number is dropped. A lease that ended
-    /// counts until another worker takes the row.
+    /// Higher than every number that this ledger gave before, so that a row which was deleted and came again has no
+    /// lease of its past. A result under another number is dropped. A lease that ended counts until another worker
+    /// takes the row.
     public let number: Int64
 
     public init(key: RetryKey, number: Int64) {

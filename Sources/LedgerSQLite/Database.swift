@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+import Ledger
 
 /// One connection to a SQLite file: the only owner of its handle, which it closes once. For one thread at a time.
 final class Database {
@@ -60,6 +61,13 @@ final class Database {
     /// The number in the first column of a query's first row; 0 without a row.
     func number(_ sql: String) throws(StoreError) -> Int64 { try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0 }
     func text(_ sql: String) throws(StoreError) -> String? { try statement(sql).first({ _ in }) { $0.text(0) } }
+
+    /// A number for a lease that this ledger has not given before.
+    func nextLease() throws(StoreError) -> Int64 {
+        try statement("UPDATE ledger SET last_lease = last_lease + 1 RETURNING last_lease").first({ _ in }) {
+            $0.integer(0)
+        } ?? 0
+    }
 
     /// A page of a query's rows, the newest first by the sequence of its table. Rows that are read as nil are left out.
     /// - Parameters:

@@ -1,65 +1,16 @@
 import Contract
-import Cryptography
 import Ledger
 
 /// Statements on `outbox`, within one transaction.
 struct OutboxTable {
     let database: Database
 
-    /// Adds a row that is due at once, or leaves the one that is there.
+    /// Adds a row, or leaves the one that is there.
     func insert(_ new: NewOutboxRow, now: Timestamp) throws(StoreError) {
-        try insert(new.key, new.step, new.target, dueAt: now, stub: nil)
+        try database.statement(Self.insertion).run { OutboxColumns.write(new, now: now, to: &$0) }
     }
 
-    /// Adds a row that is due after its delay, or leaves the one that is there.
-    func insert(_ entry: OutboxEntry, now: Timestamp) throws(StoreError) {
-        try insert(
-            entry.key, .publish, entry.key.target, dueAt: now.advanced(by: .milliseconds(entry.delay)), stub: entry.stub
-        )
-    }
-
-    /// Adds a stub that is due at once, or leaves the one that is there.
-    func insert(_ stub: QuarantineStub, now: Timestamp) throws(StoreError) {
-        try insert(stub.outboxKey, .publish, stub.outboxKey.target, dueAt: now, stub: stub)
-    }
-
-    private func insert(
-        _ key: OutboxKey, _ step: OutboxStep, _ target: OutboxTarget, dueAt: Timestamp, stub: QuarantineStub?
-    ) throws(StoreError) {
-        try database.statement(
-            """
-            INSERT INTO outbox (key, step, target, due_at, reason, record_time, digest, size)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-            """
-        ).run {
-            $0.text(key.text)
-            $0.text(step.rawValue)
-            $0.text(target.text)
-            $0.time(dueAt)
-            $0.text(stub?.reason)
-            $0.time(stub?.timestamp)
-            if let stub { $0.blob(stub.digest.bytes) } else { $0.null() }
-            $0.integer(stub.map { Int64($0.size) })
-        }
-    }
-
-    /// Most rows of one request that are put off because this version cannot render them.
-    private static let mostPutOff = 10_000
-    /// Rows whose key and step this version knows; those of a later version stay for its workers, and hide no other.
-    private static let isKnown = """
-        step IN ('call', 'publish') AND (key GLOB 'granted:production:*' OR key GLOB 'granted:sandbox:*'
-            OR key GLOB 'failed:*' OR key GLOB 'quarantined:*')
-        """
-    private static let isOfKnownTarget = """
-        (target GLOB 'service:*' OR target IN (\(Topic.allCases.map { "'topic:\($0.rawValue)'" }.joined(separator: ", "))))
-        """
-
-    private struct Due {
-        let sequence: Int64
-        let lease: OutboxLease?
-        let attempts: Int
-        let stub: QuarantineStub?
-    }
+    private static let insertion = OutboxColumns.written.insertion(into: "outbox")
 
     /// Leases the due rows of one request, in the order in which they are due.
     ///
@@ -69,19 +20,19 @@ struct OutboxTable {
         let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
         var items: [OutboxItem] = []
         var putOff = 0
-        while items.count < request.limit, putOff < Self.mostPutOff {
+        while items.count < request.limit, putOff < OutboxColumns.mostPutOff {
             let asked = request.limit - items.count
             let rows = try due(request.target, limit: asked, now: now)
             for row in rows {
-                if let lease = row.lease, let work = try work(lease, row.stub) {
+                if let work = try work(row), let item = row.item(work, lease: try database.nextLease()) {
                     try database.statement(
                         "UPDATE outbox SET lease = ?1, leased_until = ?2, due_at = ?2 WHERE sequence = ?3"
                     ).run {
-                        $0.integer(lease.number)
+                        $0.integer(item.lease.number)
                         $0.time(dueAgain)
                         $0.integer(row.sequence)
                     }
-                    items.append(OutboxItem(lease: lease, attempts: row.attempts, work: work))
+                    items.append(item)
                 } else {
                     putOff += 1
                     try database.statement(
@@ -99,56 +50,36 @@ struct OutboxTable {
         return items
     }
 
-    private func due(_ target: OutboxTarget, limit: Int, now: Timestamp) throws(StoreError) -> [Due] {
+    private func due(_ target: OutboxTarget, limit: Int, now: Timestamp) throws(StoreError) -> [DueOutboxRow] {
         try database.statement(
             """
-            SELECT key, step, lease, attempts, reason, record_time, digest, size, sequence FROM outbox
-            WHERE target = ? AND due_at <= ? AND \(Self.isKnown) ORDER BY due_at, sequence LIMIT ?
+            SELECT \(OutboxColumns.due) FROM outbox
+            WHERE target = ? AND due_at <= ? AND \(OutboxColumns.isKnown) ORDER BY due_at, sequence LIMIT ?
             """
         ).rows {
             $0.text(target.text)
             $0.time(now)
             $0.integer(limit)
         } read: { row in
-            let key = OutboxKey(text: row.text(0))
-            let step = OutboxStep(rawValue: row.text(1))
-            return Due(
-                sequence: row.integer(8),
-                lease: key.flatMap { key in
-                    step.map { OutboxLease(key: key, step: $0, number: row.integer(2) + 1) }
-                }, attempts: row.int(3), stub: key.flatMap { Self.stub(row, key: $0) })
+            DueOutboxRow(row)
         }
     }
 
-    private static func stub(_ row: Columns, key: OutboxKey) -> QuarantineStub? {
-        guard case .quarantined(let origin, _) = key, let digest = SHA256Digest(bytes: row.blob(6)) else { return nil }
-        return QuarantineStub(
-            origin: origin, reason: row.text(4), timestamp: row.time(5), digest: digest, size: row.int(7))
-    }
-
-    /// The input of a row's step. Nil if the row that it refers to does not exist, or is a later version's.
-    private func work(_ lease: OutboxLease, _ stub: QuarantineStub?) throws(StoreError) -> OutboxItem.Work? {
-        switch (lease.key, lease.step) {
-        case (.granted(let reference, _), .call): return try grant(reference).map { .call($0) }
-        case (.granted(let reference, let submission), .publish):
-            return try grant(reference).map { .publish(GrantedEvent.event(of: $0, repeatOf: submission)) }
-        case (.failed(let app, let submission), _):
-            let key = SubmissionKey(bundleID: app, submissionID: submission)
-            guard case .failed(let failure) = try AnswerTable(database: database).answer(key) else { return nil }
-            return .publish(FailedEvent.event(of: failure))
-        case (.quarantined, _): return stub.map { .publish(QuarantinedEvent.event(of: $0)) }
+    private func work(_ row: DueOutboxRow) throws(StoreError) -> OutboxItem.Work? {
+        var grant: Grant?
+        if let reference = row.grant {
+            grant = try GrantTable(database: database).holders([HolderQuestion(reference)]).known.first?.grant
         }
-    }
-
-    private func grant(_ reference: GrantReference) throws(StoreError) -> Grant? {
-        try GrantTable(database: database).holders([HolderQuestion(reference)]).known.first?.grant
+        var answer: Answer?
+        if let failure = row.failure { answer = try AnswerTable(database: database).answer(failure) }
+        return row.work(grant: grant, answer: answer)
     }
 
     func report(_ report: OutboxReport, now: Timestamp) throws(StoreError) {
         switch report {
         case .published(let lease):
             try database.statement("DELETE FROM outbox WHERE key = ? AND step = ? AND lease = ?").run {
-                Self.bind(lease, to: &$0)
+                $0.lease(lease)
             }
         case .called(let lease):
             try database.statement(
@@ -157,7 +88,7 @@ struct OutboxTable {
                 WHERE key = ?1 AND step = ?2 AND lease = ?3
                 """
             ).run {
-                Self.bind(lease, to: &$0)
+                $0.lease(lease)
                 $0.text(lease.key.target.text)
                 $0.time(now)
             }
@@ -168,7 +99,7 @@ struct OutboxTable {
                 WHERE key = ?1 AND step = ?2 AND lease = ?3
                 """
             ).run {
-                Self.bind(lease, to: &$0)
+                $0.lease(lease)
                 $0.time(now.advanced(by: .milliseconds(delay)))
             }
         }
@@ -181,15 +112,9 @@ struct OutboxTable {
             WHERE key = ?1 AND step = ?2 AND lease = ?3 AND leased_until IS NOT NULL
             """
         ).run {
-            Self.bind(lease, to: &$0)
+            $0.lease(lease)
             $0.time(now)
         }
-    }
-
-    private static func bind(_ lease: OutboxLease, to row: inout Binder) {
-        row.text(lease.key.text)
-        row.text(lease.step.rawValue)
-        row.integer(lease.number)
     }
 
     struct Size {
@@ -204,7 +129,7 @@ struct OutboxTable {
     func size(now: Timestamp) throws(StoreError) -> Size {
         let sql = """
             SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)), max(due_at),
-                total(NOT (\(Self.isKnown) AND \(Self.isOfKnownTarget))) FROM outbox
+                total(NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget))) FROM outbox
             """
         let size = try database.statement(sql).first({ _ in }) { row in
             Size(
@@ -227,30 +152,15 @@ struct OutboxTable {
         try rows("ORDER BY due_at, sequence LIMIT ?") { $0.integer(limit) }
     }
 
-    /// Rows of a submission's own event, of its grants and of the copies that it asked for.
-    func rows(of key: SubmissionKey, grants: [Grant], answer: Answer?) throws(StoreError) -> [OutboxRow] {
-        var keys: [OutboxKey] = grants.map { .granted($0.reference, repeatOf: nil) }
-        keys.append(.failed(key.bundleID, key.submissionID))
-        if case .repeated(let repeated) = answer {
-            keys.append(.granted(repeated.grant, repeatOf: nil))
-            keys.append(.granted(repeated.grant, repeatOf: key.submissionID))
-        }
-        keys += grants.map { .granted($0.reference, repeatOf: key.submissionID) }
+    func rows(_ keys: [OutboxKey]) throws(StoreError) -> [OutboxRow] {
         var found: [OutboxRow] = []
         for key in keys { found += try rows("WHERE key = ?") { $0.text(key.text) } }
         return found
     }
 
     private func rows(_ condition: String, _ bind: (inout Binder) -> Void) throws(StoreError) -> [OutboxRow] {
-        try database.statement(
-            "SELECT key, step, target, due_at, leased_until, attempts FROM outbox \(condition)"
-        ).rows(bind) { (row) throws(StoreError) -> OutboxRow? in
-            guard let key = OutboxKey(text: row.text(0)), let step = OutboxStep(rawValue: row.text(1)),
-                let target = OutboxTarget(text: row.text(2))
-            else { return nil }
-            return OutboxRow(
-                key: key, step: step, target: target, dueAt: row.time(3), isLeased: !row.isNull(4),
-                attempts: row.int(5))
+        try database.statement("SELECT \(OutboxColumns.shown) FROM outbox \(condition)").rows(bind) { row in
+            OutboxColumns.row(row)
         }.compactMap { $0 }
     }
 }

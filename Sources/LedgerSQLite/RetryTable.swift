@@ -9,62 +9,26 @@ struct RetryTable {
 
     /// Adds a row, due after its delay, or leaves the one that is there.
     func insert(_ new: NewRetry, partition: Int64, now: Timestamp) throws(StoreError) {
-        let submission = new.submission
-        let claim = submission.claim
-        try database.statement(
-            """
-            INSERT INTO retries (
-                digest, app, submission_id, user_id, order_id, traceparent, origin_partition, origin_offset, received_at,
-                transaction_id, product_id, account_token, environment, submitted_at, bytes, evidence_kind, evidence, signed,
-                cause, endpoint, detail, due_at, attempts, history, doubt_answers, doubt_elapsed, doubt_since)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT DO NOTHING
-            """
-        ).run {
-            $0.blob(new.key.bytes)
-            $0.claimant(submission.claimant)
-            $0.integer(partition)
-            $0.integer(submission.origin.offset)
-            $0.time(submission.receivedAt)
-            $0.text(claim.transactionID)
-            $0.text(claim.productID)
-            $0.text(claim.appAccountToken)
-            $0.text(claim.environment?.rawValue)
-            $0.time(claim.submittedAt)
-            $0.integer(submission.retainedBytes)
-            $0.text(submission.evidence.kind)
-            $0.blob(submission.evidence.bytes)
-            $0.integer(new.entry.isSigned ? 1 : 0)
-            Self.bind(new.entry, attempts: new.attempts, now: now, to: &$0)
+        try database.statement(Self.insertion).run {
+            RetryColumns.write(new, partition: partition, now: now, to: &$0)
         }
     }
+
+    private static let insertion = RetryColumns.written.insertion(into: "retries")
 
     /// Writes down that a leased row goes on waiting, and ends its lease.
     func update(_ update: RetryUpdate, now: Timestamp) throws(StoreError) {
         try database.statement(
             """
             UPDATE retries SET
-                cause = ?, endpoint = ?, detail = ?, due_at = ?, attempts = ?, history = ?, doubt_answers = ?,
-                doubt_elapsed = ?, doubt_since = ?, leased_until = NULL,
+                \(RetryColumns.changed.names.map { "\($0) = ?" }.joined(separator: ", ")), leased_until = NULL,
                 takings = iif(?1 = '\(HoldCause.endsWorkers.rawValue)', takings, 0)
             WHERE digest = ? AND lease = ?
             """
         ).run {
-            Self.bind(update.entry, attempts: update.attempts, now: now, to: &$0)
+            RetryColumns.write(update.entry, attempts: update.attempts, now: now, to: &$0)
             $0.lease(update.lease)
         }
-    }
-
-    private static func bind(_ entry: RetryEntry, attempts: Int, now: Timestamp, to row: inout Binder) {
-        row.text(entry.cause.word)
-        row.text(entry.cause.endpoint?.text)
-        row.text(entry.detail)
-        row.time(now.advanced(by: .milliseconds(entry.delay)))
-        row.integer(attempts)
-        row.text(entry.history.text)
-        row.integer(entry.doubt.map { Int64($0.answers) })
-        row.integer(entry.doubt?.elapsed)
-        row.time(entry.doubt?.runningSince)
     }
 
     func end(_ lease: RetryLease) throws(StoreError) {
@@ -96,20 +60,12 @@ struct RetryTable {
     /// has no lease that could end.
     func takeSuspect(now: Timestamp) throws(StoreError) -> DueRetry? {
         let row = try rows(
-            "\(Self.isSuspectNext) AND leased_until <= ? AND \(Self.isKnown)", "leased_until, retries.sequence LIMIT 1"
+            "\(RetryColumns.isSuspectNext) AND leased_until <= ? AND \(RetryColumns.isKnown)",
+            "leased_until, retries.sequence LIMIT 1"
         ) { $0.time(now) }.first
         guard let row else { return nil }
         return try lease(row, now: now)
     }
-
-    /// As the index `retries_suspect` has it.
-    private static let isSuspectNext = "takings >= \(DueRetry.takingsOfSuspicion - 1)"
-    /// A row that only a later version knows stays for that version's workers, and hides no other. The index
-    /// `retries_later` has the rest.
-    private static let isKnown = """
-        (evidence_kind IN ('receipt', 'signedTransaction', 'transactionId')
-            AND coalesce(environment, 'production') IN ('production', 'sandbox'))
-        """
 
     private func take(
         _ request: DueRequest, _ kind: String, most: Int, bytes: inout Int, now: Timestamp
@@ -121,8 +77,8 @@ struct RetryTable {
         var left = bytes
         let rows = try database.statement(
             """
-            \(Self.selection) WHERE \(kind) AND \(condition) AND \(Self.isKnown)
-                AND NOT \(Self.isSuspectNext)
+            \(RetryColumns.selection) WHERE \(kind) AND \(condition) AND \(RetryColumns.isKnown)
+                AND NOT \(RetryColumns.isSuspectNext)
             ORDER BY due_at, retries.sequence LIMIT ?3
             """
         ).rows {
@@ -132,8 +88,8 @@ struct RetryTable {
         } until: { (row: RetryRow?) in
             left -= row?.submission.retainedBytes ?? 0
             return left <= 0
-        } read: { (row) throws(StoreError) in
-            try Self.row(row)
+        } read: { row in
+            RetryColumns.row(row)
         }
         bytes = left
         var taken: [DueRetry] = []
@@ -143,21 +99,20 @@ struct RetryTable {
 
     /// Takes a row, even from another lease.
     func lease(_ row: RetryRow, now: Timestamp) throws(StoreError) -> DueRetry {
-        let taken = try database.statement(
+        let number = try database.nextLease()
+        let takings = try database.statement(
             """
-            UPDATE retries SET lease = lease + 1, takings = takings + 1, leased_until = ?1, due_at = ?1
-            WHERE digest = ?2 RETURNING lease, takings
+            UPDATE retries SET lease = ?1, takings = takings + 1, leased_until = ?2, due_at = ?2
+            WHERE digest = ?3 RETURNING takings
             """
         ).first {
+            $0.integer(number)
             $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
             $0.blob(row.key.bytes)
         } read: {
-            (lease: $0.integer(0), takings: $0.int(1))
+            $0.int(0)
         }
-        return DueRetry(
-            lease: RetryLease(key: row.key, number: taken?.lease ?? 0), submission: row.submission,
-            attempts: row.attempts, cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt,
-            takings: taken?.takings ?? 1)
+        return DueRetry(row, lease: number, takings: takings ?? 1)
     }
 
     func renew(_ renewal: LeaseRenewal, now: Timestamp) throws(StoreError) -> Bool {
@@ -191,7 +146,7 @@ struct RetryTable {
     func waiting(from ranges: [OriginRange]) throws(StoreError) -> [(Origin, Claimant)] {
         var waiting: [(Origin, Claimant)] = []
         for range in ranges {
-            waiting += try database.statement("\(Self.selection) WHERE \(OriginRange.condition)").rows {
+            waiting += try database.statement("\(RetryColumns.selection) WHERE \(OriginRange.condition)").rows {
                 range.bind(to: &$0)
             } read: { row in
                 (row.origin(6), row.claimant(1))
@@ -219,19 +174,13 @@ struct RetryTable {
     /// Rows that are retrying, or held.
     func page(_ query: SubmissionQuery) throws(StoreError) -> [SubmissionRow] {
         try database.page(
-            Self.selection, of: "retries", before: query.before, limit: query.limit,
+            RetryColumns.selection, of: "retries", before: query.before, limit: query.limit,
             [
                 ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("cause = ?", query.cause),
             ], sequence: 27
-        ) { row in
-            // As people see it, any version can read it.
-            SubmissionRow(
-                sequence: row.integer(27), state: query.state, claimant: row.claimant(1), origin: row.origin(6),
-                at: row.time(9), cause: row.text(16), transactionID: row.optionalIdentifier(10), attempts: row.int(20),
-                dueAt: row.time(18))
-        }
+        ) { row in RetryColumns.page(row, query.state) }
     }
 
     func sizes() throws(StoreError) -> [LedgerMeasure.App] {
@@ -261,7 +210,8 @@ struct RetryTable {
             waiting.last = max(waiting.last ?? .min, last ?? .min)
         }
         waiting.later += Int(
-            try database.number("SELECT count(*) FROM retries INDEXED BY retries_later WHERE NOT \(Self.isKnown)"))
+            try database.number(
+                "SELECT count(*) FROM retries INDEXED BY retries_later WHERE NOT \(RetryColumns.isKnown)"))
         return waiting
     }
 
@@ -277,7 +227,7 @@ struct RetryTable {
     /// Rows of a submission that only a later version can read.
     func later(of key: SubmissionKey) throws(StoreError) -> Int {
         try database.statement(
-            "SELECT 1 FROM retries WHERE submission_id = ? AND app = ? AND NOT \(Self.isKnown)"
+            "SELECT 1 FROM retries WHERE submission_id = ? AND app = ? AND NOT \(RetryColumns.isKnown)"
         ).rows {
             $0.submission(key)
         } read: { _ in
@@ -286,20 +236,10 @@ struct RetryTable {
     }
 
     func held() throws(StoreError) -> [LedgerMeasure.Held] {
-        let rows: [(app: BundleID, cause: String, detail: String, rows: Int)] =
+        LedgerMeasure.Held.groups(
             try database.statement(Self.heldByDetail).rows({ _ in }) {
                 ($0.identifier(0), $0.text(1), $0.text(2), $0.int(3))
-            }
-        var held: [LedgerMeasure.Held] = []
-        var details: [String: Int] = [:]
-        for (index, row) in rows.enumerated() {
-            details[row.detail] = row.rows
-            if index + 1 < rows.count, rows[index + 1].app == row.app, rows[index + 1].cause == row.cause { continue }
-            held.append(
-                LedgerMeasure.Held(row.app, HoldCause(rawValue: row.cause) ?? .unknownAnswer, details: details))
-            details = [:]
-        }
-        return held
+            })
     }
 
     static let heldByDetail = """
@@ -307,46 +247,10 @@ struct RetryTable {
         ORDER BY app, cause, detail
         """
 
-    private static let selection = """
-        SELECT digest, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
-            origin_offset, received_at, transaction_id, product_id, account_token, environment, submitted_at, endpoint,
-            cause, detail, due_at, leased_until, attempts, history, doubt_answers, doubt_elapsed, doubt_since,
-            evidence_kind, evidence, retries.sequence, signed
-        FROM retries JOIN partitions ON partitions.number = retries.origin_partition
-        """
-
     private func rows(
         _ condition: String, _ order: String = "retries.sequence", _ bind: (inout Binder) -> Void
     ) throws(StoreError) -> [RetryRow] {
-        let sql = "\(Self.selection) WHERE \(condition) ORDER BY \(order)"
-        return try database.statement(sql).rows(bind) { (row) throws(StoreError) in try Self.row(row) }
-            .compactMap { $0 }
-    }
-
-    /// Nil for evidence or an environment that only a later version knows.
-    private static func row(_ row: Columns) throws(StoreError) -> RetryRow? {
-        let environment: Environment? = row.word(13)
-        guard let evidence = Evidence(kind: row.text(25), bytes: row.blob(26)),
-            environment != nil || row.isNull(13)
-        else { return nil }
-        guard let digest = ClaimDigest(bytes: row.blob(0)) else {
-            throw .contradiction("a row of retries has no digest")
-        }
-        let claim = Claim(
-            transactionID: row.optionalText(10).map { TransactionID(reading: $0) },
-            productID: row.optionalIdentifier(11),
-            appAccountToken: row.optionalText(12),
-            environment: environment, submittedAt: row.optionalTime(14))
-        let submission = Submission(
-            claimant: row.claimant(1), claim: claim, evidence: evidence, origin: row.origin(6), receivedAt: row.time(9))
-        let doubt = row.optionalInteger(22).map { answers in
-            Doubt(answers: Int(answers), elapsed: row.integer(23), runningSince: row.optionalTime(24))
-        }
-        return RetryRow(
-            key: digest, submission: submission,
-            entry: RetryEntry(
-                cause: WaitCause(word: row.text(16), endpoint: row.optionalText(15).flatMap { Endpoint(text: $0) }),
-                detail: row.text(17), delay: 0, history: AttemptHistory(text: row.optionalText(21)), doubt: doubt,
-                isSigned: row.int(28) != 0), attempts: row.int(20), dueAt: row.time(18), isLeased: !row.isNull(19))
+        let sql = "\(RetryColumns.selection) WHERE \(condition) ORDER BY \(order)"
+        return try database.statement(sql).rows(bind) { row in RetryColumns.row(row) }.compactMap { $0 }
     }
 }

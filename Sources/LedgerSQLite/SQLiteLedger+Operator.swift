@@ -21,7 +21,8 @@ extension SQLiteLedger: LedgerOperator {
             let later = try GrantTable(database: database).grants(of: [key]).later.count + answers.later.count
             return SubmissionRecord(
                 grants: grants.reversed(), answer: answer, waiting: try retries.rows(of: key),
-                owed: try OutboxTable(database: database).rows(of: key, grants: grants.map(\.grant), answer: answer),
+                owed: try OutboxTable(database: database).rows(
+                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)),
                 later: later + (try retries.later(of: key)))
         }
     }
@@ -72,7 +73,7 @@ extension SQLiteLedger: LedgerOperator {
             let result = try OwnershipTable(database: database).pass(passed)
             guard result == .passed else { return result }
             let outbox = OutboxTable(database: database)
-            for stub in passed.stubs(note) { try outbox.insert(stub, now: now) }
+            for stub in passed.stubs(note) { try outbox.insert(NewOutboxRow(stub), now: now) }
             try OperatorTable(database: database).add(.pass, passed.named(note), on: nil)
             return result
         }
@@ -99,7 +100,8 @@ extension SQLiteLedger: LedgerOperator {
                 let held = try GrantTable(database: database).holders(planner.questions.holders)
                 let partition = due.submission.origin.topicPartition
                 let number = try OwnershipTable(database: database).number(partition)
-                try carryOut(planner.conclude(held: held, own: own), partitions: [partition: number], now: now)
+                let told = planner.conclude(held: held, own: own)
+                try conclude(&planner, told, partitions: [partition: number], now: now)
                 if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
             }
             if !outcomes.isEmpty { try OperatorTable(database: database).add(.abandon, note, on: key) }

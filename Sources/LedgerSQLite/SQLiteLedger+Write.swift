@@ -33,8 +33,8 @@ extension SQLiteLedger {
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
             let own = try grants.grants(of: questions.submissions)
-            let writes = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
-            try carryOut(writes, partitions: partitions, now: now)
+            let told = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
+            try conclude(&planner, told, partitions: partitions, now: now)
         }
         // Rendered after the commit: nobody waits for the lock meanwhile.
         return planner.results()
@@ -68,12 +68,17 @@ extension SQLiteLedger {
         return numbers
     }
 
-    func carryOut(_ writes: BatchWrites, partitions: [TopicPartition: Int64], now: Timestamp) throws(StoreError) {
-        try GrantTable(database: database).withdraw(writes.withdrawn)
-        for answer in writes.answers {
-            let partition = partitions[answer.answer.origin.topicPartition] ?? 0
-            try AnswerTable(database: database).insert(answer, partition: partition)
+    /// Carries out all that is left once the planner has concluded.
+    func conclude(
+        _ planner: inout BatchPlanner, _ answers: [NewAnswer], partitions: [TopicPartition: Int64], now: Timestamp
+    ) throws(StoreError) {
+        var flags: [Bool] = []
+        for new in answers {
+            let partition = partitions[new.answer.origin.topicPartition] ?? 0
+            flags.append(try AnswerTable(database: database).insert(new, partition: partition))
         }
+        let writes = planner.answered(flags)
+        try GrantTable(database: database).withdraw(writes.withdrawn)
         let retries = RetryTable(database: database)
         for retry in writes.retries {
             try retries.insert(retry, partition: partitions[retry.submission.origin.topicPartition] ?? 0, now: now)

@@ -43,6 +43,14 @@ final class Statement {
         return rows
     }
 
+    /// Runs a query and hands over its rows in order.
+    func each(_ bind: (inout Binder) -> Void, _ row: (Columns) -> Void) throws(StoreError) {
+        try execute(bind) { (columns) throws(StoreError) in
+            row(columns)
+            return true
+        }
+    }
+
     func hasRow(_ bind: (inout Binder) -> Void) throws(StoreError) -> Bool {
         var found = false
         try execute(bind) { (_) throws(StoreError) in
@@ -91,7 +99,7 @@ final class Statement {
 ///
 /// All bytes stand in one buffer that SQLite reads in place. Given one by one they would each be copied into memory of
 /// SQLite's own, which costs as much as the insertion of a row.
-struct Binder {
+struct Binder: RowWriter {
     private enum Value {
         case null
         case integer(Int64)
@@ -109,8 +117,6 @@ struct Binder {
     }
 
     mutating func integer(_ value: Int64?) { values.append(value.map { .integer($0) } ?? .null) }
-    mutating func integer(_ value: Int) { integer(Int64(value)) }
-    mutating func time(_ value: Timestamp?) { integer(value?.milliseconds) }
 
     mutating func text(_ value: String?) {
         guard let value else { return values.append(.null) }
@@ -119,8 +125,6 @@ struct Binder {
         values.append(.text(start..<bytes.count))
     }
 
-    mutating func text<Kind>(_ value: Identifier<Kind>?) { text(value?.rawValue) }
-
     mutating func blob(_ value: some Collection<UInt8>) {
         let start = bytes.count
         bytes.append(contentsOf: value)
@@ -128,41 +132,6 @@ struct Binder {
     }
 
     mutating func null() { values.append(.null) }
-
-    // MARK: Keys, in the order in which statements name their columns
-
-    mutating func submission(_ key: SubmissionKey) {
-        text(key.submissionID)
-        text(key.bundleID)
-    }
-
-    mutating func reference(_ reference: GrantReference) {
-        text(reference.transactionID)
-        integer(reference.environment.column)
-    }
-
-    mutating func partition(_ partition: TopicPartition) {
-        text(partition.topic)
-        integer(Int64(partition.partition))
-    }
-
-    mutating func ownership(_ ownership: PartitionOwnership) {
-        partition(ownership.partition)
-        integer(ownership.generation.rawValue)
-    }
-
-    mutating func lease(_ lease: RetryLease) {
-        blob(lease.key.bytes)
-        integer(lease.number)
-    }
-
-    mutating func claimant(_ claimant: Claimant) {
-        text(claimant.bundleID)
-        text(claimant.submissionID)
-        text(claimant.userID)
-        text(claimant.orderID)
-        text(claimant.traceparent)
-    }
 
     /// Runs a block while the statement has the values.
     /// - Parameter body: Gets SQLite's answer; after the first failure no more values are bound.
@@ -201,48 +170,33 @@ struct Binder {
     }
 }
 
-/// The current row of a query; columns count from 0.
-struct Columns {
+/// The current row of a query.
+struct Columns: RowReader {
     private let statement: OpaquePointer
 
     fileprivate init(statement: OpaquePointer) { self.statement = statement }
-    func isNull(_ column: CInt) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
-    func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(statement, column) }
-    func int(_ column: CInt) -> Int { Int(integer(column)) }
-    func optionalInteger(_ column: CInt) -> Int64? { isNull(column) ? nil : integer(column) }
-    func time(_ column: CInt) -> Timestamp { Timestamp(milliseconds: integer(column)) }
-    func optionalTime(_ column: CInt) -> Timestamp? { optionalInteger(column).map(Timestamp.init(milliseconds:)) }
-    func text(_ column: CInt) -> String { optionalText(column) ?? "" }
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-    func optionalText(_ column: CInt) -> String? {
+    func optionalText(_ column: Int32) -> String? {
         // SQLite owns the bytes until the next step; the order of these two calls is its rule.
         guard let start = sqlite3_column_text(statement, column) else { return nil }
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func identifier<Kind>(_ column: CInt) -> Identifier<Kind> { Identifier(text(column)) }
-    func optionalIdentifier<Kind>(_ column: CInt) -> Identifier<Kind>? { optionalText(column).map { Identifier($0) } }
-
-    func blob(_ column: CInt) -> [UInt8] {
+    func blob(_ column: Int32) -> [UInt8] {
         guard let start = sqlite3_column_blob(statement, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
     }
+}
 
-    /// The claimant, in five columns as ``Binder/claimant(_:)`` writes them.
-    func claimant(_ first: CInt) -> Claimant {
-        Claimant(
-            submissionID: identifier(first + 1), userID: identifier(first + 2), bundleID: identifier(first),
-            orderID: optionalIdentifier(first + 3), traceparent: optionalText(first + 4))
+extension WrittenColumns {
+    /// An insertion of one row that leaves the one which is there.
+    func insertion(into table: String) -> String {
+        let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
+        return "INSERT INTO \(table) (\(list)) VALUES (\(marks)) ON CONFLICT DO NOTHING"
     }
-
-    /// A record's place: topic, partition and offset.
-    func origin(_ first: CInt) -> Origin {
-        Origin(topic: text(first), partition: Int32(clamping: integer(first + 1)), offset: integer(first + 2))
-    }
-
-    /// A column that holds one of a closed set of words; nil for the word of a later version.
-    func word<Word: RawRepresentable<String>>(_ column: CInt) -> Word? { Word(rawValue: text(column)) }
 }
 
 /// An error within a call, before it is known whose fault it is.

@@ -120,14 +120,23 @@ public struct RandomPlay {
         let request = DueRequest(endpoint: chance(70) ? Samples.endpoint : nil, limit: 3, beforeDue: chance(30))
         let due = try ledger.takeDue([request], bytes: 300)
         leases += due.map { ($0.submission, $0.lease) }
-        return due
+        // A ledger's numbers are its own.
+        return due.map { row in
+            DueRetry(
+                lease: RetryLease(key: row.lease.key, number: 0), submission: row.submission, attempts: row.attempts,
+                cause: row.cause, history: row.history, doubt: row.doubt, takings: row.takings)
+        }
     }
 
     private mutating func takeOutbox(_ ledger: AnyLedger) throws -> AnyHashable {
         let target = pick([OutboxTarget.topic(.granted), .topic(.failed), .service(Samples.app)])
         let items = try ledger.takeOutbox([OutboxRequest(target: target, limit: 3)])
         owed += items.map(\.lease)
-        return items
+        return items.map { item in
+            OutboxItem(
+                lease: OutboxLease(key: item.lease.key, step: item.lease.step, number: 0), attempts: item.attempts,
+                work: item.work)
+        }
     }
 
     private mutating func report(_ ledger: AnyLedger) throws -> AnyHashable {

@@ -171,10 +171,10 @@ import Testing
         try SQLiteLedger.migrate(file.configuration)
         let database = try SQLiteLedger(file.configuration).database
         let queries = [
-            "\(GrantTable.selection) WHERE grants.transaction_id = ?1 AND grants.environment = ?2",
-            "\(GrantTable.selection) WHERE coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2",
-            "\(GrantTable.selection) WHERE grants.submission_id = ? AND products.app = ?",
-            "\(GrantTable.selection) WHERE \(OriginRange.condition)",
+            "\(GrantColumns.selection) WHERE grants.transaction_id = ?1 AND grants.environment = ?2",
+            "\(GrantColumns.selection) WHERE coalesce(grant_key, grants.transaction_id) = ?1 AND grants.environment = ?2",
+            "\(GrantColumns.selection) WHERE grants.submission_id = ? AND products.app = ?",
+            "\(GrantColumns.selection) WHERE \(OriginRange.condition)",
             "SELECT 1 FROM retries WHERE endpoint = ?1 AND signed = ?2 AND due_at <= ?3 ORDER BY due_at, sequence",
             "SELECT 1 FROM outbox WHERE target = ? AND due_at <= ? ORDER BY due_at",
             "SELECT max(origin_offset) FROM grants WHERE origin_partition = ?",

@@ -69,8 +69,10 @@ import Testing
         planner.admit([true])
         _ = planner.readAnswers(FoundAnswers())
         planner.inserted([true, false])
-        let writes = planner.conclude(held: FoundGrants(), own: FoundGrants())
-        #expect(writes.withdrawn == [GrantReference(environment: .production, transactionID: "1")])
+        #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()) == [])
+        let writes = planner.answered([])
+        #expect(writes.withdrawn.map(\.grant.transactionID) == ["1"])
+        #expect(writes.withdrawn.map(\.decision) == [0])
         #expect(writes.outbox.isEmpty)
         #expect(planner.results() == [.undecided])
     }
@@ -95,6 +97,29 @@ import Testing
                 })
     }
 
+    @Test("An answer that was refused is told by nobody here, and its decision is written again")
+    func refusedAnswer() {
+        let lease = RetryLease(key: ClaimDigest(of: submission("b")), number: 1)
+        func fail(_ id: SubmissionID, _ source: DecisionSource) -> Decision {
+            Decision(
+                subject: .submission(submission(id)), source: source,
+                content: .fail(Rejection(.unknownProduct, "Not listed.")), attempts: 1, decidedAt: Self.noon)
+        }
+        var planner = BatchPlanner([fail("a", .record(Self.ownership)), fail("b", .retry(lease)), decision("c", ["1"])])
+        planner.admit([true, true, true])
+        let plain = planner.plain
+        planner.inserted(plain: plain, [true])
+        _ = planner.readAnswers(FoundAnswers())
+        planner.inserted([])
+        #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()).map(\.decision) == [0, 1])
+        let writes = planner.answered([true, false])
+        #expect(writes.outbox.isEmpty && writes.endedRetries.isEmpty)
+        let results = planner.results()
+        guard case .written(.failed, _, _) = results[0] else { return #expect(results[0] == .undecided) }
+        #expect(results[1] == .undecided)
+        guard case .written(.granted, _, _) = results[2] else { return #expect(results[2] == .undecided) }
+    }
+
     private func hold(_ purchases: NamedPurchase...) -> Decision {
         let entry = RetryEntry(
             cause: .held(.productNotConfigured), detail: "Not listed.", delay: 0, purchases: purchases)
@@ -110,7 +135,8 @@ import Testing
         var planner = BatchPlanner([decision])
         planner.admit([true])
         _ = planner.readAnswers(answers)
-        _ = planner.conclude(held: held, own: own)
+        let told = planner.conclude(held: held, own: own)
+        _ = planner.answered(told.map { _ in true })
         return planner.results()
     }
 
@@ -152,7 +178,7 @@ import Testing
         var planner = BatchPlanner([decision("a", [])])
         planner.admit([true])
         _ = planner.readAnswers(FoundAnswers())
-        #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()).answers.isEmpty)
+        #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()) == [])
         #expect(planner.results() == [.undecided])
     }
 }

@@ -30,6 +30,8 @@ public final class LedgerModel {
     /// The next write in full form runs it once, between reading the answers and inserting the grants. It can write
     /// there by another connection, as two sessions whose statements have separate snapshots do.
     public var beforeInsertion: (() -> Void)?
+    /// The next write in full form runs it once, between reading what is there and inserting the answers.
+    public var beforeAnswering: (() -> Void)?
     /// The next write in full form does not see the holders of the keys that it was refused. Their transactions are not
     /// visible to its statement yet.
     public var hidesHolders = false

@@ -140,9 +140,12 @@ extension ModelConnection: LedgerConnection {
         let held = model.hidesHolders ? [] : model.tables.holders(questions.holders)
         model.hidesHolders = false
         let own = questions.submissions.flatMap { model.tables.grants(of: $0) }
-        carryOut(
-            planner.conclude(
-                held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps)))
+        let told = planner.conclude(
+            held: FoundGrants(known: held), own: FoundGrants(known: own), ours: model.tables.ours(questions.apps))
+        let between = model.beforeAnswering
+        model.beforeAnswering = nil
+        between?()
+        conclude(&planner, told)
         return planner.results()
     }
 
@@ -150,9 +153,10 @@ extension ModelConnection: LedgerConnection {
         !model.heldElsewhere.contains(grant.reference) && model.tables.insert(grant)
     }
 
-    func carryOut(_ writes: BatchWrites) {
-        for reference in writes.withdrawn { model.tables.withdraw(reference) }
-        for answer in writes.answers { model.tables.insert(answer) }
+    /// Carries out all that is left once the planner has concluded.
+    func conclude(_ planner: inout BatchPlanner, _ answers: [NewAnswer]) {
+        let writes = planner.answered(answers.map { model.tables.insert($0) })
+        for new in writes.withdrawn { model.tables.withdraw(new.grant.reference) }
         for retry in writes.retries { model.tables.insert(retry, now: now) }
         for update in writes.updatedRetries {
             model.tables.change(update.lease.key) {
@@ -166,7 +170,7 @@ extension ModelConnection: LedgerConnection {
             }
         }
         for lease in writes.endedRetries { model.tables.end(lease) }
-        for row in writes.outbox { model.tables.owe(row.key, row.step, row.target, dueAt: now) }
+        for row in writes.outbox { model.tables.owe(row, now: now) }
     }
 
     // MARK: Leases
@@ -195,14 +199,15 @@ extension ModelConnection: LedgerConnection {
 
     /// Takes a row, whoever has it.
     func lease(_ key: RetryKey, _ row: ModelRetries.Row) -> DueRetry {
+        let number = model.tables.nextLease()
         model.tables.change(key) {
-            $0.lease += 1
+            $0.lease = number
             $0.takings += 1
             $0.dueAt = now + leaseMilliseconds
             $0.leasedUntil = $0.dueAt
         }
         return DueRetry(
-            lease: RetryLease(key: key, number: row.lease + 1), submission: row.submission, attempts: row.attempts,
+            lease: RetryLease(key: key, number: number), submission: row.submission, attempts: row.attempts,
             cause: row.entry.cause, history: row.entry.history, doubt: row.entry.doubt, takings: row.takings + 1)
     }
 
@@ -243,8 +248,7 @@ extension ModelConnection: LedgerConnection {
         try call(.owe) {
             entries.map { entry in
                 guard isOwned(entry.ownership) else { return false }
-                model.tables.owe(
-                    entry.key, .publish, entry.key.target, dueAt: now + entry.delay, stub: entry.stub)
+                model.tables.owe(NewOutboxRow(entry), now: now)
                 return true
             }
         }
@@ -261,7 +265,7 @@ extension ModelConnection: LedgerConnection {
             let work = work(key, row)
             row.dueAt = now + leaseMilliseconds
             if let work {
-                row.lease += 1
+                row.lease = model.tables.nextLease()
                 row.leasedUntil = row.dueAt
                 let lease = OutboxLease(key: key, step: row.step, number: row.lease)
                 items.append(OutboxItem(lease: lease, attempts: row.attempts, work: work))

@@ -10,13 +10,7 @@ extension ModelConnection: LedgerOperator {
         let tables = model.tables
         let grants = tables.grantRows.filter { $0.grant.claimant.submissionKey == key }
         let answer = tables.answers[key]?.answer
-        var keys: [OutboxKey] = grants.map { .granted($0.grant.reference, repeatOf: nil) }
-        keys.append(.failed(key.bundleID, key.submissionID))
-        if case .repeated(let repeated) = answer {
-            keys.append(.granted(repeated.grant, repeatOf: nil))
-            keys.append(.granted(repeated.grant, repeatOf: key.submissionID))
-        }
-        keys += grants.map { .granted($0.grant.reference, repeatOf: key.submissionID) }
+        let keys = OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting(key),
             owed: keys.compactMap { key in tables.outbox[key].map { row(key, $0) } })
@@ -121,7 +115,7 @@ extension ModelConnection: LedgerOperator {
         guard next == passed.offsets.lowerBound else { return .standsAt(next) }
         model.tables.partitions[passed.partition] = ModelTables.Partition(next: passed.next, passed: passed.next)
         for stub in passed.stubs(note) {
-            model.tables.owe(stub.outboxKey, .publish, stub.outboxKey.target, dueAt: now, stub: stub)
+            model.tables.owe(NewOutboxRow(stub), now: now)
         }
         model.tables.actions.append(OperatorAction(kind: .pass, note: passed.named(note), submission: nil))
         return .passed
@@ -147,9 +141,9 @@ extension ModelConnection: LedgerOperator {
             var planner = BatchPlanner([.abandoning(due, note)])
             _ = planner.readAnswers(FoundAnswers(known: model.tables.answers[key].map { [$0.answer] } ?? []))
             let held = model.tables.holders(planner.questions.holders)
-            carryOut(
-                planner.conclude(
-                    held: FoundGrants(known: held), own: FoundGrants(known: model.tables.grants(of: key))))
+            let told = planner.conclude(
+                held: FoundGrants(known: held), own: FoundGrants(known: model.tables.grants(of: key)))
+            conclude(&planner, told)
             if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
         }
         if !outcomes.isEmpty {

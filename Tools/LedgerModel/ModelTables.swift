@@ -46,6 +46,7 @@ public final class ModelTables {
     var outbox: [OutboxKey: Owed] = [:]
     var actions: [OperatorAction] = []
     private var lastSequence: Int64 = 0
+    private var lastLease: Int64 = 0
 
     public init(id: String) { self.id = id }
 
@@ -67,6 +68,7 @@ public final class ModelTables {
         outbox = other.outbox
         actions = other.actions
         lastSequence = other.lastSequence
+        lastLease = other.lastLease
     }
 
     /// Some rows of `retries`: those that Apple has signed first, unless they are held, and of these the longest due.
@@ -98,6 +100,12 @@ public final class ModelTables {
     private func nextSequence() -> Int64 {
         lastSequence += 1
         return lastSequence
+    }
+
+    /// A number for a lease that this ledger has not given before.
+    func nextLease() -> Int64 {
+        lastLease += 1
+        return lastLease
     }
 
     // MARK: Grants
@@ -155,16 +163,19 @@ public final class ModelTables {
 
     // MARK: Answers
 
-    func insert(_ new: NewAnswer) {
+    /// Adds an answer, or leaves the one that is there.
+    /// - Returns: Whether it is new.
+    func insert(_ new: NewAnswer) -> Bool {
         let key = new.answer.claimant.submissionKey
         if new.replaces, let before = answers.removeValue(forKey: key) {
             answersByOrigin[before.answer.origin]?.remove(key)
             forgetOrigin(before.answer.origin)
         }
-        guard answers[key] == nil else { return }
+        guard answers[key] == nil else { return false }
         answers[key] = (nextSequence(), new.answer)
         answersByOrigin[new.answer.origin, default: []].insert(key)
         noteOrigin(new.answer.origin)
+        return true
     }
 
     func answers(at origin: Origin) -> [Answer] {
@@ -227,11 +238,10 @@ public final class ModelTables {
 
     // MARK: Outbox
 
-    func owe(
-        _ key: OutboxKey, _ step: OutboxStep, _ target: OutboxTarget, dueAt: Int64, stub: QuarantineStub? = nil
-    ) {
-        guard outbox[key] == nil else { return }
-        outbox[key] = Owed(sequence: nextSequence(), step: step, target: target, dueAt: dueAt, stub: stub)
+    func owe(_ new: NewOutboxRow, now: Int64) {
+        guard outbox[new.key] == nil else { return }
+        outbox[new.key] = Owed(
+            sequence: nextSequence(), step: new.step, target: new.target, dueAt: now + new.delay, stub: new.stub)
     }
 
     // MARK: Origins

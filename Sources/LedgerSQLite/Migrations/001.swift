@@ -5,7 +5,9 @@
 let migration001 = """
     CREATE TABLE ledger (
         only INTEGER PRIMARY KEY CHECK (only = 1),
-        id TEXT NOT NULL
+        id TEXT NOT NULL,
+        -- The number of the last lease that was given; none comes twice.
+        last_lease INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 
     -- Rows of other tables name a partition by its number here. A row without generation and next_offset was refused:
@@ -60,9 +62,10 @@ let migration001 = """
         offer TEXT,
         offer_discount TEXT,
         -- 0 signedTransaction, 1 verifyReceipt, 2 serverAPI, 3 local; the word itself for others.
-        verified_by ANY NOT NULL,
-        submission_id TEXT NOT NULL,
-        user_id TEXT NOT NULL,
+        verified_by TEXT NOT NULL,
+        -- Null only in rows of a later kind, as the user's.
+        submission_id TEXT,
+        user_id TEXT,
         order_id TEXT,
         traceparent TEXT,
         origin_partition INTEGER NOT NULL,
@@ -72,7 +75,8 @@ let migration001 = """
         attempts INTEGER NOT NULL,
         format INTEGER NOT NULL,
         -- What was left out beside it, for people.
-        passed_over TEXT
+        passed_over TEXT,
+        CHECK (kind <> 0 OR (submission_id IS NOT NULL AND user_id IS NOT NULL))
     ) STRICT;
     CREATE UNIQUE INDEX grants_transaction ON grants (transaction_id, environment);
     CREATE UNIQUE INDEX grants_key ON grants (coalesce(grant_key, transaction_id), environment);
@@ -125,7 +129,7 @@ let migration001 = """
         -- Null: held.
         endpoint TEXT,
         due_at INTEGER NOT NULL,
-        -- Rises each time that the row is taken. While a worker has it, it is due when the lease ends.
+        -- The number of its latest lease. While a worker has it, it is due when the lease ends.
         lease INTEGER NOT NULL DEFAULT 0,
         leased_until INTEGER CHECK (leased_until IS NULL OR leased_until = due_at),
         -- Leases since the last result or renewal.
