@@ -92,18 +92,20 @@ struct ProbeServerTests {
         await #expect(processExitsWith: .success) {
             let refusals = DispatchSemaphore(value: 0)
             let server = try ProbeServerTests.server(exhausted: { refusals.signal() })
-            let reserved = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // More than descriptors are free below: others of this process close some at any moment.
+            let reserved = (0..<64).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
             var limit = rlimit()
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             var before = limit
-            // Descriptors are given out from the lowest number up, and all below are in use.
-            limit.rlim_cur = rlim_t(reserved + 1)
+            limit.rlim_cur = rlim_t(reserved.reduce(0, max) + 1)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            // The kernel connects it; the server cannot accept it before the limit is back.
-            let client = try Client(server.port, socket: reserved)
+            // The kernel connects them; the server cannot accept all before the limit is back.
+            let clients = try reserved.map { try Client(server.port, socket: $0) }
             for _ in 0..<2 { refusals.wait() }
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before)
-            try #require(try client.answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
+            for client in clients {
+                try #require(try client.answer("GET /ok HTTP/1.1\r\nHost: a\r\n\r\n").hasSuffix("/ok"))
+            }
         }
     }
 
