@@ -20,6 +20,7 @@ let libraries: [Target] = [
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CLibcrypto", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CLibrdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
     .systemLibrary(name: "CLibyaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -39,6 +40,7 @@ let modules: [Target] = [
     .target(name: "AppStore", dependencies: ["Contract", "Cryptography"]),
     .target(name: "Ledger", dependencies: ["Contract", "Cryptography"]),
     .target(name: "LedgerSQLite", dependencies: ["CSQLite", "Contract", "Cryptography", "Ledger", "Scheduling"]),
+    .target(name: "LedgerPostgres", dependencies: ["CLibpq", "Contract", "Cryptography", "Ledger", "Scheduling"]),
     .target(name: "Processing", dependencies: ["Contract", "Ledger", "Scheduling"]),
     .target(
         name: "Kafka", dependencies: ["CLibrdkafka", "Contract", "Logging", "Metrics", "Scheduling", "Threading"]),
@@ -51,8 +53,8 @@ let modules: [Target] = [
     .target(
         name: "Worker",
         dependencies: [
-            "AppStore", "Configuration", "Contract", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerSQLite",
-            "Logging", "Metrics", "Processing", "Scheduling", "Threading",
+            "AppStore", "Configuration", "Contract", "HTTPClient", "HTTPServer", "Kafka", "Ledger", "LedgerPostgres",
+            "LedgerSQLite", "Logging", "Metrics", "Processing", "Scheduling", "Threading",
         ]),
     .target(
         name: "Commands",
@@ -93,12 +95,11 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-demo",
         dependencies: [
-            "AppStoreSimulator", "Contract", "Kafka", "KafkaScanning", "Ledger", "LedgerSQLite", "Logging",
-            "Scheduling",
-            "Threading",
+            "AppStoreSimulator", "Contract", "Kafka", "KafkaScanning", "Ledger", "LedgerPostgres", "LedgerSQLite",
+            "Logging", "Scheduling", "Threading",
         ], path: "Tools/Demo"),
     .executableTarget(
-        name: "ledger-bench", dependencies: ["CSQLite", "Contract", "Ledger", "LedgerSQLite"],
+        name: "ledger-bench", dependencies: ["CSQLite", "Contract", "Ledger", "LedgerPostgres", "LedgerSQLite"],
         path: "Tools/Benchmarks/Ledger"),
     .target(
         name: "FuzzTargets",
@@ -142,7 +143,8 @@ let testing: [Target] = [
     // Starts kafka-mock where there is no Apache Kafka, so it has to be built.
     .target(
         name: "KafkaTesting", dependencies: ["CLibrdkafka", "Kafka", "Logging", "kafka-mock"],
-        path: "Tests/KafkaTesting")
+        path: "Tests/KafkaTesting"),
+    .target(name: "PostgresTesting", dependencies: ["CLibpq"], path: "Tests/PostgresTesting"),
 ]
 
 /// One test target per module, with the module and what each needs besides.
@@ -162,6 +164,7 @@ let suites: [Target] = [
     tests("Ledger", "Contract", "Cryptography"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
+    tests("LedgerPostgres", "Contract", "Ledger", "LedgerConformance", "LedgerModel", "PostgresTesting", "Scheduling"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),
     tests("Simulation", "Contract", "Ledger", "Processing", "Scheduling"),
     tests(

@@ -19,7 +19,7 @@ thread | address) ;;
     ;;
 esac
 
-suites="${SUITES:-ThreadingTests SchedulingTests KafkaTests HTTPClientTests HTTPServerTests SimulatorServerTests LedgerSQLiteTests ProcessingTests}"
+suites="${SUITES:-ThreadingTests SchedulingTests KafkaTests HTTPClientTests HTTPServerTests SimulatorServerTests LedgerSQLiteTests LedgerPostgresTests ProcessingTests}"
 scratch="${SCRATCH:-.build/sanitized/$kind}"
 
 # The sanitizers bring allocators of their own: Package.swift leaves jemalloc out.

@@ -5,12 +5,13 @@
 #   scripts/setup.sh [--for build|test]
 #
 #   build  C libraries and tools (default)
-#   test   also Python with the packages of scripts/requirements.txt, in .venv, and a Java where KAFKA_HOME is set
+#   test   also a PostgreSQL server, which tests start themselves; Python with the packages of
+#          scripts/requirements.txt, in .venv; and a Java where KAFKA_HOME is set
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
-    sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 }
 
 say() {
@@ -35,10 +36,10 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-packages=(librdkafka-dev libcurl4-openssl-dev libssl-dev libjemalloc-dev libsqlite3-dev libyaml-dev pkg-config ca-certificates make git)
+packages=(librdkafka-dev libcurl4-openssl-dev libssl-dev libjemalloc-dev libpq-dev libsqlite3-dev libyaml-dev pkg-config ca-certificates make git)
 case "$purpose" in
 build) ;;
-test) packages+=(python3 python3-venv) ;;
+test) packages+=(postgresql python3 python3-venv) ;;
 *) usage >&2 && exit 64 ;;
 esac
 
@@ -69,14 +70,24 @@ install_packages() {
     [ ${#missing[@]} -gt 0 ] || return 0
     say "installing ${missing[*]}"
     as_root apt-get -qq -o Acquire::Retries=3 update
+    # Else Debian makes a cluster with the server, and starts it.
+    if [[ " ${missing[*]} " == *" postgresql "* ]]; then
+        apt_install postgresql-common
+        as_root sed -i -E 's/^#?create_main_cluster.*/create_main_cluster = false/' \
+            /etc/postgresql-common/createcluster.conf
+    fi
+    apt_install "${missing[@]}"
+}
+
+apt_install() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
-        install --no-install-recommends "${missing[@]}" >/dev/null
+        install --no-install-recommends "$@" >/dev/null
 }
 
 # On other systems nothing is installed, only looked for.
 find_libraries() {
     command -v pkg-config >/dev/null || fail "pkg-config is missing"
-    for library in rdkafka libcurl libssl jemalloc sqlite3 yaml-0.1; do
+    for library in rdkafka libcurl libssl jemalloc libpq sqlite3 yaml-0.1; do
         pkg-config --exists "$library" || fail "the C library $library is missing (its headers too)"
     done
 }

@@ -5,7 +5,7 @@ import Contract
 import Glibc
 import Kafka
 import Ledger
-import LedgerSQLite
+import Worker
 
 /// Everything that commands have of the process and of the world. Tests put their own in its place.
 struct CommandContext: Sendable {
@@ -98,21 +98,9 @@ struct LedgerOpener: Sendable {
     let migrate: @Sendable (LedgerSettings) throws(LedgerError) -> (from: Int, to: Int)
 
     static let configured = LedgerOpener(
-        exists: { settings throws(LedgerError) in
-            switch settings {
-            case .sqlite(let path): try SQLiteLedger.exists(SQLiteLedgerConfiguration(path: path))
-            }
-        },
-        open: { settings throws(LedgerError) in
-            switch settings {
-            case .sqlite(let path): try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
-            }
-        },
-        migrate: { settings throws(LedgerError) in
-            switch settings {
-            case .sqlite(let path): try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
-            }
-        })
+        exists: { settings throws(LedgerError) in try LedgerDriver(settings).exists() },
+        open: { settings throws(LedgerError) in try LedgerDriver(settings).open() },
+        migrate: { settings throws(LedgerError) in try LedgerDriver(settings).migrate() })
 }
 
 extension LedgerError {

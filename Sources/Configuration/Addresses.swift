@@ -119,16 +119,42 @@ public enum LedgerSettings: Hashable, Sendable, CustomStringConvertible {
     /// A SQLite file on a local disk; a relative path starts at the working directory.
     case sqlite(path: String)
 
+    case postgres(PostgresURL)
+
     public var description: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
+        case .postgres(let url): "\(url)"
         }
     }
 }
 
+/// The URL of a database, as libpq reads it. It may hold a password, so only its hosts and its database are shown.
+public struct PostgresURL: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// The URL itself, for the one place that needs it.
+    public let revealed: String
+
+    /// Nil unless it begins as one.
+    public init?(_ text: String) {
+        guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else { return nil }
+        revealed = text
+    }
+
+    public var description: String {
+        // A password may hold any character, and all of it stands before the last of these.
+        let place = revealed.drop { $0 != "/" }.dropFirst(2).split(separator: "@").last ?? ""
+        return "postgres://\(place.prefix { $0 != "?" })"
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension ValueForm<LedgerSettings> {
     static var ledger: Self {
-        ValueForm("sqlite: and the path of a file, such as sqlite:/var/lib/grantor/grantor.db") { url in
+        ValueForm(
+            "sqlite: and the path of a file, such as sqlite:/var/lib/grantor/grantor.db, or postgres:// and a database"
+        ) { url in
+            if let url = PostgresURL(url) { return .postgres(url) }
             // Of the URL forms only the bare path: `//` would begin a host's name, and `?` SQLite's parameters.
             let scheme = "sqlite:"
             let path = url.dropFirst(scheme.count)

@@ -39,7 +39,8 @@ enum Settings {
     // MARK: Worker
 
     static let ledgerURL = Setting.required(
-        "ledger.url", .ledger, "`sqlite:` and the path of a file on a local disk, see [below](#ledger)")
+        "ledger.url", .ledger,
+        "`sqlite:` and the path of a file on a local disk, or `postgres://` and a database, see [below](#ledger)")
     static let appsFile = Setting.required("appsFile", .path, "the apps and their rules, see [below](#apps-file)")
     static let maxCalls = Setting(
         "maxCalls", .integer(1...10_000), default: 1000, "most calls to Apple at once, 1 to 10000")

@@ -104,7 +104,7 @@ struct SQLiteOpening {
                 // Another process may have been quicker; the version is read again under the lock.
                 guard try version(of: database) == 0 else { return }
                 try database.run(migration001)
-                try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(Self.newID()) }
+                try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(LedgerID.random()) }
                 try database.run("PRAGMA application_id = \(Self.applicationID)")
                 try database.run("PRAGMA user_version = \(Self.version)")
             }
@@ -199,14 +199,5 @@ struct SQLiteOpening {
             return .unusable(detail: "\(configuration.path): \(message) (SQLite \(code)); \(remedy)")
         }
         return error.error(at: configuration.path)
-    }
-
-    /// 128 random bits.
-    private static func newID() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let words = [generator.next(), generator.next()].map { (word: UInt64) in
-            String(repeating: "0", count: word.leadingZeroBitCount / 4) + (word == 0 ? "" : String(word, radix: 16))
-        }
-        return words.joined()
     }
 }

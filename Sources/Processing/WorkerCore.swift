@@ -205,7 +205,7 @@ public struct CoreSettings: Hashable, Sendable {
     public var inFlightBytes: Int64 = 128 << 20
     /// Most purchases in flight; a submission with more passes alone.
     public var inFlightPurchases = 65_536
-    /// Most calls at once to one endpoint.
+    /// Most calls at once to one endpoint, see ``allow(calls:)``.
     public var callsPerEndpoint = 1000
     /// Most rows of one batch; a decision with more of them goes alone.
     public var rowsPerBatch = 1024
@@ -229,6 +229,12 @@ public struct CoreSettings: Hashable, Sendable {
     public var workerName = "grantor"
 
     public init() {}
+
+    /// Allows so many calls at once to one endpoint, and as many submissions in flight as these need at least.
+    public mutating func allow(calls: Int) {
+        callsPerEndpoint = calls
+        inFlight = max(inFlight, calls * InFlightLimit.submissionsPerCall)
+    }
 }
 
 /// The state of a core at a moment, for metrics.

@@ -1,7 +1,6 @@
 import Configuration
 import Contract
 import Ledger
-import LedgerSQLite
 import Logging
 import Processing
 import Scheduling
@@ -141,16 +140,20 @@ struct LedgerOpening: Sendable {
     /// Tries between two lines of the log.
     static let triesPerLine = 12
 
-    let settings: LedgerSettings
+    /// Its words in the log.
+    let name: String
+    private let driver: LedgerDriver
 
-    /// A connection for the calling thread.
-    func open() throws(LedgerError) -> any LedgerConnection {
-        switch settings {
-        case .sqlite(let path): return try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
-        }
+    /// - Throws: `.unusable` for a URL that makes no sense.
+    init(_ settings: LedgerSettings) throws(LedgerError) {
+        name = "\(settings)"
+        driver = try LedgerDriver(settings)
     }
 
-    /// Makes a SQLite ledger if there is none, and waits until it is available. A worker that starts while its database
+    /// A connection for the calling thread.
+    func open() throws(LedgerError) -> any LedgerConnection { try driver.open() }
+
+    /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while its database
     /// restarts, or its disk is full, can only wait.
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.
@@ -161,10 +164,8 @@ struct LedgerOpening: Sendable {
         var tries = 0
         while true {
             do throws(LedgerError) {
-                switch settings {
-                case .sqlite(let path):
-                    let versions = try SQLiteLedger.migrate(SQLiteLedgerConfiguration(path: path))
-                    if versions.from == 0 { logger.notice("A new ledger is made", metadata: ["ledger": "\(settings)"]) }
+                if driver.isMadeByWorkers, try driver.migrate().from == 0 {
+                    logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
                 }
                 let id = try open().identity()
                 if tries > 0 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }

@@ -87,7 +87,7 @@ final class WorkerDrivers: Sendable {
     private static func settings(_ configuration: WorkerConfiguration) -> CoreSettings {
         var settings = CoreSettings()
         settings.inFlightBytes = Int64(configuration.processing.maxInFlightBytes)
-        settings.callsPerEndpoint = configuration.processing.maxCalls
+        settings.allow(calls: configuration.processing.maxCalls)
         settings.retryBytes = Int64(configuration.processing.maxRetryBytes)
         settings.doubtLimit = configuration.processing.doubtLimit
         settings.stopLimit = configuration.processing.shutdownTimeout

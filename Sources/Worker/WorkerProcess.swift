@@ -43,8 +43,9 @@ public struct WorkerProcess {
         OpenFiles.allow(connections: configuration.processing.maxCalls, logger: logger)
         let health = try WorkerHealth(configuration.http, registry: registry)
         defer { health.stop() }
-        let ledger = LedgerOpening(settings: configuration.ledger)
+        let ledger: LedgerOpening
         do throws(LedgerError) {
+            ledger = try LedgerOpening(configuration.ledger)
             guard let id = try ledger.wait(events, logger: logger) else { return }
             logger.info("The ledger is open", metadata: ["ledger": id])
         } catch {

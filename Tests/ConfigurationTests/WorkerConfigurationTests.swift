@@ -110,6 +110,7 @@ struct WorkerConfigurationTests {
             "sasl.password=canary-1\nssl.key.password=canary-2\n", to: "kafka.properties")
         let configuration = try sample.load([
             "GRANTOR_KAFKA_PROPERTIES_FILE": properties, "GRANTOR_APPLE_PROXY": "http://me:canary@proxy:3128",
+            "GRANTOR_LEDGER_URL": "postgres://me:canary?/#@canary@db:5432,db2/game?sslmode=verify-full&password=canary",
         ])
         var dumped = ""
         dump(configuration, to: &dumped)
@@ -118,6 +119,7 @@ struct WorkerConfigurationTests {
         }
         #expect(configuration.lines.contains { $0.value == "\(properties): sasl.password, ssl.key.password" })
         #expect(configuration.lines.contains { $0.value == "http://<redacted>@proxy:3128" })
+        #expect(configuration.lines.contains { $0.value == "postgres://db:5432,db2/game" })
         #expect(configuration.kafka.revealedProperties["sasl.password"] == "canary-1")
     }
 }

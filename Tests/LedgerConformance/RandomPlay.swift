@@ -1,5 +1,5 @@
 import Contract
-import Ledger
+public import Ledger
 
 /// Random numbers that a seed decides (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
@@ -75,7 +75,10 @@ public struct RandomPlay {
 
     // MARK: Calls
 
-    private mutating func write(_ ledger: AnyLedger) throws -> AnyHashable {
+    private mutating func write(_ ledger: AnyLedger) throws -> AnyHashable { try ledger.write(batch()) }
+
+    /// Decisions as workers write them together.
+    public mutating func batch() -> [Decision] {
         var batch: [Decision] = []
         var names: Set<SubmissionKey> = []
         var taken: Set<String> = []
@@ -88,7 +91,7 @@ public struct RandomPlay {
             taken.formUnion(decision.uniqueTexts)
             batch.append(decision)
         }
-        return try ledger.write(batch)
+        return batch
     }
 
     private mutating func decision() -> Decision {

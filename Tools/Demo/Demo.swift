@@ -18,10 +18,13 @@ struct Demo {
     let grantor: String
     let kafkaMock: String
     let folder: String
+    /// An empty database for the ledger; nil for a SQLite file in the folder.
+    let ledgerURL: String?
     private let progress = Progress()
     private let logger: Logger
 
-    init(grantor: String, kafkaMock: String, folder: String) {
+    init(grantor: String, kafkaMock: String, folder: String, ledgerURL: String?) {
+        self.ledgerURL = ledgerURL
         self.grantor = grantor
         self.kafkaMock = kafkaMock
         self.folder = folder
@@ -32,7 +35,8 @@ struct Demo {
 
     /// - Returns: whether everything came out as it must.
     func run() throws -> Bool {
-        progress.say("Starting a Kafka mock, an App Store simulator over TLS and a worker with a SQLite ledger ...")
+        let ledger = ledgerURL == nil ? "a SQLite ledger" : "a ledger on PostgreSQL"
+        progress.say("Starting a Kafka mock, an App Store simulator over TLS and a worker with \(ledger) ...")
         let now = Self.now()
         let authority = try SimulatorAuthority(now: now)
         let simulator = try simulator(authority)
@@ -43,7 +47,8 @@ struct Demo {
         let broker = try Broker(program: kafkaMock, folder: folder, logger: logger)
         defer { broker.stop() }
         let worker = try Worker(
-            program: grantor, folder: folder, bootstrapServers: broker.bootstrapServers, apple: endpoints, key: key)
+            program: grantor, folder: folder, bootstrapServers: broker.bootstrapServers, apple: endpoints, key: key,
+            ledgerURL: ledgerURL)
         defer { worker.kill() }
         let scenario = try Scenario(authority: authority, now: now)
         for registration in scenario.registrations { try simulator.register(registration) }
@@ -55,7 +60,7 @@ struct Demo {
         // Copies that the last moments brought.
         try broker.look(into: &answers)
         let report = Report(
-            scenario: scenario, answers: answers, ledger: try LedgerContent(file: worker.ledgerFile),
+            scenario: scenario, answers: answers, ledger: try LedgerContent(url: worker.ledgerURL),
             stoppedInOrder: stopped)
         progress.say(report.text(took: progress.elapsed))
         return report.passed

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import LedgerPostgres
 import LedgerSQLite
 
 /// The demo's view of the ledger, once the worker has stopped.
@@ -14,8 +15,13 @@ struct LedgerContent {
     /// Rows of the outbox.
     let owed: Int
 
-    init(file: String) throws(LedgerError) {
-        let ledger = try SQLiteLedger(SQLiteLedgerConfiguration(path: file))
+    /// - Parameter url: As the worker's setting has it.
+    init(url: String) throws(LedgerError) {
+        let scheme = "sqlite:"
+        let ledger: any LedgerOperator =
+            url.hasPrefix(scheme)
+            ? try SQLiteLedger(SQLiteLedgerConfiguration(path: String(url.dropFirst(scheme.count))))
+            : try PostgresLedger(PostgresLedgerConfiguration(url: url))
         var grants: [TransactionID: [UserID]] = [:]
         var query = GrantQuery(limit: Self.pageSize)
         while true {

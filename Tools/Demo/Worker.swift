@@ -8,7 +8,7 @@ final class Worker {
     /// Longest time for a ledger to be made.
     private static let migrateLimit = Duration.seconds(120)
 
-    let ledgerFile: String
+    let ledgerURL: String
     let logFile: String
     private let program: String
     private let environment: [String: String]
@@ -19,12 +19,13 @@ final class Worker {
     /// - Parameters:
     ///   - path: the program `grantor`.
     ///   - key: a key that the simulator accepts.
+    ///   - ledgerURL: an empty database; nil for a file in the folder.
     init(
         program path: String, folder: String, bootstrapServers: String, apple: AppStoreSimulator.Endpoints,
-        key: ServerAPIKey
+        key: ServerAPIKey, ledgerURL: String?
     ) throws {
         program = path
-        ledgerFile = folder + "/ledger.db"
+        self.ledgerURL = ledgerURL ?? "sqlite:\(folder)/ledger.db"
         logFile = folder + "/worker.log"
         let keyFile = folder + "/key.p8"
         try key.save(to: keyFile)
@@ -38,7 +39,7 @@ final class Worker {
         environment = [
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
             "GRANTOR_KAFKA_PROPERTIES_FILE": folder + "/kafka.properties",
-            "GRANTOR_LEDGER_URL": "sqlite:" + ledgerFile, "GRANTOR_APPS_FILE": folder + "/apps.yaml",
+            "GRANTOR_LEDGER_URL": self.ledgerURL, "GRANTOR_APPS_FILE": folder + "/apps.yaml",
             "GRANTOR_HTTP_BIND": "127.0.0.1:0", "GRANTOR_LOG_FORMAT": "text",
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": apple.productionURL,
             "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": apple.sandboxURL,

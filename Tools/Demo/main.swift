@@ -24,8 +24,9 @@ func remove(folder: String) {
     rmdir(folder)
 }
 
-guard CommandLine.arguments.count == 1 else {
-    print("usage: grantor-demo\nruns the programs grantor and kafka-mock beside it; takes no arguments")
+let ledgers = CommandLine.arguments.dropFirst()
+guard ledgers.count <= 1, ledgers.allSatisfy({ $0.hasPrefix("postgres") }) else {
+    print("usage: grantor-demo [postgres://EMPTY-DATABASE]\nruns the programs grantor and kafka-mock beside it")
     exit(64)
 }
 var template = Array("/tmp/grantor-demo-XXXXXX".utf8CString)
@@ -35,7 +36,9 @@ guard let programs = ownFolder(), let made = mkdtemp(&template) else {
 }
 let folder = String(cString: made)
 do {
-    let demo = Demo(grantor: programs + "/grantor", kafkaMock: programs + "/kafka-mock", folder: folder)
+    let demo = Demo(
+        grantor: programs + "/grantor", kafkaMock: programs + "/kafka-mock", folder: folder,
+        ledgerURL: ledgers.first)
     if try demo.run() {
         remove(folder: folder)
         exit(0)

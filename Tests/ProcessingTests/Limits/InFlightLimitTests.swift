@@ -73,4 +73,13 @@ final class InFlightLimitTests {
         deliver(10)
         #expect(result { limit.raiseDemand(undecided: 0) } == nil)
     }
+
+    @Test("is as wide as the calls need that are allowed at once", arguments: [1, 1000, 1024, 1025, 4000, 10_000])
+    func calls(_ calls: Int) {
+        var settings = CoreSettings()
+        settings.allow(calls: calls)
+        let limit = InFlightLimit(count: settings.inFlight, bytes: 1, purchases: 1)
+        let gates = GateTable(most: limit.gateRecordCount, mostCalls: settings.callsPerEndpoint)
+        #expect(gates.mostCalls == calls)
+    }
 }

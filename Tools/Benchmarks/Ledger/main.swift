@@ -1,27 +1,37 @@
-// Measures time and bytes of a grant in the SQLite ledger, with all indexes, and SQLite's own part of the time.
+// Measures time and bytes of a grant in a ledger, with all indexes. Of SQLite it also measures the library's own part of
+// the time.
 //
-//     ledger-bench FILE [ROWS] [ROWS A COMMIT]
+//     ledger-bench FILE|URL [ROWS] [ROWS A COMMIT]
 //
-// The files FILE and FILE.bare must not exist yet. Transaction ids ascend as Apple's do. Submissions have UUIDs of
+// The files FILE and FILE.bare must not exist yet, and the database of a URL (postgres://…) must be empty. Its bytes are
+// what `SELECT pg_total_relation_size('grants')` says, its server's time what the system says of the server's process.
+// Transaction ids ascend as Apple's do. Submissions have UUIDs of
 // version 7, as producers should use. Users have random UUIDs, so each row changes a different page of their index,
 // which is half of SQLite's part. With random submissions it is two pages.
 import Contract
 import Glibc
 import Ledger
+import LedgerPostgres
 import LedgerSQLite
 
 struct Bench {
     let rows: Int
     let batch: Int
-    let ledger: SQLiteLedger
+    let ledger: any LedgerConnection & LedgerOperator
     let ownership = PartitionOwnership(
         partition: TopicPartition(topic: "receipts.submitted", partition: 0), generation: Generation(rawValue: 1))
     private var random = SystemRandomNumberGenerator()
 
     init(path: String, rows: Int, batch: Int) throws(LedgerError) {
-        let configuration = SQLiteLedgerConfiguration(path: path)
-        try SQLiteLedger.migrate(configuration)
-        ledger = try SQLiteLedger(configuration)
+        if path.hasPrefix("postgres") {
+            let configuration = try PostgresLedgerConfiguration(url: path)
+            try PostgresLedger.migrate(configuration)
+            ledger = try PostgresLedger(configuration)
+        } else {
+            let configuration = SQLiteLedgerConfiguration(path: path)
+            try SQLiteLedger.migrate(configuration)
+            ledger = try SQLiteLedger(configuration)
+        }
         self.rows = rows
         self.batch = batch
     }
@@ -122,7 +132,7 @@ struct Stopwatch {
 
 let arguments = CommandLine.arguments
 guard arguments.count > 1 else {
-    print("usage: ledger-bench FILE [ROWS] [ROWS A COMMIT]")
+    print("usage: ledger-bench FILE|URL [ROWS] [ROWS A COMMIT]")
     exit(64)
 }
 do {
@@ -130,7 +140,7 @@ do {
     let batch = counts.count > 1 ? counts[1] : 100
     var bench = try Bench(path: path, rows: counts.first ?? 100_000, batch: batch)
     try bench.run()
-    try BareCopy(path: path, batch: batch).run()
+    if !path.hasPrefix("postgres") { try BareCopy(path: path, batch: batch).run() }
 } catch {
     print("\(error)")
     exit(1)

@@ -1,0 +1,160 @@
+import Ledger
+
+/// Why a server did not do what a connection asked of it. Texts hold no statements, values or passwords.
+enum PostgresFailure: Error, Hashable, Sendable {
+    /// The URL or a file that it names can bring about no connection, whatever the server does.
+    case options(String)
+    /// No server answered, or it let nobody in.
+    case unreachable(String)
+    /// The server is no place for a ledger: its version, its settings, or what the database is.
+    case unfit(String)
+    /// The server takes no writes: it follows another one, or a setting says so.
+    case readOnly(isStandby: Bool)
+    /// The server refused a statement or, at opening, the connection.
+    /// - Parameters:
+    ///   - state: The SQLSTATE (https://www.postgresql.org/docs/15/errcodes-appendix.html).
+    ///   - statement: The place of the statement in its run.
+    case server(state: String, message: String, statement: Int)
+    /// The connection broke. It is not known whether a commit under way took effect.
+    case lost(String)
+    /// No answer came in time, so the connection was closed. As for `.lost`, a commit is in doubt.
+    case deadline
+    /// The connection broke in an earlier call.
+    case closed
+    /// A commit is on the primary's disk and perhaps on no standby, because somebody ended the wait. It can be read,
+    /// and can yet be lost. The next commit that writes waits for this one, too, and a take-over is one.
+    case unknownCommit
+
+    /// Whether the database refuses a value: the same transaction without it can succeed.
+    ///
+    /// 54000 is a key that no page of an index can hold.
+    var isForData: Bool {
+        guard case .server(let state, _, _) = self else { return false }
+        return state.hasPrefix("22") || state.hasPrefix("23") || state == "54000"
+    }
+
+    /// Whether the transaction lost against another one: a deadlock, a conflict, or a lock that was held too long.
+    var isWorthAnotherTry: Bool {
+        guard case .server(let state, _, _) = self else { return false }
+        return ["40001", "40P01", "55P03"].contains(state)
+    }
+
+    /// Whether another host of the URL may yet do. A server that was reached and wants another user or database is the
+    /// last one asked, as libpq has it.
+    var letsTryNextHost: Bool {
+        switch self {
+        case .options, .unfit: false
+        case .server(let state, _, _): !Self.isPersons(state)
+        default: true
+        }
+    }
+
+    /// The error for the caller.
+    /// - Parameters:
+    ///   - place: The server, without a password.
+    ///   - isOpening: Whether the connection was about to be opened. A person is told then at once what only a person
+    ///     can mend. A worker that ran waits for what a person may mend under it.
+    func error(at place: String, isOpening: Bool) -> LedgerError {
+        let detail = "\(place): \(text)"
+        switch self {
+        case .options, .unfit: return .unusable(detail: detail)
+        case .unreachable, .readOnly: return .unavailable(detail: detail)
+        case .lost, .deadline, .closed, .unknownCommit:
+            return isOpening ? .unavailable(detail: detail) : .disconnected(detail: detail)
+        case .server(let state, _, _):
+            if isOpening {
+                return Self.isPersons(state) || !Self.passes(state)
+                    ? .unusable(detail: detail) : .unavailable(detail: detail)
+            }
+            if Self.ends(state) { return .disconnected(detail: detail) }
+            return Self.passes(state) ? .unavailable(detail: detail) : .unusable(detail: detail)
+        }
+    }
+
+    /// One line for people.
+    var text: String {
+        switch self {
+        case .options(let text), .unfit(let text): text
+        case .unreachable(let text): "cannot be reached: \(text)"
+        case .readOnly(isStandby: true): "is a read-only standby; name all hosts, or the one that leads to the primary"
+        case .readOnly(isStandby: false): "takes no writes from this user: default_transaction_read_only is on"
+        case .server(let state, let message, _):
+            "\(Self.words[state].map { "\($0): \(message)" } ?? message) (PostgreSQL \(state))"
+        case .lost(let text): "the connection was lost: \(text)"
+        case .deadline: "no answer in time"
+        case .closed: "the connection is closed"
+        case .unknownCommit: "a commit may not have reached the standbys: the wait for them was ended"
+        }
+    }
+
+    // MARK: Kinds of SQLSTATE
+
+    /// Authentication, a database that is not there, rights, a schema and its parts: a person's to mend.
+    private static func isPersons(_ state: String) -> Bool {
+        state.hasPrefix("28") || ["3D000", "3F000", "42501", "42P01", "42703", "42883"].contains(state)
+    }
+
+    /// The session is over. Or its tables or prepared statements are gone or others now, as after a backup was put
+    /// back. The next opening looks at what is there.
+    private static func ends(_ state: String) -> Bool {
+        state.hasPrefix("08") || state.hasPrefix("57P")
+            || ["0A000", "25P03", "25P04", "26000", "3D000", "3F000", "42P01", "42703", "42883"].contains(state)
+    }
+
+    /// It may pass by itself, or because a person mends the server or rights under the worker.
+    private static func passes(_ state: String) -> Bool {
+        switch state.prefix(2) {
+        // Connections, who may connect, transactions that lost, resources, locks, operators, disks.
+        case "08", "28", "40", "53", "55", "57", "58": true
+        default: ["25006", "25P03", "25P04", "42501", "XX000"].contains(state)
+        }
+    }
+
+    /// Said before the server's message, where that one does not say it.
+    private static let words = [
+        "25006": "is read-only", "28000": "the server lets this user not in", "40P01": "a deadlock",
+        "42501": "this user lacks a right", "53100": "the server's disk is full",
+        "53200": "the server is out of memory", "53300": "the server has no connection left",
+        "55P03": "another transaction holds a lock", "57014": "a statement took too long",
+        "XX001": "the server's data is damaged", "XX002": "an index of the server is damaged",
+    ]
+}
+
+extension PostgresFailure {
+    /// The error of a result; nil for one that libpq made because the connection broke.
+    ///
+    /// Messages about data quote it, and messages of triggers may: of these only names are told.
+    init?(_ result: PostgresResult, statement: Int) {
+        guard let state = result.field("C") else { return nil }
+        guard ["22", "23", "P0"].contains(state.prefix(2)) else {
+            let message = result.field("M") ?? "no message"
+            self = .server(state: state, message: message.firstLine, statement: statement)
+            return
+        }
+        let names = [("t", "table"), ("c", "column"), ("n", "constraint")].compactMap { letter, word in
+            result.field(letter).map { "\(word) \($0)" }
+        }
+        let message = (["a value is refused"] + names).joined(separator: ", ")
+        self = .server(state: state, message: message.firstLine, statement: statement)
+    }
+
+    /// Reads libpq's message about a connection that did not come about. A line stands for each address that was tried,
+    /// and a server's own answer looks like `FATAL:  28P01: password authentication failed`. The last one counts.
+    init(opening message: String) {
+        // Lines that begin with a tab are hints.
+        let lines = message.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("\t") }
+        for line in lines.reversed() {
+            guard let match = line.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else { continue }
+            let text = String(line[match.range.upperBound...])
+            self = .server(state: String(match.output.1), message: text.firstLine, statement: 0)
+            return
+        }
+        let line = lines.last { !$0.hasPrefix("LOCATION:") }
+        self = .unreachable(line.map { String($0).firstLine } ?? "no message")
+    }
+}
+
+extension String {
+    /// Without what PostgreSQL adds on further lines.
+    var firstLine: String { String(prefix { !$0.isNewline }.prefix(300)) }
+}

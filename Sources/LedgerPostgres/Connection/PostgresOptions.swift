@@ -1,0 +1,190 @@
+import CLibpq
+import Glibc
+
+/// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
+///
+/// It has the password, if the URL has one, and shows it nowhere. libpq's environment variables count for what the URL
+/// leaves open, such as `PGPASSWORD`. A password file is read anew at each connect.
+struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// The servers that will do.
+    enum Target: String, CaseIterable, Sendable {
+        case any
+        case primary
+        /// A primary that also takes writes from this user.
+        case readWrite = "read-write"
+    }
+
+    /// One of the URL's hosts; the name is nil for libpq's default, a socket of this machine.
+    struct Host: Hashable, Sendable {
+        let name: String?
+        let port: String?
+    }
+
+    static let maxHosts = 16
+
+    /// The options that a URL may set.
+    static let settable = texts.union(words.keys).union(numbers).union(files)
+    private static let texts: Set = ["host", "port", "dbname", "user", "password", "application_name", "options"]
+    /// Options whose values are words. `allow` and `prefer` are missing: with them an attacker chooses.
+    private static let words = [
+        "sslmode": ["disable", "require", "verify-ca", "verify-full"],
+        "channel_binding": ["disable", "prefer", "require"], "ssl_min_protocol_version": ["TLSv1.2", "TLSv1.3"],
+        "target_session_attrs": Target.allCases.map(\.rawValue),
+    ]
+    /// Options whose values are whole numbers from 1.
+    private static let numbers: Set = [
+        "connect_timeout", "tcp_user_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
+    ]
+    /// Options that name files.
+    private static let files: Set = ["passfile", "sslrootcert", "sslcert", "sslkey", "sslcrl"]
+
+    /// Where the distribution keeps the authorities that it trusts.
+    private static let authorities = "/etc/ssl/certs/ca-certificates.crt"
+
+    /// In the URL's order, which is the order of trying.
+    let hosts: [Host]
+    let target: Target
+    /// Time for each host.
+    let connectTimeout: Duration
+    /// libpq's own names, without those of ``Host``.
+    private let values: [String: String]
+
+    /// - Throws: `.options` for a URL that cannot be read or makes no sense. libpq's own words are not told: they quote
+    ///   pieces of the URL, and a piece may be of a password.
+    init(url: String) throws(PostgresFailure) {
+        guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
+            throw .options("a PostgreSQL URL begins with postgres:// or postgresql://")
+        }
+        guard !url.utf8.contains(0), var values = Self.parse(url) else {
+            throw .options(
+                "the PostgreSQL URL cannot be read: it has an unknown parameter or a wrong %-code, \(Self.encoding)")
+        }
+        if let unknown = values.keys.sorted().first(where: { !Self.settable.contains($0) }) {
+            let settable = Self.settable.sorted().joined(separator: ", ")
+            throw .options("the PostgreSQL URL cannot set \(unknown), only \(settable)")
+        }
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            if let words = Self.words[name], !words.contains(value) {
+                throw .options("\(name) of the PostgreSQL URL is none of \(words.joined(separator: ", "))")
+            }
+            if Self.numbers.contains(name), !(1...86_400_000 ~= Int(value) ?? 0) {
+                throw .options("\(name) of the PostgreSQL URL is no whole number from 1")
+            }
+        }
+        // A database's name may hold all of these, but most likely they are pieces of a password.
+        guard let database = values["dbname"], !database.contains(where: { "@/:?".contains($0) || $0.isNewline }) else {
+            throw .options("the PostgreSQL URL names no database, \(Self.encoding)")
+        }
+        hosts = try Self.hosts(values.removeValue(forKey: "host"), values.removeValue(forKey: "port"))
+        target = values.removeValue(forKey: "target_session_attrs").flatMap(Target.init) ?? .readWrite
+        connectTimeout = .seconds(values.removeValue(forKey: "connect_timeout").flatMap { Int($0) } ?? 5)
+        // Without these a connection to a host that is gone would be kept for hours.
+        let defaults = [
+            "application_name": "grantor", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3",
+            "tcp_user_timeout": "10000",
+            // Kerberos waits for servers of its own.
+            "gssencmode": "disable",
+        ]
+        values.merge(defaults) { given, _ in given }
+        if !hosts.allSatisfy(\.isLocal) { values["sslmode"] = values["sslmode"] ?? "verify-full" }
+        if values["sslmode"]?.hasPrefix("verify") == true {
+            values["sslrootcert"] = values["sslrootcert"] ?? Self.authorities
+        }
+        values["client_encoding"] = "UTF8"
+        // The session looks itself, and can say why a server will not do.
+        values["target_session_attrs"] = "any"
+        self.values = values
+    }
+
+    /// User, hosts and database.
+    var description: String {
+        let user = values["user"].map { "\($0)@" } ?? ""
+        return "postgres://\(user)\(hosts.map(\.description).joined(separator: ","))/\(values["dbname"] ?? "")"
+    }
+
+    var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// Looks at the files that the URL names. libpq would only warn of some faults, and on standard error.
+    func checkFiles() throws(PostgresFailure) {
+        for name in Self.files.sorted() {
+            guard let path = values[name] else { continue }
+            guard access(path, R_OK) == 0 else {
+                throw .options("\(name) of the PostgreSQL URL, \(path): \(String(cString: strerror(errno)))")
+            }
+            var status = stat()
+            guard name == "passfile", stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
+            throw .options("passfile of the PostgreSQL URL, \(path), may be read by others; its mode must be 0600")
+        }
+    }
+
+    /// Runs a block with libpq's keywords and values for one of the hosts.
+    func withKeywords<Outcome>(
+        for host: Host, _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Outcome
+    ) -> Outcome {
+        var pairs = values.map { ($0.key, $0.value) }
+        if let name = host.name { pairs.append(("host", name)) }
+        if let port = host.port { pairs.append(("port", port)) }
+        let keywords = pairs.map { strdup($0.0) }
+        let texts = pairs.map { strdup($0.1) }
+        defer { for text in keywords + texts { free(text) } }
+        return body(keywords.map { UnsafePointer($0) } + [nil], texts.map { UnsafePointer($0) } + [nil])
+    }
+
+    private static let encoding = "or its password has a character that must be written as %40 (@), %2F, %3A, %3F, %25"
+
+    private static func hosts(_ names: String?, _ ports: String?) throws(PostgresFailure) -> [Host] {
+        let ports = ports.map { $0.split(separator: ",", omittingEmptySubsequences: false) } ?? []
+        guard ports.allSatisfy({ $0.isEmpty || UInt16($0) ?? 0 > 0 }) else {
+            throw .options("a port of the PostgreSQL URL is none, \(encoding)")
+        }
+        let port = { (index: Int) in
+            (ports.count == 1 ? ports.first : ports.dropFirst(index).first).flatMap { $0.isEmpty ? nil : String($0) }
+        }
+        guard let names else { return [Host(name: nil, port: port(0))] }
+        let hosts = names.split(separator: ",", omittingEmptySubsequences: false).enumerated()
+            .map { Host(name: String($0.element), port: port($0.offset)) }
+        guard hosts.allSatisfy(\.isPlausible) else {
+            throw .options("a host of the PostgreSQL URL is none, \(encoding)")
+        }
+        guard hosts.count <= maxHosts, ports.count <= 1 || ports.count == hosts.count else {
+            throw .options(
+                "the PostgreSQL URL has \(ports.count) ports for \(hosts.count) hosts, of at most \(maxHosts)")
+        }
+        return hosts
+    }
+
+    /// Names and values that a URL sets; nil if libpq cannot read it.
+    private static func parse(_ url: String) -> [String: String]? {
+        guard let first = PQconninfoParse(url, nil) else { return nil }
+        defer { PQconninfoFree(first) }
+        var values: [String: String] = [:]
+        var option = first
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val, value.pointee != 0 {
+                values[String(cString: keyword)] = String(cString: value)
+            }
+            option += 1
+        }
+        return values
+    }
+}
+
+extension PostgresOptions.Host: CustomStringConvertible {
+    var description: String {
+        let name = name.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
+        return name + (port.map { ":\($0)" } ?? "")
+    }
+
+    /// A socket's folder, or this machine by its own name or address.
+    fileprivate var isLocal: Bool {
+        guard let name else { return true }
+        return name.hasPrefix("/") || ["localhost", "127.0.0.1", "::1"].contains(name)
+    }
+
+    /// A folder, a name or an address.
+    fileprivate var isPlausible: Bool {
+        guard let name, !name.isEmpty else { return false }
+        if name.hasPrefix("/") { return !name.contains { $0 == "@" || $0.isNewline } }
+        return name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_:%".contains($0)) }
+    }
+}

@@ -1,0 +1,102 @@
+import Scheduling
+
+/// How long things may take, and what a server must be.
+struct PostgresSettings: Hashable, Sendable {
+    /// A call, from its first byte to its last answer. The server's limits should end before.
+    var call = Duration.seconds(20)
+    /// The server ends a statement that takes longer.
+    var statement = Duration.seconds(10)
+    /// The server ends a wait for another transaction's lock.
+    var lock = Duration.seconds(5)
+    /// The server ends a session that keeps a transaction open in silence, so that a frozen worker keeps no locks.
+    var idleInTransaction = Duration.seconds(5)
+    /// A server without `fsync` forgets commits when its power fails; tests may use one all the same.
+    var demandsFsync = true
+}
+
+/// A session that is set up, as it was found.
+struct PostgresSession: Hashable, Sendable {
+    /// `server_version_num`, such as 150018.
+    let version: Int64
+    /// The first schema of the search path that is there; the session's only one from now on.
+    let schema: String
+    /// Whether the server or the user takes no writes, as only target `any` allows.
+    let isReadOnly: Bool
+
+    private static let oldestServer = 120_000
+
+    /// Sets a new connection up in one round trip, and reads back what promises rest on.
+    /// - Throws: `.readOnly` for a server that is not the target; `.unfit` for one that no setting makes a ledger's.
+    init(
+        _ connection: PostgresConnection, _ settings: PostgresSettings, _ target: PostgresOptions.Target
+    ) throws(PostgresFailure) {
+        let statement = PostgresStatement(Self.sql) {
+            for limit in [settings.statement, settings.lock, settings.idleInTransaction] {
+                $0.text(String(limit.milliseconds))
+            }
+        }
+        guard let found = try connection.run([statement]).first?.first else { throw .lost("no answer") }
+        version = found.integer(0)
+        isReadOnly = found.integer(4) != 0
+        let isStandby = found.integer(5) != 0
+        guard version >= Self.oldestServer else {
+            throw .unfit("the server's version is \(version), and the oldest that will do is 12")
+        }
+        // A pooler has an id of its own. Settings of a session would be those of whoever comes next.
+        guard found.integer(7) == connection.backend else {
+            throw .unfit("a connection pooler stands in between; name the server itself")
+        }
+        switch target {
+        case .any: break
+        case .primary: if isStandby { throw .readOnly(isStandby: true) }
+        case .readWrite: if isReadOnly { throw .readOnly(isStandby: isStandby) }
+        }
+        // Of others a text may have no form; the first id in such letters would stop every worker that reads it.
+        let encoding = found.optionalText(6) ?? ""
+        guard encoding == "UTF8" else { throw .unfit("the database's encoding is \(encoding), not UTF8") }
+        guard let schema = found.optionalText(1) else {
+            throw .unfit("no schema of the search path is there, or this user may use none of them")
+        }
+        self.schema = schema
+        let commit = found.optionalText(2) ?? ""
+        guard commit == "on" || commit == "remote_apply" else { throw .unfit("synchronous_commit is \(commit)") }
+        guard found.optionalText(3) == "on" || !settings.demandsFsync else {
+            throw .unfit("the server runs without fsync: a power cut could take commits back")
+        }
+    }
+
+    // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that all tables are found there
+    // or none. Rows are found by indexes only: without statistics, as in a ledger's first minutes, the planner takes
+    // large tables for small ones and reads them whole. Servers before 14 do not know the last but one, by which they
+    // notice during a statement that nobody waits for it any more.
+    private static let sql = """
+        SELECT
+            current_setting('server_version_num')::bigint,
+            current_schema()::text,
+            set_config('synchronous_commit',
+                CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
+                false),
+            current_setting('fsync'),
+            current_setting('transaction_read_only') = 'on',
+            pg_is_in_recovery(),
+            current_setting('server_encoding'),
+            pg_backend_pid(),
+            set_config('statement_timeout', $1::text, false),
+            set_config('lock_timeout', $2::text, false),
+            set_config('idle_in_transaction_session_timeout', $3::text, false),
+            set_config('default_transaction_isolation', 'read committed', false),
+            set_config('TimeZone', 'UTC', false),
+            set_config('plan_cache_mode', 'force_generic_plan', false),
+            set_config('jit', 'off', false),
+            set_config('enable_seqscan', 'off', false),
+            set_config('enable_hashjoin', 'off', false),
+            set_config('enable_mergejoin', 'off', false),
+            (SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval'),
+            set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false)
+        """
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up.
+    var milliseconds: Int64 { (clampedNanoseconds.addingReportingOverflow(999_999).partialValue) / 1_000_000 }
+}

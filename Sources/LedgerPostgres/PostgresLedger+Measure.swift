@@ -1,0 +1,93 @@
+import Contract
+public import Ledger
+
+extension PostgresLedger {
+    /// One worker samples at a time, and leaves its sample to the others.
+    public func measure() throws(LedgerError) -> LedgerMeasure {
+        try write { (now) throws(PostgresFailure) in
+            let latest = try connection.run(PostgresStatement("SELECT taken_at, content FROM measure")).first
+            let sample = latest.flatMap { LedgerMeasure(text: $0.text(1)) }
+            let age = now.milliseconds - (latest?.integer(0) ?? 0)
+            if let sample, age >= 0, age < configuration.sampleMilliseconds { return sample }
+            let isLocked =
+                try connection.run(PostgresStatement("SELECT 1 FROM measure FOR UPDATE SKIP LOCKED")).rowCount > 0
+            if let sample, !isLocked { return sample }
+            let taken = try takeSample(now: now)
+            guard isLocked else { return taken }
+            _ = try connection.run(
+                PostgresStatement("UPDATE measure SET taken_at = $1::bigint, content = $2::text") {
+                    $0.time(now)
+                    $0.text(taken.text)
+                })
+            return taken
+        }
+    }
+
+    private func takeSample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
+        let results = try connection.run([
+            // It counts all rows, which no index makes quicker.
+            PostgresStatement("SET LOCAL enable_seqscan = on"),
+            PostgresStatement(
+                """
+                SELECT app, endpoint, count(*), sum(bytes)::bigint, max(due_at) FROM retries GROUP BY app, endpoint
+                ORDER BY app
+                """),
+            PostgresStatement("SELECT count(*) FROM retries WHERE NOT \(RetryColumns.isKnown)"),
+            PostgresStatement(
+                """
+                SELECT app, cause, detail, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail
+                ORDER BY app, cause, detail
+                """),
+            PostgresStatement(
+                """
+                SELECT count(*), min(due_at - attempts * \(LedgerMeasure.outboxTry)::bigint), max(due_at),
+                    count(*) FILTER (WHERE NOT (\(OutboxColumns.isKnown) AND \(OutboxColumns.isOfKnownTarget)))
+                FROM outbox
+                """),
+        ])
+        var apps: [LedgerMeasure.App] = []
+        var endpoints: [String?: Int] = [:]
+        var last = Int64.min
+        for row in results[1].rows {
+            let app: BundleID = row.identifier(0)
+            let before = apps.last?.bundleID == app ? apps.removeLast() : nil
+            apps.append(
+                LedgerMeasure.App(
+                    bundleID: app, rows: row.int(2) + (before?.rows ?? 0), bytes: row.integer(3) + (before?.bytes ?? 0))
+            )
+            endpoints[row.optionalText(1), default: 0] += row.int(2)
+            last = max(last, row.integer(4))
+        }
+        let waiting = endpoints.sorted { ($0.key ?? "") < ($1.key ?? "") }
+        let later = waiting.reduce(results[2].first?.int(0) ?? 0) { count, entry in
+            entry.key.map { Endpoint(text: $0) == nil } ?? false ? count + entry.value : count
+        }
+        let outbox = results[4].first
+        last = max(last, outbox?.optionalInteger(2) ?? .min)
+        if last > now.milliseconds + longestDelayMilliseconds { try cap(now: now) }
+        return LedgerMeasure(
+            retries: apps,
+            waiting: waiting.map {
+                LedgerMeasure.Waiting(endpoint: $0.key.flatMap { Endpoint(text: $0) }, rows: $0.value)
+            },
+            held: LedgerMeasure.Held.groups(
+                results[3].rows.map { ($0.identifier(0), $0.text(1), $0.text(2), $0.int(3)) }),
+            outboxRows: outbox?.int(0) ?? 0,
+            outboxAge: max(0, now.milliseconds - (outbox?.optionalInteger(1) ?? now.milliseconds)),
+            later: later + (outbox?.int(3) ?? 0))
+    }
+
+    /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it.
+    private func cap(now: Timestamp) throws(PostgresFailure) {
+        _ = try connection.run(
+            ["retries", "outbox"].map { table in
+                PostgresStatement(
+                    """
+                    UPDATE \(table) SET
+                        due_at = $1::bigint, leased_until = CASE WHEN leased_until IS NOT NULL THEN $1::bigint END
+                    WHERE due_at > $1::bigint
+                    """
+                ) { $0.integer(now.milliseconds + longestDelayMilliseconds) }
+            })
+    }
+}

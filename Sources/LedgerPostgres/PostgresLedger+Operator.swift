@@ -1,0 +1,145 @@
+public import Contract
+public import Ledger
+
+extension PostgresLedger: LedgerOperator {
+    public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
+        try read { (_) throws(PostgresFailure) in
+            for partition in partitions {
+                if try OwnershipTable(connection: connection).refuses(partition) { return false }
+            }
+            return true
+        }
+    }
+
+    public func submission(_ key: SubmissionKey) throws(LedgerError) -> SubmissionRecord {
+        try read { (_) throws(PostgresFailure) in
+            let table = GrantTable(connection: connection)
+            let grants = try table.page(
+                GrantQuery(bundleID: key.bundleID, submissionID: key.submissionID, limit: .max))
+            let answers = try AnswerTable(connection: connection).answers([key])
+            let answer = answers.known.first
+            let retries = RetryTable(connection: connection)
+            let later = try table.grants(of: [key]).later.count + answers.later.count
+            return SubmissionRecord(
+                grants: grants.reversed(), answer: answer, waiting: try retries.rows(of: key),
+                owed: try OutboxTable(connection: connection).rows(
+                    OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)),
+                later: later + (try retries.later(of: key)))
+        }
+    }
+
+    public func submissions(_ query: SubmissionQuery) throws(LedgerError) -> [SubmissionRow] {
+        try read { (_) throws(PostgresFailure) in
+            switch query.state {
+            case .failed: try AnswerTable(connection: connection).page(query)
+            case .retrying, .held: try RetryTable(connection: connection).page(query)
+            case .granted:
+                try GrantTable(connection: connection).page(
+                    GrantQuery(bundleID: query.bundleID, userID: query.userID, before: query.before, limit: query.limit)
+                ).map(SubmissionRow.init)
+            }
+        }
+    }
+
+    public func grants(_ query: GrantQuery) throws(LedgerError) -> [GrantRow] {
+        try read { (_) throws(PostgresFailure) in try GrantTable(connection: connection).page(query) }
+    }
+
+    public func outbox(limit: Int) throws(LedgerError) -> [OutboxRow] {
+        try read { (_) throws(PostgresFailure) in try OutboxTable(connection: connection).page(limit: limit) }
+    }
+
+    public func actions(on key: SubmissionKey?) throws(LedgerError) -> [OperatorAction] {
+        try read { (_) throws(PostgresFailure) in
+            let statement = PostgresStatement(
+                key == nil
+                    ? "SELECT kind, actor, reason, done_at FROM operator_actions WHERE app IS NULL ORDER BY sequence"
+                    : """
+                    SELECT kind, actor, reason, done_at FROM operator_actions
+                    WHERE submission_id = $1::text AND app = $2::text ORDER BY sequence
+                    """
+            ) { parameters in
+                if let key { parameters.submission(key) }
+            }
+            return try connection.run(statement).rows.compactMap { row in
+                guard let kind = OperatorAction.Kind(rawValue: row.text(0)) else { return nil }
+                return OperatorAction(
+                    kind: kind, note: OperatorNote(actor: row.text(1), reason: row.text(2), at: row.time(3)),
+                    submission: key)
+            }
+        }
+    }
+
+    private func add(
+        _ kind: OperatorAction.Kind, _ note: OperatorNote, on key: SubmissionKey?
+    ) throws(PostgresFailure) {
+        _ = try connection.run(
+            PostgresStatement(
+                """
+                INSERT INTO operator_actions (kind, actor, reason, done_at, submission_id, app)
+                VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::text, $6::text)
+                """
+            ) {
+                $0.text(kind.rawValue)
+                $0.text(note.actor)
+                $0.text(note.reason)
+                $0.time(note.at)
+                $0.text(key?.submissionID)
+                $0.text(key?.bundleID)
+            })
+    }
+
+    public func accept(
+        ledger id: String, _ committed: [TopicPartition: Int64], _ note: OperatorNote
+    ) throws(LedgerError) -> Bool {
+        try write { (_) throws(PostgresFailure) in
+            guard place.id == id else { return false }
+            try OwnershipTable(connection: connection).accept(committed)
+            try add(.accept, note, on: nil)
+            return true
+        }
+    }
+
+    public func partitions() throws(LedgerError) -> [PartitionRow] {
+        try read { (_) throws(PostgresFailure) in try OwnershipTable(connection: connection).all() }
+    }
+
+    public func pass(_ passed: PassedOffsets, _ note: OperatorNote) throws(LedgerError) -> PassResult {
+        try write { (now) throws(PostgresFailure) in
+            let result = try OwnershipTable(connection: connection).pass(passed)
+            guard result == .passed else { return result }
+            try OutboxTable(connection: connection).insert(passed.stubs(note).map { NewOutboxRow($0) }, now: now)
+            try add(.pass, passed.named(note), on: nil)
+            return result
+        }
+    }
+
+    public func retryNow(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> Int {
+        try write { (now) throws(PostgresFailure) in
+            let count = try RetryTable(connection: connection).makeDue(key, now: now)
+            if count > 0 { try add(.retry, note, on: key) }
+            return count
+        }
+    }
+
+    public func abandon(_ key: SubmissionKey, _ note: OperatorNote) throws(LedgerError) -> [Outcome] {
+        try write { (now) throws(PostgresFailure) in
+            var outcomes: [Outcome] = []
+            // Taken even from other leases; results under these are dropped.
+            for due in try RetryTable(connection: connection).takeAll(of: key, now: now) {
+                var planner = BatchPlanner([.abandoning(due, note)])
+                _ = planner.readAnswers(try AnswerTable(connection: connection).answers(planner.submissions))
+                let own = try GrantTable(connection: connection).grants(of: [key])
+                let held = try GrantTable(connection: connection).holders(planner.questions.holders)
+                let partitions = try OwnershipTable(connection: connection).numbers([
+                    due.submission.origin.topicPartition
+                ])
+                let told = planner.conclude(held: held, own: own)
+                try conclude(&planner, told, partitions: partitions, now: now)
+                if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
+            }
+            if !outcomes.isEmpty { try add(.abandon, note, on: key) }
+            return outcomes
+        }
+    }
+}

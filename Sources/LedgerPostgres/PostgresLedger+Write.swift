@@ -1,0 +1,139 @@
+import Contract
+public import Ledger
+
+extension PostgresLedger {
+    public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
+        guard !batch.isEmpty else { return [] }
+        do throws(PostgresFailure) {
+            return try writeAll(batch)
+        } catch {
+            guard error.isForData else { throw failed(error) }
+            // Which decision it is, the database does not say: halves are tried until one is alone.
+            guard batch.count > 1 else { return [.refused(detail: error.text)] }
+        }
+        let middle = batch.count / 2
+        return try write(Array(batch[..<middle])) + write(Array(batch[middle...]))
+    }
+
+    /// Writes what is plain in one statement, and the rest in a transaction of its own.
+    private func writeAll(_ batch: [Decision]) throws(PostgresFailure) -> [DecisionResult] {
+        var planner = BatchPlanner(batch)
+        let plain = planner.plain
+        var isWritten = Array(repeating: false, count: batch.count)
+        if !plain.isEmpty {
+            let flags = try tried { () throws(PostgresFailure) in try insertPlain(plain, of: batch) }
+            planner.inserted(plain: plain, flags)
+            for (new, isNew) in zip(plain, flags) where isNew { isWritten[new.decision] = true }
+        }
+        var results = planner.results()
+        let rest = batch.indices.filter { !isWritten[$0] }
+        guard !rest.isEmpty else { return results }
+        let written = try writeWhole(rest.map { batch[$0] })
+        for (place, result) in zip(rest, written) { results[place] = result }
+        return results
+    }
+
+    /// One round trip. Products that the session has not seen committed are added in the same transaction.
+    private func insertPlain(_ grants: [NewGrant], of batch: [Decision]) throws(PostgresFailure) -> [Bool] {
+        let products = GrantTable.products(of: grants).filter { !knownProducts.contains($0.key) }
+        var statements = [Self.look]
+        if !products.isEmpty { statements.append(GrantTable.insertion(products)) }
+        statements.append(
+            GrantTable.plainInsertion(grants) { new in
+                guard case .record(let ownership) = batch[new.decision].source else { return nil }
+                return ownership
+            })
+        let results = try connection.run(statements)
+        _ = try present(results[0])
+        if knownProducts.count + products.count > Self.mostKnownProducts { knownProducts = [] }
+        knownProducts.formUnion(products.keys)
+        return GrantTable.flags(grants, results[results.count - 1])
+    }
+
+    /// Numbers of products that a session remembers.
+    private static let mostKnownProducts = 10_000
+
+    /// Writes decisions in one transaction in full form, or nothing of it. A submission that could be decided in part
+    /// alone is left out, and the others are written again: no grant is deleted here, not even an uncommitted one.
+    private func writeWhole(_ batch: [Decision]) throws(PostgresFailure) -> [DecisionResult] {
+        var results = Array(repeating: DecisionResult.undecided, count: batch.count)
+        var rest = Array(batch.indices)
+        while !rest.isEmpty {
+            let (planner, withdrawn) = try tried { () throws(PostgresFailure) in
+                try decide(rest.map { batch[$0] })
+            }
+            let found = planner.results()
+            if withdrawn.isEmpty {
+                for (place, result) in zip(rest, found) { results[place] = result }
+                return results
+            }
+            for place in withdrawn { results[rest[place]] = found[place] }
+            rest = rest.indices.filter { !withdrawn.contains($0) }.map { rest[$0] }
+        }
+        return results
+    }
+
+    /// - Returns: The planner, and the decisions for which nothing was written, not of the others either.
+    private func decide(
+        _ batch: [Decision]
+    ) throws(PostgresFailure) -> (planner: BatchPlanner, withdrawn: Set<Int>) {
+        try transaction("BEGIN", keeps: { $0.1.isEmpty }) { (now) throws(PostgresFailure) in
+            var planner = BatchPlanner(batch)
+            let partitions = try admit(batch, to: &planner)
+            guard !planner.isComplete else { return (planner, []) }
+            let grants = GrantTable(connection: connection)
+            let answers = try AnswerTable(connection: connection).answers(planner.submissions)
+            planner.inserted(try grants.insert(planner.readAnswers(answers), partitions: partitions))
+            // The holder of a refused key may not be visible to the statement that was refused, but to the next one.
+            let questions = planner.questions
+            let held = try grants.holders(questions.holders)
+            let own = try grants.grants(of: questions.submissions)
+            let told = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
+            let writes = try conclude(&planner, told, partitions: partitions, now: now)
+            return (planner, Set(writes.withdrawn.map(\.decision)))
+        }
+    }
+
+    /// Tells the planner which decisions count. Their partitions and rows stay theirs until the transaction's end.
+    /// - Returns: The numbers of the partitions that the batch's rows name.
+    private func admit(
+        _ batch: [Decision], to planner: inout BatchPlanner
+    ) throws(PostgresFailure) -> [TopicPartition: Int64] {
+        var ownerships: Set<PartitionOwnership> = []
+        var leases: Set<RetryLease> = []
+        for decision in batch {
+            switch decision.source {
+            case .record(let ownership): ownerships.insert(ownership)
+            case .retry(let lease): leases.insert(lease)
+            }
+        }
+        let table = OwnershipTable(connection: connection)
+        let owned = try table.owned(ownerships)
+        let leased = try RetryTable(connection: connection).owned(leases)
+        var numbers: [TopicPartition: Int64] = [:]
+        for (ownership, number) in owned { numbers[ownership.partition] = number }
+        planner.admit(
+            batch.map { decision in
+                switch decision.source {
+                case .record(let ownership): owned[ownership] != nil
+                case .retry(let lease): leased.contains(lease)
+                }
+            })
+        let missing = Set(batch.map(\.origin.topicPartition)).filter { numbers[$0] == nil }
+        numbers.merge(try table.numbers(missing)) { first, _ in first }
+        return numbers
+    }
+
+    /// Carries out all that is left once the planner has concluded.
+    @discardableResult
+    func conclude(
+        _ planner: inout BatchPlanner, _ answers: [NewAnswer], partitions: [TopicPartition: Int64], now: Timestamp
+    ) throws(PostgresFailure) -> BatchWrites {
+        let writes = planner.answered(
+            try AnswerTable(connection: connection).insert(answers, partitions: partitions))
+        var statements = RetryTable.changes(writes, partitions: partitions, now: now)
+        if !writes.outbox.isEmpty { statements.append(OutboxTable.insertion(writes.outbox, now: now)) }
+        if !statements.isEmpty { _ = try connection.run(statements) }
+        return writes
+    }
+}

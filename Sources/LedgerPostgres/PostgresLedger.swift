@@ -1,0 +1,269 @@
+public import Contract
+public import Ledger
+
+/// Where a ledger on PostgreSQL is, and how it is used.
+public struct PostgresLedgerConfiguration: Sendable {
+    let options: PostgresOptions
+    var settings = PostgresSettings()
+    /// Shared by all connections of a process.
+    let mark = LedgerMark()
+    /// Milliseconds for which a sample of what waits is good enough. One worker takes it, the others read it.
+    var sampleMilliseconds: Int64 = 9_000
+    /// The ledger's clock, by which rows are due and leases end; nil for the database's own.
+    var clock: (@Sendable () -> Timestamp)?
+
+    /// A ledger with the settings that suit a worker. Copies share what the connections of a process share.
+    /// - Parameter url: `postgres://user@host,host/database?…`, as libpq reads it.
+    /// - Throws: `.unusable` for a URL that makes no sense; the text has none of its password.
+    public init(url: String) throws(LedgerError) {
+        do throws(PostgresFailure) {
+            options = try PostgresOptions(url: url)
+        } catch {
+            throw .unusable(detail: error.text)
+        }
+    }
+}
+
+/// One connection to a ledger on PostgreSQL, for any number of workers on any number of hosts.
+///
+/// Every call is one transaction, but for a write that is plain in part. Each begins with a look at which database this
+/// is. Another one than at the opening ends the call with `.disconnected`. Nothing was written then, except for the grants
+/// of a plain write, which are good wherever they stand. Transactions that stood in each other's way are tried again
+/// here.
+public final class PostgresLedger: LedgerConnection {
+    /// Tries of one call whose transaction was in another's way, such as in a deadlock.
+    static let mostTries = 4
+
+    let connection: PostgresConnection
+    let configuration: PostgresLedgerConfiguration
+    let place: LedgerPlace
+    /// Numbers of `products` that this session has seen committed.
+    var knownProducts: Set<Int64> = []
+
+    /// Whether the database has a ledger, of any version.
+    /// - Throws: as ``init(_:)``, but for the ledger's absence and version.
+    public static func exists(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) -> Bool {
+        try PostgresOpening(configuration: configuration).isThere()
+    }
+
+    /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
+    /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
+    /// - Throws: `.unusable` where a person must look: no such database, no right to make tables, a table that is no
+    ///   ledger's, a newer ledger. `.unavailable` for what may pass.
+    @discardableResult
+    public static func migrate(
+        _ configuration: PostgresLedgerConfiguration
+    ) throws(LedgerError) -> (from: Int, to: Int) {
+        try PostgresOpening(configuration: configuration).migrate()
+    }
+
+    /// Opens a ledger that ``migrate(_:)`` has made.
+    /// - Throws: `.unusable` if there is none, or one of another version, or if the session's settings cannot keep the
+    ///   ledger's promises; `.unavailable` if the server cannot be reached.
+    public init(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) {
+        let opened = try PostgresOpening(configuration: configuration).open()
+        connection = opened.connection
+        place = opened.place
+        self.configuration = configuration
+    }
+
+    public func identity() throws(LedgerError) -> String { try read { (_) throws(PostgresFailure) in place.id } }
+
+    // MARK: Partitions
+
+    public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
+        guard !requests.isEmpty else { return [] }
+        return try write { (_) throws(PostgresFailure) in
+            let table = OwnershipTable(connection: connection)
+            try table.lock(Set(requests.map(\.ownership.partition.topic)))
+            var results: [TopicPartition: TakeOverResult] = [:]
+            for request in requests.sorted(by: { $0.ownership.partition < $1.ownership.partition }) {
+                let start = try table.takeOver(request)
+                results[request.ownership.partition] = start.map { .taken($0) } ?? .forgotten(ledger: place.id)
+            }
+            return requests.map { results[$0.ownership.partition] ?? .forgotten(ledger: place.id) }
+        }
+    }
+
+    public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
+        try each(notes) { note, _ in OwnershipTable.note(note) }
+    }
+
+    public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {
+        try each(marks) { mark, _ in OwnershipTable.mark(mark) }
+    }
+
+    // MARK: Look-ups
+
+    public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
+        guard !origins.isEmpty else { return [] }
+        let outcomes = try read { (_) throws(PostgresFailure) in
+            let ranges = OriginRange.covering(origins)
+            let grants = try GrantTable(connection: connection).grants(from: ranges)
+            let answers = try AnswerTable(connection: connection).answers(from: ranges)
+            let waiting = try RetryTable(connection: connection).waiting(from: ranges)
+            let repeats = answers.known.compactMap { answer -> HolderQuestion? in
+                guard case .repeated(let repeated) = answer else { return nil }
+                return HolderQuestion(repeated.grant)
+            }
+            let answering = try GrantTable(connection: connection).holders(repeats)
+            return KnownOutcomes(grants: grants, answers: answers, answering: answering, waiting: waiting)
+        }
+        // The ranges may have more offsets than were asked for.
+        let wanted = Set(origins)
+        return outcomes.sorted.filter { wanted.contains($0.origin) }
+    }
+
+    public func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?] {
+        guard !questions.isEmpty else { return [] }
+        let found = try read { (_) throws(PostgresFailure) in
+            try GrantTable(connection: connection).grants(of: Set(questions.map(\.transactionID)))
+        }
+        // One that only a later version can read answers nothing here: Apple is asked, and the write finds it.
+        let grants = Dictionary(grouping: found.known.map(\.grant), by: \.transactionID)
+        return questions.map { question in
+            (grants[question.transactionID] ?? []).sorted { $0.reference < $1.reference }
+                .first(where: question.isAnswered)?.reference
+        }
+    }
+
+    // MARK: Leases
+
+    public func takeDue(_ requests: [DueRequest], bytes: Int) throws(LedgerError) -> [DueRetry] {
+        try write { (now) throws(PostgresFailure) in
+            let table = RetryTable(connection: connection)
+            if let suspect = try table.takeSuspect(now: now) { return [suspect] }
+            var left = bytes
+            var taken: [DueRetry] = []
+            for request in requests { taken += try table.take(request, bytes: &left, now: now) }
+            return taken
+        }
+    }
+
+    public func renew(_ renewals: [LeaseRenewal]) throws(LedgerError) -> [Bool] {
+        try each(renewals) { renewal, now in RetryTable.renew(renewal, now: now) }
+    }
+
+    public func giveBack(retries: [RetryLease], outbox: [OutboxLease]) throws(LedgerError) {
+        guard !retries.isEmpty || !outbox.isEmpty else { return }
+        try write { (now) throws(PostgresFailure) in
+            _ = try connection.run(
+                retries.map { RetryTable.giveBack($0, now: now) } + outbox.map { OutboxTable.giveBack($0, now: now) })
+        }
+    }
+
+    // MARK: Outbox
+
+    public func owe(_ entries: [OutboxEntry]) throws(LedgerError) -> [Bool] {
+        guard !entries.isEmpty else { return [] }
+        return try write { (now) throws(PostgresFailure) in
+            let owned = try OwnershipTable(connection: connection).owned(Set(entries.map(\.ownership)))
+            let flags = entries.map { owned[$0.ownership] != nil }
+            try OutboxTable(connection: connection).insert(
+                zip(entries, flags).filter(\.1).map { NewOutboxRow($0.0) }, now: now)
+            return flags
+        }
+    }
+
+    public func takeOutbox(_ requests: [OutboxRequest]) throws(LedgerError) -> [OutboxItem] {
+        guard !requests.isEmpty else { return [] }
+        return try write { (now) throws(PostgresFailure) in
+            var taken: [OutboxItem] = []
+            for request in requests { taken += try OutboxTable(connection: connection).take(request, now: now) }
+            return taken
+        }
+    }
+
+    public func report(_ reports: [OutboxReport]) throws(LedgerError) {
+        _ = try each(reports) { report, now in OutboxTable.report(report, now: now) }
+    }
+
+    // MARK: Transactions
+
+    /// Runs a block in one transaction, at one moment of the ledger's clock.
+    func write<Value>(_ body: (Timestamp) throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
+        try call { () throws(PostgresFailure) in try transaction("BEGIN", body) }
+    }
+
+    /// Runs a block on one snapshot.
+    func read<Value>(_ body: (Timestamp) throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
+        try call { () throws(PostgresFailure) in
+            try transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
+        }
+    }
+
+    private func call<Value>(_ body: () throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
+        do throws(PostgresFailure) {
+            return try tried(body)
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    func failed(_ failure: PostgresFailure) -> LedgerError {
+        failure.error(at: configuration.options.description, isOpening: false)
+    }
+
+    /// Runs a statement for each element; true for each that changed a row.
+    private func each<Element>(
+        _ elements: [Element], _ statement: (Element, Timestamp) -> PostgresStatement
+    ) throws(LedgerError) -> [Bool] {
+        guard !elements.isEmpty else { return [] }
+        return try write { (now) throws(PostgresFailure) in
+            try connection.run(elements.map { statement($0, now) }).map { $0.affected > 0 }
+        }
+    }
+
+    /// - Parameter keeps: Whether the block's result is worth its commit; else nothing of the transaction stays.
+    func transaction<Value>(
+        _ begin: String, keeps: (Value) -> Bool = { _ in true },
+        _ body: (Timestamp) throws(PostgresFailure) -> Value
+    ) throws(PostgresFailure) -> Value {
+        do throws(PostgresFailure) {
+            let results = try connection.run([PostgresStatement(begin), Self.look])
+            let value = try body(try present(results[1]))
+            _ = try connection.run(PostgresStatement(keeps(value) ? "COMMIT" : "ROLLBACK"))
+            return value
+        } catch {
+            try? connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Runs a block again as long as its transaction was in another's way.
+    func tried<Value>(_ body: () throws(PostgresFailure) -> Value) throws(PostgresFailure) -> Value {
+        var tries = 1
+        while true {
+            do throws(PostgresFailure) {
+                return try body()
+            } catch {
+                guard error.isWorthAnotherTry, tries < Self.mostTries else { throw error }
+                tries += 1
+            }
+        }
+    }
+
+    /// Asks where this session is, and for the time there. A standby has no answer.
+    static let look = PostgresStatement(
+        """
+        SELECT id, left(pg_walfile_name(pg_current_wal_lsn()), 8),
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+        FROM ledger
+        """)
+
+    /// The moment of ``look``'s answer.
+    /// - Throws: `.lost` if this is another place than at the opening, or another one than other sessions' of this
+    ///   process.
+    func present(_ result: PostgresResult) throws(PostgresFailure) -> Timestamp {
+        guard let row = result.first else { throw .unfit("the ledger has no id") }
+        guard LedgerPlace(row) == place, configuration.mark.isPresent(place) else {
+            throw .lost("another database, or a promoted standby, has taken this one's place")
+        }
+        return configuration.clock?() ?? row.time(2)
+    }
+}
+
+extension LedgerPlace {
+    /// As ``PostgresLedger/look`` finds it.
+    init(_ row: PostgresRow) { self.init(id: row.text(0), timeline: row.text(1)) }
+}

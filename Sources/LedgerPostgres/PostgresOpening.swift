@@ -1,0 +1,87 @@
+import Contract
+import Ledger
+
+/// Opens a database and makes sure that it is a ledger of this version.
+struct PostgresOpening {
+    /// The schema's version.
+    static let version = 1
+
+    let configuration: PostgresLedgerConfiguration
+
+    func isThere() throws(LedgerError) -> Bool {
+        try opening { () throws(PostgresFailure) in
+            try version(of: PostgresConnection(configuration.options, configuration.settings)) > 0
+        }
+    }
+
+    /// Opens a ledger that is there.
+    func open() throws(LedgerError) -> (connection: PostgresConnection, place: LedgerPlace) {
+        try opening { () throws(PostgresFailure) in
+            let connection = try PostgresConnection(configuration.options, configuration.settings)
+            try checkVersion(try version(of: connection))
+            guard let row = try connection.run(PostgresLedger.look).first else {
+                throw .unfit("the ledger has no id")
+            }
+            let place = LedgerPlace(row)
+            guard configuration.mark.open(place) else {
+                throw .unreachable("this server does not know that a standby has taken its place")
+            }
+            return (connection, place)
+        }
+    }
+
+    /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
+    /// - Returns: The versions of the schema before and after; 0 where there was none.
+    func migrate() throws(LedgerError) -> (from: Int, to: Int) {
+        try opening { () throws(PostgresFailure) in
+            let connection = try PostgresConnection(configuration.options, configuration.settings)
+            let from = try version(of: connection)
+            guard from == 0 else {
+                try checkVersion(from)
+                return (from, from)
+            }
+            do throws(PostgresFailure) {
+                try connection.script(
+                    """
+                    BEGIN;
+                    \(migration001)
+                    INSERT INTO ledger (one, version, id) VALUES (1, \(Self.version), '\(LedgerID.random())');
+                    COMMIT;
+                    """)
+            } catch {
+                try connection.rollBack()
+                // Another process may have been quicker.
+                guard try version(of: connection) == Self.version else { throw error }
+            }
+            return (from, Self.version)
+        }
+    }
+
+    private func opening<Value>(_ body: () throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
+        do throws(PostgresFailure) {
+            return try body()
+        } catch {
+            throw error.error(at: configuration.options.description, isOpening: true)
+        }
+    }
+
+    /// The schema's version; 0 where there is no ledger.
+    private func version(of connection: PostgresConnection) throws(PostgresFailure) -> Int {
+        let exists = PostgresStatement("SELECT to_regclass('ledger') IS NOT NULL")
+        guard try connection.run(exists).first?.int(0) == 1 else { return 0 }
+        return try connection.run(PostgresStatement("SELECT version FROM ledger")).first?.int(0) ?? 0
+    }
+
+    private func checkVersion(_ found: Int) throws(PostgresFailure) {
+        guard found != Self.version else { return }
+        if found == 0 {
+            throw .unfit(
+                "it has no ledger; if it had one, restore its backup (docs/guarantees.md, After a backup); else grantor "
+                    + "migrate makes one")
+        }
+        throw .unfit(
+            found < Self.version
+                ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
+                : "schema \(found) is newer than \(Self.version), the newest that this grantor knows; run a newer one")
+    }
+}

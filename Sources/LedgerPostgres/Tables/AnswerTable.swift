@@ -1,0 +1,73 @@
+import Contract
+import Ledger
+
+/// Statements on `answers`, within one transaction.
+struct AnswerTable {
+    let connection: PostgresConnection
+
+    func answers(_ keys: [SubmissionKey]) throws(PostgresFailure) -> FoundAnswers {
+        guard !keys.isEmpty else { return FoundAnswers() }
+        var columns = PostgresColumns(types: [.text, .text])
+        for key in keys { columns.submission(key) }
+        return try found(
+            PostgresStatement(
+                """
+                \(AnswerColumns.selection) JOIN unnest($1::text[], $2::text[]) AS asked (a, b)
+                    ON answers.submission_id = a AND answers.app = b
+                """
+            ) { columns.add(to: &$0) })
+    }
+
+    func answers(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundAnswers {
+        try found(
+            PostgresStatement("\(AnswerColumns.selection) \(OriginRange.join)") {
+                OriginRange.columns(ranges).add(to: &$0)
+            })
+    }
+
+    private func found(_ statement: PostgresStatement) throws(PostgresFailure) -> FoundAnswers {
+        var found = FoundAnswers()
+        for row in try connection.run(statement).rows { AnswerColumns.add(row, to: &found) }
+        return found
+    }
+
+    /// Adds answers in the order of their keys, or leaves those that are there.
+    /// - Returns: Whether each is new.
+    func insert(_ answers: [NewAnswer], partitions: [TopicPartition: Int64]) throws(PostgresFailure) -> [Bool] {
+        guard !answers.isEmpty else { return [] }
+        var replaced = PostgresColumns(types: [.text, .text])
+        for new in answers where new.replaces { replaced.submission(new.answer.claimant.submissionKey) }
+        var columns = PostgresColumns(types: AnswerColumns.written.elements)
+        for new in answers.sorted(by: { $0.answer.claimant.submissionKey < $1.answer.claimant.submissionKey }) {
+            let partition = partitions[new.answer.origin.topicPartition] ?? 0
+            AnswerColumns.write(new.answer, partition: partition, to: &columns)
+        }
+        var statements = [
+            PostgresStatement("\(Self.insertion) RETURNING submission_id, app") { columns.add(to: &$0) }
+        ]
+        if answers.contains(where: \.replaces) {
+            statements.insert(PostgresStatement(Self.removal) { replaced.add(to: &$0) }, at: 0)
+        }
+        guard let result = try connection.run(statements).last else { return answers.map { _ in false } }
+        let new = Set(result.rows.map { SubmissionKey(bundleID: $0.identifier(1), submissionID: $0.identifier(0)) })
+        return answers.map { new.contains($0.answer.claimant.submissionKey) }
+    }
+
+    private static let insertion = AnswerColumns.written.insertion(into: "answers")
+
+    private static let removal = """
+        DELETE FROM answers USING unnest($1::text[], $2::text[]) AS gone (s, a) WHERE submission_id = s AND app = a
+        """
+
+    /// Failures; repeats belong to the list of grants.
+    func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
+        try connection.page(
+            AnswerColumns.selection, of: "answers", before: query.before, limit: query.limit,
+            [
+                ("CASE WHEN reason IS NULL THEN 'repeated' ELSE 'failed' END = ?", query.state.rawValue),
+                ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("reason = ?", query.cause),
+            ]
+        ) { row in AnswerColumns.page(row) }
+    }
+}

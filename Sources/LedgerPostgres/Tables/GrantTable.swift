@@ -1,0 +1,241 @@
+import Contract
+import Ledger
+
+/// Statements on `grants` and `products`, within one transaction.
+struct GrantTable {
+    let connection: PostgresConnection
+
+    // MARK: Writing
+
+    /// Adds grants in the order of their keys, each unless its transaction or its key is taken.
+    /// - Parameter partitions: The numbers of their origins' partitions.
+    /// - Returns: Whether each is new, in the order that was given. The unique indexes decide.
+    func insert(
+        _ grants: [NewGrant], partitions: [TopicPartition: Int64]
+    ) throws(PostgresFailure) -> [Bool] {
+        guard !grants.isEmpty else { return [] }
+        try insert(Self.products(of: grants))
+        return Self.flags(grants, try connection.run(Self.insertion(grants, partitions: partitions)))
+    }
+
+    private static func insertion(
+        _ grants: [NewGrant], partitions: [TopicPartition: Int64]
+    ) -> PostgresStatement {
+        PostgresStatement(wholeInsertion) { parameters in
+            columns(grants) { partitions[$0.grant.origin.topicPartition] ?? 0 }.add(to: &parameters)
+        }
+    }
+
+    /// The plain form of a write: one statement that is its own transaction. A grant is added unless its partition
+    /// belongs to another generation, its submission has an answer, or one of its keys is taken.
+    /// - Parameter ownership: That of each grant's decision.
+    static func plainInsertion(
+        _ grants: [NewGrant], ownership: (NewGrant) -> PartitionOwnership?
+    ) -> PostgresStatement {
+        var ownerships: [PartitionOwnership] = []
+        var places: [PartitionOwnership: Int64] = [:]
+        let columns = columns(grants) { new in
+            guard let ownership = ownership(new) else { return -1 }
+            if let place = places[ownership] { return place }
+            places[ownership] = Int64(ownerships.count)
+            ownerships.append(ownership)
+            return Int64(ownerships.count - 1)
+        }
+        return PostgresStatement(plainInsertion) { parameters in
+            columns.add(to: &parameters)
+            OwnershipTable.columns(ownerships).add(to: &parameters)
+        }
+    }
+
+    /// Values in the order of `GrantColumns.written`, then the app. Rows stand in the order of their keys, in which every
+    /// session locks them.
+    private static func columns(_ grants: [NewGrant], partition: (NewGrant) -> Int64) -> PostgresColumns {
+        var columns = PostgresColumns(types: GrantColumns.written.elements + [.text])
+        let grants = grants.sorted {
+            ($0.grant.environment.rawValue, $0.grant.key.name, $0.grant.transactionID)
+                < ($1.grant.environment.rawValue, $1.grant.key.name, $1.grant.transactionID)
+        }
+        for new in grants {
+            let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product).number
+            GrantColumns.write(new.grant, product: product, partition: partition(new), to: &columns)
+            columns.text(new.grant.bundleID)
+        }
+        return columns
+    }
+
+    private static let names = GrantColumns.written.names
+
+    /// A source of rows from arrays, one for each column.
+    private static let rows =
+        "unnest(\(GrantColumns.written.parameters), $\(names.count + 1)::text[])"
+        + " WITH ORDINALITY AS given (\(names.joined(separator: ", ")), app, place)"
+
+    private static let wholeInsertion = """
+        INSERT INTO grants (\(GrantColumns.written.list)) SELECT \(GrantColumns.written.list) FROM \(rows)
+        ORDER BY place
+        ON CONFLICT DO NOTHING RETURNING transaction_id, environment, submission_id, grant_key
+        """
+
+    /// The column of the partition has the place of the ownership at first.
+    private static let plainInsertion = """
+        WITH owned AS MATERIALIZED (
+            SELECT place, partitions.number
+            FROM unnest(
+                $\(names.count + 2)::bigint[], $\(names.count + 3)::text[], $\(names.count + 4)::bigint[],
+                $\(names.count + 5)::bigint[]) AS asked (place, t, p, g)
+            JOIN partitions ON topic = t AND partition = p AND generation = g
+            ORDER BY partitions.number FOR KEY SHARE OF partitions)
+        INSERT INTO grants (\(GrantColumns.written.list))
+        SELECT \(names.map { $0 == "origin_partition" ? "owned.number" : "given.\($0)" }.joined(separator: ", "))
+        FROM \(rows) JOIN owned ON owned.place = given.origin_partition
+        WHERE NOT EXISTS (
+            SELECT 1 FROM answers WHERE answers.submission_id = given.submission_id AND answers.app = given.app)
+        ORDER BY given.place
+        ON CONFLICT DO NOTHING RETURNING transaction_id, environment, submission_id, grant_key
+        """
+
+    /// A row that was added. A batch may hold one purchase for two submissions, or under two keys.
+    private struct Inserted: Hashable {
+        let transaction: TransactionID
+        let environment: Int64
+        let submission: SubmissionID
+        let key: String?
+    }
+
+    /// Whether each grant is among the rows that an insertion returned.
+    static func flags(_ grants: [NewGrant], _ result: PostgresResult) -> [Bool] {
+        guard result.rowCount < grants.count else { return Array(repeating: true, count: grants.count) }
+        var new = Set(
+            result.rows.map {
+                Inserted(
+                    transaction: $0.identifier(0), environment: $0.integer(1), submission: $0.identifier(2),
+                    key: $0.optionalText(3))
+            })
+        return grants.map { given in
+            let grant = given.grant
+            let inserted = Inserted(
+                transaction: grant.transactionID, environment: grant.environment.column,
+                submission: grant.submissionID, key: grant.key.column(of: grant.transactionID))
+            return new.remove(inserted) != nil
+        }
+    }
+
+    /// The products of some grants, each once.
+    static func products(of grants: [NewGrant]) -> [Int64: StoredProduct] {
+        var products: [Int64: StoredProduct] = [:]
+        for new in grants {
+            let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product)
+            products[product.number] = product
+        }
+        return products
+    }
+
+    func insert(_ products: [Int64: StoredProduct]) throws(PostgresFailure) {
+        guard !products.isEmpty else { return }
+        _ = try connection.run(Self.insertion(products))
+    }
+
+    static func insertion(_ products: [Int64: StoredProduct]) -> PostgresStatement {
+        var columns = PostgresColumns(types: ProductColumns.written.elements)
+        for (number, product) in products.sorted(by: { $0.key < $1.key }) {
+            ProductColumns.write(product, number: number, to: &columns)
+        }
+        return PostgresStatement(ProductColumns.written.insertion(into: "products")) { columns.add(to: &$0) }
+    }
+
+    // MARK: Reading
+
+    /// The rows that hold what new ones wanted.
+    func holders(_ questions: [HolderQuestion]) throws(PostgresFailure) -> FoundGrants {
+        guard !questions.isEmpty else { return FoundGrants() }
+        var references = PostgresColumns(types: [.text, .integer])
+        var keys = PostgresColumns(types: [.text, .integer])
+        for question in questions {
+            references.reference(question.reference)
+            guard let key = question.key else { continue }
+            keys.text(key.indexed)
+            keys.integer(key.environment.column)
+        }
+        return try found([
+            Self.select("grants.transaction_id = a AND grants.environment = b", references),
+            Self.select("coalesce(grants.grant_key, grants.transaction_id) = a AND grants.environment = b", keys),
+        ])
+    }
+
+    func grants(of submissions: [SubmissionKey]) throws(PostgresFailure) -> FoundGrants {
+        guard !submissions.isEmpty else { return FoundGrants() }
+        var columns = PostgresColumns(types: [.text, .text])
+        for submission in submissions { columns.submission(submission) }
+        return try found([
+            PostgresStatement(
+                """
+                \(GrantColumns.selection) JOIN unnest($1::text[], $2::text[]) AS asked (a, b)
+                    ON grants.submission_id = a AND products.app = b
+                """
+            ) { columns.add(to: &$0) }
+        ])
+    }
+
+    func grants(of transactions: Set<TransactionID>) throws(PostgresFailure) -> FoundGrants {
+        var columns = PostgresColumns(types: [.text])
+        for transaction in transactions { columns.text(transaction) }
+        return try found([
+            PostgresStatement(
+                "\(GrantColumns.selection) JOIN unnest($1::text[]) AS asked (a) ON grants.transaction_id = a"
+            ) { columns.add(to: &$0) }
+        ])
+    }
+
+    func grants(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundGrants {
+        try found([
+            PostgresStatement("\(GrantColumns.selection) \(OriginRange.join)") {
+                OriginRange.columns(ranges).add(to: &$0)
+            }
+        ])
+    }
+
+    private static func select(_ condition: String, _ columns: PostgresColumns) -> PostgresStatement {
+        PostgresStatement(
+            "\(GrantColumns.selection) JOIN unnest($1::text[], $2::bigint[]) AS asked (a, b) ON \(condition)"
+        ) { columns.add(to: &$0) }
+    }
+
+    private func found(_ statements: [PostgresStatement]) throws(PostgresFailure) -> FoundGrants {
+        var found = FoundGrants()
+        for result in try connection.run(statements) {
+            for row in result.rows { GrantColumns.add(row, to: &found) }
+        }
+        return found
+    }
+
+    /// Some apps, as far as it has granted purchases of them or has their submissions in `retries`.
+    func ours(_ apps: Set<BundleID>) throws(PostgresFailure) -> Set<BundleID> {
+        guard !apps.isEmpty else { return [] }
+        var columns = PostgresColumns(types: [.text])
+        for app in apps { columns.text(app) }
+        let statement = PostgresStatement(
+            """
+            SELECT a FROM unnest($1::text[]) AS asked (a) WHERE EXISTS (SELECT 1 FROM retries WHERE app = a)
+                OR EXISTS (SELECT 1 FROM products WHERE app = a)
+            """
+        ) { columns.add(to: &$0) }
+        return Set(try connection.run(statement).rows.map { $0.identifier(0) })
+    }
+
+    func page(_ query: GrantQuery) throws(PostgresFailure) -> [GrantRow] {
+        let transaction = """
+            grants.sequence IN (
+                SELECT sequence FROM grants WHERE transaction_id = ?
+                UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?)
+            """
+        return try connection.page(
+            GrantColumns.selection, of: "grants", before: query.before, limit: query.limit,
+            [
+                ("grants.kind::text = ?", "0"), ("products.app = ?", query.bundleID?.rawValue),
+                ("grants.user_id = ?", query.userID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
+                (transaction, query.transactionID?.rawValue),
+                ("grants.submission_id = ?", query.submissionID?.rawValue),
+            ]
+        ) { row in GrantColumns.grant(row) }
+    }
+}

@@ -1,0 +1,170 @@
+import Contract
+import Ledger
+
+/// Statements on `outbox`, within one transaction.
+struct OutboxTable {
+    let connection: PostgresConnection
+
+    /// Adds rows, or leaves those that are there.
+    func insert(_ rows: [NewOutboxRow], now: Timestamp) throws(PostgresFailure) {
+        guard !rows.isEmpty else { return }
+        _ = try connection.run(Self.insertion(rows, now: now))
+    }
+
+    static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> PostgresStatement {
+        var columns = PostgresColumns(types: OutboxColumns.written.elements)
+        for row in rows { OutboxColumns.write(row, now: now, to: &columns) }
+        return PostgresStatement(OutboxColumns.written.insertion(into: "outbox")) { columns.add(to: &$0) }
+    }
+
+    // MARK: Leases
+
+    /// Leases the due rows of one request, in the order in which they are due. Rows that another session is about to take
+    /// are left to it.
+    ///
+    /// A row may refer to one that is a later version's or gone, and cannot be rendered. It counts as tried, because it
+    /// would stay in front of all others.
+    func take(_ request: OutboxRequest, now: Timestamp) throws(PostgresFailure) -> [OutboxItem] {
+        let dueAgain = now.advanced(by: .milliseconds(leaseMilliseconds))
+        var items: [OutboxItem] = []
+        var putOff = 0
+        while items.count < request.limit, putOff < OutboxColumns.mostPutOff {
+            let asked = request.limit - items.count
+            let rows = try due(request.target, limit: asked, now: now)
+            guard !rows.isEmpty else { break }
+            let work = try work(rows)
+            let numbers = try lease(zip(rows, work).map { ($0.sequence, isRendered: $1 != nil) }, until: dueAgain)
+            for (row, work) in zip(rows, work) {
+                if let work, let number = numbers[row.sequence], let item = row.item(work, lease: number) {
+                    items.append(item)
+                } else {
+                    putOff += 1
+                }
+            }
+            guard rows.count == asked else { break }
+        }
+        return items
+    }
+
+    private func due(_ target: OutboxTarget, limit: Int, now: Timestamp) throws(PostgresFailure) -> [DueOutboxRow] {
+        let statement = PostgresStatement(
+            """
+            SELECT \(OutboxColumns.due) FROM outbox
+            WHERE target = $1::text AND due_at <= $2::bigint AND \(OutboxColumns.isKnown)
+            ORDER BY due_at, sequence LIMIT $3::bigint FOR UPDATE SKIP LOCKED
+            """
+        ) {
+            $0.text(target.text)
+            $0.time(now)
+            $0.integer(limit)
+        }
+        return try connection.run(statement).rows.map { DueOutboxRow($0) }
+    }
+
+    /// The input of each row's step, from the rows that they refer to.
+    private func work(_ rows: [DueOutboxRow]) throws(PostgresFailure) -> [OutboxItem.Work?] {
+        let references = Set(rows.compactMap(\.grant)).map { HolderQuestion($0) }
+        var grants: [GrantReference: Grant] = [:]
+        for stored in try GrantTable(connection: connection).holders(references).known {
+            grants[stored.grant.reference] = stored.grant
+        }
+        var answers: [SubmissionKey: Answer] = [:]
+        let failures = Array(Set(rows.compactMap(\.failure)))
+        for answer in try AnswerTable(connection: connection).answers(failures).known {
+            answers[answer.claimant.submissionKey] = answer
+        }
+        return rows.map { row in
+            row.work(grant: row.grant.flatMap { grants[$0] }, answer: row.failure.flatMap { answers[$0] })
+        }
+    }
+
+    /// Leases the rows that can be rendered, and puts off the others.
+    private func lease(
+        _ rows: [(sequence: Int64, isRendered: Bool)], until: Timestamp
+    ) throws(PostgresFailure) -> [Int64: Int64] {
+        var columns = PostgresColumns(types: [.integer, .integer])
+        for row in rows {
+            columns.integer(row.sequence)
+            columns.integer(row.isRendered ? 1 : 0)
+        }
+        let statement = PostgresStatement(
+            """
+            UPDATE outbox SET
+                due_at = $3::bigint, leased_until = CASE WHEN rendered = 1 THEN $3::bigint END,
+                lease = CASE WHEN rendered = 1 THEN nextval('lease_numbers') ELSE lease END,
+                attempts = CASE WHEN rendered = 1 THEN attempts ELSE attempts + 1 END
+            FROM unnest($1::bigint[], $2::bigint[]) AS given (s, rendered)
+            WHERE sequence = s RETURNING sequence, lease
+            """
+        ) {
+            columns.add(to: &$0)
+            $0.time(until)
+        }
+        return Dictionary(
+            try connection.run(statement).rows.map { ($0.integer(0), $0.integer(1)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    private static let isLeased = "key = $1::text AND step = $2::text AND lease = $3::bigint"
+
+    static func report(_ report: OutboxReport, now: Timestamp) -> PostgresStatement {
+        switch report {
+        case .published(let lease):
+            PostgresStatement("DELETE FROM outbox WHERE \(isLeased)") { $0.lease(lease) }
+        case .called(let lease):
+            PostgresStatement(
+                """
+                UPDATE outbox SET
+                    step = 'publish', target = $4::text, due_at = $5::bigint, leased_until = NULL, attempts = 0
+                WHERE \(isLeased)
+                """
+            ) {
+                $0.lease(lease)
+                $0.text(lease.key.target.text)
+                $0.time(now)
+            }
+        case .postponed(let lease, let delay):
+            PostgresStatement(
+                "UPDATE outbox SET due_at = $4::bigint, leased_until = NULL, attempts = attempts + 1 WHERE \(isLeased)"
+            ) {
+                $0.lease(lease)
+                $0.time(now.advanced(by: .milliseconds(delay)))
+            }
+        }
+    }
+
+    static func giveBack(_ lease: OutboxLease, now: Timestamp) -> PostgresStatement {
+        PostgresStatement(
+            "UPDATE outbox SET leased_until = NULL, due_at = $4::bigint WHERE \(isLeased) AND leased_until IS NOT NULL"
+        ) {
+            $0.lease(lease)
+            $0.time(now)
+        }
+    }
+
+    // MARK: Reading
+
+    func page(limit: Int) throws(PostgresFailure) -> [OutboxRow] {
+        try rows(
+            PostgresStatement("SELECT \(OutboxColumns.shown) FROM outbox ORDER BY due_at, sequence LIMIT $1::bigint") {
+                $0.integer(limit)
+            })
+    }
+
+    /// In the order of the keys.
+    func rows(_ keys: [OutboxKey]) throws(PostgresFailure) -> [OutboxRow] {
+        var columns = PostgresColumns(types: [.text])
+        for key in keys { columns.text(key.text) }
+        let statement = PostgresStatement(
+            """
+            SELECT \(OutboxColumns.shown) FROM unnest($1::text[]) WITH ORDINALITY AS asked (k, place)
+            JOIN outbox ON key = k ORDER BY place
+            """
+        ) { columns.add(to: &$0) }
+        return try rows(statement)
+    }
+
+    private func rows(_ statement: PostgresStatement) throws(PostgresFailure) -> [OutboxRow] {
+        try connection.run(statement).rows.compactMap { OutboxColumns.row($0) }
+    }
+}

@@ -1,0 +1,277 @@
+import Contract
+import Ledger
+
+/// Statements on `partitions`, within one transaction.
+struct OwnershipTable {
+    let connection: PostgresConnection
+
+    // MARK: Writing for a partition
+
+    /// The numbers of partitions that belong to these generations. Until the transaction's end nobody can take them
+    /// over; the offsets that are noted meanwhile change nothing of it.
+    func owned(_ ownerships: Set<PartitionOwnership>) throws(PostgresFailure) -> [PartitionOwnership: Int64] {
+        guard !ownerships.isEmpty else { return [:] }
+        let ownerships = ownerships.sorted { $0.partition < $1.partition }
+        let rows = try connection.run(Self.isOwned(ownerships)).rows
+        return Dictionary(
+            rows.map { (ownerships[$0.int(0)], $0.integer(1)) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func isOwned(_ ownerships: [PartitionOwnership]) -> PostgresStatement {
+        PostgresStatement(
+            """
+            SELECT place, partitions.number
+            FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (place, t, p, g)
+            JOIN partitions ON topic = t AND partition = p AND generation = g
+            ORDER BY partitions.number FOR KEY SHARE OF partitions
+            """
+        ) { parameters in
+            columns(ownerships).add(to: &parameters)
+        }
+    }
+
+    /// Ownerships by their places, as the statement of a plain write joins them, too.
+    static func columns(_ ownerships: [PartitionOwnership]) -> PostgresColumns {
+        var columns = PostgresColumns(types: [.integer, .text, .integer, .integer])
+        for (place, ownership) in ownerships.enumerated() {
+            columns.integer(place)
+            columns.ownership(ownership)
+        }
+        return columns
+    }
+
+    /// The numbers by which rows name partitions; one that nobody has taken over gets a number as well.
+    func numbers(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> [TopicPartition: Int64] {
+        let partitions = partitions.sorted()
+        var found = try known(partitions)
+        let missing = partitions.filter { found[$0] == nil }
+        guard !missing.isEmpty else { return found }
+        _ = try connection.run(missing.map(Self.make))
+        found.merge(try known(missing)) { first, _ in first }
+        return found
+    }
+
+    private func known(_ partitions: [TopicPartition]) throws(PostgresFailure) -> [TopicPartition: Int64] {
+        guard !partitions.isEmpty else { return [:] }
+        var columns = PostgresColumns(types: [.integer, .text, .integer])
+        for (place, partition) in partitions.enumerated() {
+            columns.integer(place)
+            columns.partition(partition)
+        }
+        let statement = PostgresStatement(
+            """
+            SELECT place, number FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS asked (place, t, p)
+            JOIN partitions ON topic = t AND partition = p
+            """
+        ) { columns.add(to: &$0) }
+        return Dictionary(
+            try connection.run(statement).rows.map { (partitions[$0.int(0)], $0.integer(1)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func make(_ partition: TopicPartition) -> PostgresStatement {
+        PostgresStatement(
+            "INSERT INTO partitions (topic, partition) VALUES ($1::text, $2::bigint) ON CONFLICT DO NOTHING"
+        ) { $0.partition(partition) }
+    }
+
+    // MARK: Taking over
+
+    /// Waits for other take-overs of these topics, and for notes. Writes of their owners go on.
+    func lock(_ topics: Set<String>) throws(PostgresFailure) {
+        var columns = PostgresColumns(types: [.text])
+        for topic in topics.sorted() { columns.text(topic) }
+        _ = try connection.run(
+            PostgresStatement(
+                "SELECT 1 FROM partitions WHERE topic = ANY ($1::text[]) ORDER BY number FOR NO KEY UPDATE"
+            ) { columns.add(to: &$0) })
+    }
+
+    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of its
+    /// topic is noted, or one was refused before.
+    func refuses(_ partition: TopicPartition) throws(PostgresFailure) -> Bool {
+        let statement = PostgresStatement(
+            """
+            SELECT count(*) FILTER (WHERE partition = $2::bigint AND NOT (\(Self.isRefused))), count(next_offset),
+                count(*) FILTER (WHERE \(Self.isRefused))
+            FROM partitions WHERE topic = $1::text
+            """
+        ) { $0.partition(partition) }
+        guard let row = try connection.run(statement).first else { return true }
+        return row.int(0) == 0 && (row.int(1) == 0 || row.int(2) > 0)
+    }
+
+    private static let isRefused = "generation IS NULL AND next_offset IS NULL"
+
+    /// - Returns: Nil where the ledger does not know the partition although the group does. The row says so from then
+    ///   on.
+    func takeOver(_ request: TakeOver) throws(PostgresFailure) -> PartitionStart? {
+        let partition = request.ownership.partition
+        let isRefused = request.isTopicCommitted ? try refuses(partition) : false
+        guard !isRefused else {
+            _ = try connection.run(Self.make(partition))
+            return nil
+        }
+        // The highest origin is read by a later statement than the lock: a write that was under way is visible to it.
+        let results = try connection.run([
+            Self.make(partition),
+            PostgresStatement(
+                "SELECT number FROM partitions WHERE topic = $1::text AND partition = $2::bigint FOR UPDATE"
+            ) { $0.partition(partition) },
+            PostgresStatement(
+                """
+                UPDATE partitions SET
+                    passed_offset = CASE WHEN passed_offset <= coalesce($5::bigint, passed_offset) THEN NULL
+                        ELSE passed_offset END,
+                    owner = $4::text, generation = $3::bigint,
+                    starts = CASE WHEN generation = $3::bigint THEN starts ELSE starts + 1 END,
+                    suspect_ends = CASE
+                        WHEN generation = $3::bigint OR marked_offset IS NULL THEN suspect_ends
+                        WHEN marked_offset = suspect_offset THEN suspect_ends + 1
+                        ELSE 1 END,
+                    suspect_offset = CASE WHEN generation = $3::bigint THEN suspect_offset
+                        ELSE coalesce(marked_offset, suspect_offset) END,
+                    marked_offset = CASE WHEN generation = $3::bigint THEN marked_offset END
+                WHERE topic = $1::text AND partition = $2::bigint
+                """
+            ) {
+                $0.ownership(request.ownership)
+                $0.text(request.owner)
+                $0.integer(request.committed)
+            },
+            PostgresStatement(
+                """
+                SELECT next_offset, starts, suspect_offset, suspect_ends, passed_offset, greatest(
+                    (SELECT max(origin_offset) FROM grants WHERE origin_partition = number),
+                    (SELECT max(origin_offset) FROM answers WHERE origin_partition = number),
+                    (SELECT max(origin_offset) FROM retries WHERE origin_partition = number))
+                FROM partitions WHERE topic = $1::text AND partition = $2::bigint
+                """
+            ) { $0.partition(partition) },
+        ])
+        guard let row = results[3].first else { return nil }
+        return PartitionStart(
+            next: row.optionalInteger(0), passed: row.optionalInteger(4), highestOrigin: row.optionalInteger(5),
+            starts: row.int(1),
+            suspect: row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) })
+    }
+
+    // MARK: Offsets
+
+    static func note(_ note: OffsetNote) -> PostgresStatement {
+        PostgresStatement(
+            """
+            UPDATE partitions SET
+                starts = CASE WHEN next_offset = $4::bigint THEN starts ELSE 0 END,
+                marked_offset = CASE WHEN marked_offset < $4::bigint THEN NULL ELSE marked_offset END,
+                suspect_offset = CASE WHEN suspect_offset < $4::bigint THEN NULL ELSE suspect_offset END,
+                passed_offset = CASE WHEN $4::bigint < passed_offset THEN NULL ELSE passed_offset END,
+                next_offset = coalesce($4::bigint, next_offset)
+            WHERE topic = $1::text AND partition = $2::bigint AND generation = $3::bigint
+            """
+        ) {
+            $0.ownership(note.ownership)
+            $0.integer(note.next)
+        }
+    }
+
+    static func mark(_ mark: CheckMark) -> PostgresStatement {
+        PostgresStatement(
+            """
+            UPDATE partitions SET
+                marked_offset = $4::bigint,
+                suspect_offset = CASE WHEN suspect_offset = $5::bigint THEN NULL ELSE suspect_offset END
+            WHERE topic = $1::text AND partition = $2::bigint AND generation = $3::bigint
+            """
+        ) {
+            $0.ownership(mark.ownership)
+            $0.integer(mark.begins)
+            $0.integer(mark.ended)
+        }
+    }
+
+    // MARK: Operators
+
+    /// Makes partitions known, at the group's offsets, whose offsets stop a worker. Others are known, or read from the
+    /// oldest record, and no offset of the group's may pass over what they hold. One that was refused and has no offset
+    /// is read from the oldest record as well.
+    func accept(_ committed: [TopicPartition: Int64]) throws(PostgresFailure) {
+        try lock(Set(committed.keys.map(\.topic)))
+        var refused: [TopicPartition] = []
+        for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
+        // Of a topic whose committed partitions are all known, too: another of it may be what stops the workers.
+        for topic in Set(committed.keys.map(\.topic)).sorted() {
+            _ = try connection.run(
+                PostgresStatement(
+                    "UPDATE partitions SET next_offset = 0 WHERE topic = $1::text AND \(Self.isRefused)"
+                ) { $0.text(topic) })
+        }
+        for partition in refused {
+            _ = try connection.run([
+                Self.make(partition),
+                PostgresStatement(
+                    "UPDATE partitions SET next_offset = $3::bigint WHERE topic = $1::text AND partition = $2::bigint"
+                ) {
+                    $0.partition(partition)
+                    $0.integer(committed[partition])
+                },
+            ])
+        }
+    }
+
+    /// Ends a partition's ownership behind passed offsets.
+    func pass(_ passed: PassedOffsets) throws(PostgresFailure) -> PassResult {
+        let locked = PostgresStatement(
+            """
+            SELECT next_offset FROM partitions WHERE topic = $1::text AND partition = $2::bigint
+                AND NOT (\(Self.isRefused)) FOR UPDATE
+            """
+        ) { $0.partition(passed.partition) }
+        let next = try connection.run(locked).first?.optionalInteger(0)
+        guard next == passed.offsets.lowerBound else { return .standsAt(next) }
+        _ = try connection.run(
+            PostgresStatement(
+                """
+                UPDATE partitions SET
+                    owner = NULL, generation = NULL, next_offset = $3::bigint, passed_offset = $3::bigint, starts = 0,
+                    marked_offset = NULL, suspect_offset = NULL, suspect_ends = 0
+                WHERE topic = $1::text AND partition = $2::bigint
+                """
+            ) {
+                $0.partition(passed.partition)
+                $0.integer(passed.next)
+            })
+        return .passed
+    }
+
+    func all() throws(PostgresFailure) -> [PartitionRow] {
+        let statement = PostgresStatement(
+            """
+            SELECT topic, partition, next_offset, owner, starts FROM partitions WHERE NOT (\(Self.isRefused))
+            ORDER BY topic, partition
+            """)
+        return try connection.run(statement).rows.map { row in
+            PartitionRow(
+                partition: TopicPartition(topic: row.text(0), partition: Int32(clamping: row.integer(1))),
+                next: row.optionalInteger(2), owner: row.optionalText(3), starts: row.int(4))
+        }
+    }
+}
+
+extension OriginRange {
+    /// Joins a table that is joined with `partitions` with ranges.
+    static let join = """
+        JOIN unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS range (t, p, first, last)
+            ON partitions.topic = t AND partitions.partition = p AND origin_offset BETWEEN first AND last
+        """
+
+    static func columns(_ ranges: [OriginRange]) -> PostgresColumns {
+        var columns = PostgresColumns(types: [.text, .integer, .integer, .integer])
+        for range in ranges {
+            columns.partition(range.partition)
+            columns.integer(range.offsets.lowerBound)
+            columns.integer(range.offsets.upperBound)
+        }
+        return columns
+    }
+}

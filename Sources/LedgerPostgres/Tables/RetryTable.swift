@@ -1,0 +1,261 @@
+import Contract
+import Ledger
+
+/// Statements on `retries`, within one transaction.
+struct RetryTable {
+    let connection: PostgresConnection
+
+    // MARK: Writing
+
+    /// Statements that add rows, due after their delays, or leave those that are there, then those that write down which
+    /// leased rows go on waiting and which have ended.
+    static func changes(
+        _ writes: BatchWrites, partitions: [TopicPartition: Int64], now: Timestamp
+    ) -> [PostgresStatement] {
+        var statements: [PostgresStatement] = []
+        if !writes.retries.isEmpty {
+            var columns = PostgresColumns(types: RetryColumns.written.elements)
+            for new in writes.retries {
+                let partition = partitions[new.submission.origin.topicPartition] ?? 0
+                RetryColumns.write(new, partition: partition, now: now, to: &columns)
+            }
+            statements.append(PostgresStatement(insertion) { columns.add(to: &$0) })
+        }
+        if !writes.updatedRetries.isEmpty {
+            var columns = PostgresColumns(types: RetryColumns.changed.elements + [.blob, .integer])
+            for update in writes.updatedRetries {
+                RetryColumns.write(update.entry, attempts: update.attempts, now: now, to: &columns)
+                columns.lease(update.lease)
+            }
+            statements.append(PostgresStatement(self.update) { columns.add(to: &$0) })
+        }
+        if !writes.endedRetries.isEmpty {
+            let columns = leases(writes.endedRetries)
+            statements.append(PostgresStatement(end) { columns.add(to: &$0) })
+        }
+        return statements
+    }
+
+    private static let insertion = RetryColumns.written.insertion(into: "retries")
+
+    private static let update = """
+        UPDATE retries SET
+            \(RetryColumns.changed.names.map { "\($0) = given.\($0)" }.joined(separator: ", ")), leased_until = NULL,
+            takings = CASE WHEN given.cause = '\(HoldCause.endsWorkers.rawValue)' THEN takings ELSE 0 END
+        FROM unnest(\(RetryColumns.changed.parameters), $\(RetryColumns.changed.names.count + 1)::bytea[],
+            $\(RetryColumns.changed.names.count + 2)::bigint[]) AS given (\(RetryColumns.changed.list), d, l)
+        WHERE digest = d AND lease = l
+        """
+
+    private static let end = """
+        DELETE FROM retries USING unnest($1::bytea[], $2::bigint[]) AS ended (d, l) WHERE digest = d AND lease = l
+        """
+
+    private static func leases(_ leases: [RetryLease]) -> PostgresColumns {
+        var columns = PostgresColumns(types: [.blob, .integer])
+        for lease in leases { columns.lease(lease) }
+        return columns
+    }
+
+    // MARK: Leases
+
+    /// The leases among these that are present. Until the transaction's end nobody can take their rows.
+    func owned(_ leases: Set<RetryLease>) throws(PostgresFailure) -> Set<RetryLease> {
+        guard !leases.isEmpty else { return [] }
+        let columns = Self.leases(Array(leases))
+        let statement = PostgresStatement(
+            """
+            SELECT digest, lease FROM retries JOIN unnest($1::bytea[], $2::bigint[]) AS asked (d, l)
+                ON digest = d AND lease = l
+            ORDER BY digest FOR UPDATE OF retries
+            """
+        ) { columns.add(to: &$0) }
+        return Set(
+            try connection.run(statement).rows.compactMap { row in
+                ClaimDigest(bytes: row.blob(0)).map { RetryLease(key: $0, number: row.integer(1)) }
+            })
+    }
+
+    /// Leases the due rows of one request: signed ones first, in the order in which they are due. Of held rows none goes
+    /// first. They are taken before they are due as well, and the signed ones would come again before the others' turn.
+    /// - Parameter bytes: How many more are taken; the row that reaches it is still taken.
+    func take(_ request: DueRequest, bytes: inout Int, now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
+        guard request.limit > 0, bytes > 0 else { return [] }
+        // A row that another worker has is due at its lease's end, and not before the breaker's closing.
+        let isDue =
+            request.beforeDue ? "(leased_until IS NULL OR leased_until <= $2::bigint)" : "due_at <= $2::bigint"
+        let most = bytes
+        let taken = try lease(
+            Self.taking(isDue, isHeld: request.endpoint == nil), now: now
+        ) {
+            $0.integer(now.advanced(by: .milliseconds(leaseMilliseconds)).milliseconds)
+            $0.time(now)
+            $0.integer(request.limit)
+            $0.integer(most)
+            if let endpoint = request.endpoint { $0.text(endpoint.text) }
+        }
+        bytes -= taken.reduce(0) { $0 + $1.submission.retainedBytes }
+        return taken
+    }
+
+    /// Rows that another session is about to take are left to it.
+    private static func taking(_ isDue: String, isHeld: Bool) -> String {
+        func locked(_ isWanted: String, most: String) -> String {
+            """
+            SELECT sequence AS s, due_at AS due, bytes AS size FROM retries
+            WHERE \(isWanted) AND \(isDue) AND \(RetryColumns.isKnown) AND NOT \(RetryColumns.isSuspectNext)
+            ORDER BY due_at, sequence LIMIT \(most) FOR UPDATE SKIP LOCKED
+            """
+        }
+        let first = isHeld ? "endpoint IS NULL" : "endpoint = $5::text AND signed = 1"
+        let second = isHeld ? "FALSE" : "endpoint = $5::text AND signed = 0"
+        return """
+            WITH first AS MATERIALIZED (\(locked(first, most: "$3::bigint"))),
+            second AS MATERIALIZED (
+                \(locked(second, most: "greatest(0, $3::bigint - (SELECT count(*) FROM first))"))),
+            found AS (SELECT 0 AS class, * FROM first UNION ALL SELECT 1, * FROM second),
+            sized AS (SELECT *, sum(size) OVER (ORDER BY class, due, s) - size AS before FROM found),
+            wanted AS (SELECT *, row_number() OVER (ORDER BY class, due, s) AS place FROM sized
+                WHERE before < $4::bigint)
+            UPDATE retries SET
+                lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
+            FROM wanted WHERE sequence = s RETURNING sequence, lease, takings, place
+            """
+    }
+
+    /// Leases the row that is suspect with its next taking and due for longest; nil if there is none. One that is held
+    /// has no lease that could end.
+    func takeSuspect(now: Timestamp) throws(PostgresFailure) -> DueRetry? {
+        try lease(
+            """
+            UPDATE retries SET
+                lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
+            WHERE sequence = (
+                SELECT sequence FROM retries
+                WHERE \(RetryColumns.isSuspectNext) AND leased_until <= $2::bigint AND \(RetryColumns.isKnown)
+                ORDER BY leased_until, sequence LIMIT 1 FOR UPDATE SKIP LOCKED)
+            RETURNING sequence, lease, takings, 0::bigint
+            """, now: now
+        ) {
+            $0.integer(now.advanced(by: .milliseconds(leaseMilliseconds)).milliseconds)
+            $0.time(now)
+        }.first
+    }
+
+    /// Takes all rows of a submission that this version can read, even from other leases.
+    func takeAll(of key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
+        try lease(
+            """
+            UPDATE retries SET
+                lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
+            WHERE submission_id = $2::text AND app = $3::text AND \(RetryColumns.isKnown)
+            RETURNING sequence, lease, takings, sequence
+            """, now: now
+        ) {
+            $0.integer(now.advanced(by: .milliseconds(leaseMilliseconds)).milliseconds)
+            $0.submission(key)
+        }
+    }
+
+    /// Runs a statement that takes rows, and reads them.
+    /// - Parameter sql: Returns each row's sequence, lease, takings and place.
+    private func lease(
+        _ sql: String, now: Timestamp, _ bind: (inout PostgresParameters) -> Void
+    ) throws(PostgresFailure) -> [DueRetry] {
+        let taken = try connection.run(PostgresStatement(sql, bind)).rows.map { row in
+            (sequence: row.integer(0), lease: row.integer(1), takings: row.int(2), place: row.integer(3))
+        }.sorted { $0.place < $1.place }
+        guard !taken.isEmpty else { return [] }
+        var columns = PostgresColumns(types: [.integer])
+        for row in taken { columns.integer(row.sequence) }
+        let statement = PostgresStatement("\(RetryColumns.selection) WHERE retries.sequence = ANY ($1::bigint[])") {
+            columns.add(to: &$0)
+        }
+        var found: [Int64: RetryRow] = [:]
+        for row in try connection.run(statement).rows { found[row.integer(27)] = RetryColumns.row(row) }
+        return taken.compactMap { taken in
+            found[taken.sequence].map { DueRetry($0, lease: taken.lease, takings: taken.takings) }
+        }
+    }
+
+    static func renew(_ renewal: LeaseRenewal, now: Timestamp) -> PostgresStatement {
+        PostgresStatement(
+            """
+            UPDATE retries SET leased_until = $3::bigint, due_at = $3::bigint, takings = $4::bigint
+            WHERE digest = $1::bytea AND lease = $2::bigint AND leased_until IS NOT NULL
+            """
+        ) {
+            $0.lease(renewal.lease)
+            $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
+            $0.integer(renewal.takings)
+        }
+    }
+
+    static func giveBack(_ lease: RetryLease, now: Timestamp) -> PostgresStatement {
+        PostgresStatement(
+            """
+            UPDATE retries SET leased_until = NULL, due_at = $3::bigint, takings = 0
+            WHERE digest = $1::bytea AND lease = $2::bigint AND leased_until IS NOT NULL
+            """
+        ) {
+            $0.lease(lease)
+            $0.time(now)
+        }
+    }
+
+    // MARK: Reading
+
+    /// The claimant of a waiting row, whatever the evidence is.
+    func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [(Origin, Claimant)] {
+        let statement = PostgresStatement("\(RetryColumns.selection) \(OriginRange.join)") {
+            OriginRange.columns(ranges).add(to: &$0)
+        }
+        return try connection.run(statement).rows.map { ($0.origin(6), $0.claimant(1)) }
+    }
+
+    private static let isOfSubmission = "submission_id = $1::text AND app = $2::text"
+
+    func rows(of key: SubmissionKey) throws(PostgresFailure) -> [RetryRow] {
+        let statement = PostgresStatement(
+            "\(RetryColumns.selection) WHERE \(Self.isOfSubmission) ORDER BY retries.sequence"
+        ) { $0.submission(key) }
+        return try connection.run(statement).rows.compactMap { RetryColumns.row($0) }
+    }
+
+    /// Makes rows that no worker has due at once.
+    /// - Returns: How many the submission has.
+    func makeDue(_ key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> Int {
+        let count = try rows(of: key).count
+        _ = try connection.run(
+            PostgresStatement(
+                """
+                UPDATE retries SET due_at = $3::bigint, takings = 0 WHERE \(Self.isOfSubmission)
+                    AND leased_until IS NULL
+                """
+            ) {
+                $0.submission(key)
+                $0.time(now)
+            })
+        return count
+    }
+
+    /// Rows of a submission that only a later version can read.
+    func later(of key: SubmissionKey) throws(PostgresFailure) -> Int {
+        let statement = PostgresStatement(
+            "SELECT count(*) FROM retries WHERE \(Self.isOfSubmission) AND NOT \(RetryColumns.isKnown)"
+        ) { $0.submission(key) }
+        return try connection.run(statement).first?.int(0) ?? 0
+    }
+
+    /// Rows that are retrying, or held.
+    func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
+        try connection.page(
+            RetryColumns.selection, of: "retries", before: query.before, limit: query.limit,
+            [
+                ("CASE WHEN endpoint IS NULL THEN 'held' ELSE 'retrying' END = ?", query.state.rawValue),
+                ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("cause = ?", query.cause),
+            ], sequence: 27
+        ) { row in RetryColumns.page(row, query.state) }
+    }
+}

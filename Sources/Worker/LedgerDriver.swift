@@ -1,0 +1,50 @@
+public import Configuration
+public import Ledger
+import LedgerPostgres
+import LedgerSQLite
+
+/// The ledger that a configuration names. Copies share what the connections of a process share.
+public struct LedgerDriver: Sendable {
+    private enum Kind: Sendable {
+        case sqlite(SQLiteLedgerConfiguration)
+        case postgres(PostgresLedgerConfiguration)
+    }
+
+    private let kind: Kind
+
+    /// - Throws: `.unusable` for a URL that makes no sense.
+    public init(_ settings: LedgerSettings) throws(LedgerError) {
+        switch settings {
+        case .sqlite(let path): kind = .sqlite(SQLiteLedgerConfiguration(path: path))
+        case .postgres(let url): kind = .postgres(try PostgresLedgerConfiguration(url: url.revealed))
+        }
+    }
+
+    /// Whether a worker makes a ledger that is not there. On a server that is its owner's, not a worker's.
+    var isMadeByWorkers: Bool { if case .sqlite = kind { true } else { false } }
+
+    /// Whether anything is where the ledger should be; an error where none can be.
+    public func exists() throws(LedgerError) -> Bool {
+        switch kind {
+        case .sqlite(let configuration): try SQLiteLedger.exists(configuration)
+        case .postgres(let configuration): try PostgresLedger.exists(configuration)
+        }
+    }
+
+    /// A connection for the calling thread to a ledger that is there.
+    public func open() throws(LedgerError) -> any LedgerConnection & LedgerOperator {
+        switch kind {
+        case .sqlite(let configuration): try SQLiteLedger(configuration)
+        case .postgres(let configuration): try PostgresLedger(configuration)
+        }
+    }
+
+    /// Makes a ledger, or brings its schema up to date.
+    /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
+    public func migrate() throws(LedgerError) -> (from: Int, to: Int) {
+        switch kind {
+        case .sqlite(let configuration): try SQLiteLedger.migrate(configuration)
+        case .postgres(let configuration): try PostgresLedger.migrate(configuration)
+        }
+    }
+}

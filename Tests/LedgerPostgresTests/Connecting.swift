@@ -1,0 +1,81 @@
+import Glibc
+import Ledger
+import PostgresTesting
+
+@testable import LedgerPostgres
+
+extension PostgresSettings {
+    /// Limits that only a hang reaches on a busy machine, for a server that syncs nothing.
+    static var forTests: PostgresSettings {
+        PostgresSettings(
+            call: .seconds(180), statement: .seconds(170), lock: .seconds(170), idleInTransaction: .seconds(170),
+            demandsFsync: false)
+    }
+}
+
+/// A connection to the shared server, or another.
+func connect(_ url: String? = nil, _ settings: PostgresSettings = .forTests) throws -> PostgresConnection {
+    // Five seconds are not enough for the first byte of a server that hundreds of tests keep busy.
+    let url = try url ?? PostgresServer.shared.url()
+    return try PostgresConnection(PostgresOptions(url: url + "&connect_timeout=180"), settings)
+}
+
+/// How a block fails; nil if it does not.
+func failure(_ body: () throws -> Void) -> PostgresFailure? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? PostgresFailure
+    }
+}
+
+/// A port on 127.0.0.1 where the kernel takes connections and nobody answers.
+final class SilentListener {
+    let port: UInt16
+    private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+
+    init?() {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 8) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        guard isBound else { return nil }
+    }
+
+    deinit { Glibc.close(descriptor) }
+}
+
+extension PostgresConnection {
+    /// Runs one statement.
+    @discardableResult
+    func run(_ sql: String, _ bind: (inout PostgresParameters) -> Void = { _ in }) throws -> PostgresResult? {
+        try run([PostgresStatement(sql, bind)]).first
+    }
+
+    func number(_ sql: String) throws -> Int64? { try run(sql)?.first?.integer(0) }
+    func text(_ sql: String) throws -> String? { try run(sql)?.first?.optionalText(0) }
+}
+
+extension LedgerError {
+    var word: String {
+        switch self {
+        case .unavailable: "unavailable"
+        case .disconnected: "disconnected"
+        case .unusable: "unusable"
+        }
+    }
+
+    var detail: String {
+        switch self {
+        case .unavailable(let detail), .disconnected(let detail), .unusable(let detail): detail
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import FoundationEssentials
+import PostgresTesting
+import Testing
+
+@testable import LedgerPostgres
+
+@Suite struct FailureTests {
+    @Test(
+        "A state that may pass is unavailable, one that ended the session is known as such, and a person mends the rest",
+        arguments: [
+            // state, while running, at opening
+            ("08006", "disconnected", "unavailable"), ("57P01", "disconnected", "unavailable"),
+            ("57P03", "disconnected", "unavailable"), ("25P03", "disconnected", "unavailable"),
+            ("40P01", "unavailable", "unavailable"), ("40001", "unavailable", "unavailable"),
+            ("57014", "unavailable", "unavailable"), ("55P03", "unavailable", "unavailable"),
+            ("53100", "unavailable", "unavailable"), ("53200", "unavailable", "unavailable"),
+            ("53300", "unavailable", "unavailable"), ("25006", "unavailable", "unavailable"),
+            ("58030", "unavailable", "unavailable"), ("XX000", "unavailable", "unavailable"),
+            ("42501", "unavailable", "unusable"), ("28P01", "unavailable", "unusable"),
+            ("3D000", "disconnected", "unusable"), ("42P01", "disconnected", "unusable"),
+            ("42703", "disconnected", "unusable"), ("26000", "disconnected", "unusable"),
+            ("0A000", "disconnected", "unusable"), ("XX001", "unusable", "unusable"),
+            ("42601", "unusable", "unusable"), ("23505", "unusable", "unusable"),
+        ])
+    func dispositions(state: String, running: String, opening: String) {
+        let error = PostgresFailure.server(state: state, message: "words", statement: 3)
+        #expect(error.error(at: "postgres://a/b", isOpening: false).word == running)
+        #expect(error.error(at: "postgres://a/b", isOpening: true).word == opening)
+        #expect(error.error(at: "postgres://a/b", isOpening: true).detail.hasPrefix("postgres://a/b: "))
+        #expect(error.text.hasSuffix("words (PostgreSQL \(state))"))
+        #expect(error.isWorthAnotherTry == ["40001", "40P01", "55P03"].contains(state))
+        #expect(error.isForData == (state == "23505"))
+    }
+
+    @Test("A connection that broke means that every partition is taken over anew, once there was one")
+    func broken() {
+        for failure in [PostgresFailure.lost("words"), .deadline, .closed, .unknownCommit] {
+            #expect(failure.error(at: "", isOpening: false).word == "disconnected")
+            #expect(failure.error(at: "", isOpening: true).word == "unavailable")
+        }
+        for failure in [PostgresFailure.unreachable("words"), .readOnly(isStandby: true)] {
+            for isOpening in [false, true] {
+                #expect(failure.error(at: "", isOpening: isOpening).word == "unavailable")
+            }
+        }
+    }
+
+    @Test("After its deadline a connection is closed, and the server ends what it was doing", .timeLimit(.minutes(5)))
+    func deadline() throws {
+        let server = try PostgresServer.shared
+        var settings = PostgresSettings.forTests
+        let connection = try connect(nil, settings)
+        let backend = connection.backend
+        connection.close()
+        #expect(failure { try connection.run("SELECT 1") } == .closed)
+        settings.call = .milliseconds(300)
+        let hasty = try connect(nil, settings)
+        let slow = hasty.backend
+        #expect(backend != slow)
+        #expect(failure { try hasty.run("SELECT pg_sleep(3600)") } == .deadline)
+        #expect(hasty.isClosed && failure { try hasty.run("SELECT 1") } == .closed)
+        #expect(failure { try hasty.script("SELECT 1") } == .closed)
+        // The server looks every second; each question waits a little.
+        while try server.run("SELECT pg_sleep(0.02) FROM pg_stat_activity WHERE pid = \(slow)") != nil {}
+    }
+
+    @Test("The server ends a statement and a wait for a lock that take too long; the connection goes on")
+    func serverLimits() throws {
+        let url = try PostgresServer.shared.createDatabase("limits")
+        let holder = try connect(url)
+        try holder.script("CREATE TABLE a (x bigint)")
+        try holder.script("BEGIN; LOCK TABLE a")
+        var settings = PostgresSettings.forTests
+        settings.lock = .milliseconds(1)
+        let waiting = try connect(url, settings)
+        let locked = failure { try waiting.run("SELECT count(*) FROM a") }
+        guard case .server("55P03", _, 0) = locked else { throw try #require(locked) }
+        let sleeping = ["BEGIN", "SET LOCAL statement_timeout = 20", "SELECT pg_sleep(3600)"]
+        let late = failure { try waiting.run(sleeping.map { PostgresStatement($0) }) }
+        guard case .server("57014", _, 2) = late else { throw try #require(late) }
+        #expect(late?.text.hasPrefix("a statement took too long") == true)
+        #expect(try waiting.number("SELECT 2") == 2)
+    }
+
+    @Test("A session that the server ends is lost, with the server's last word")
+    func killed() throws {
+        let server = try PostgresServer.shared
+        let connection = try connect()
+        try server.run("SELECT pg_terminate_backend(\(connection.backend), 180000)")
+        let error = failure { try connection.run("SELECT 1") }
+        guard case .lost(let text) = error else { throw try #require(error) }
+        #expect(text.contains("57P01"))
+        #expect(failure { try connection.run("SELECT 1") } == .closed)
+        // In the midst of a statement, too.
+        let other = try connect()
+        let itself = failure { try other.run("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(3600)") }
+        guard case .lost = itself else { throw try #require(itself) }
+    }
+
+    @Test("A server that goes away takes its connections along, and cannot be reached then")
+    func away() throws {
+        let server = try PostgresServer()
+        let connection = try connect(server.url())
+        #expect(try connection.number("SELECT 1") == 1)
+        server.stop()
+        let loss = failure { try connection.run("SELECT 1") }
+        guard case .lost = loss else { throw try #require(loss) }
+        let error = failure { _ = try connect(server.url()) }
+        guard case .unreachable(let text) = error else { throw try #require(error) }
+        #expect(text.contains("No such file or directory"))
+    }
+
+    @Test("A commit whose wait for standbys was ended is in doubt", .timeLimit(.minutes(5)))
+    func unknownCommit() async throws {
+        let server = try PostgresServer(settings: ["synchronous_standby_names = 'nobody'"])
+        try server.run("SET synchronous_commit = local; CREATE TABLE a (x bigint)")
+        let url = server.url()
+        let writing = Task.detached {
+            failure { try connect(url).run("INSERT INTO a VALUES (1)") }
+        }
+        let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        while try server.run(cancel) == nil {}
+        #expect(await writing.value == .unknownCommit)
+        #expect(try server.run("SELECT count(*) FROM a") == "1")
+    }
+
+    @Test("At opening each fault has its own words, and who has to mend it")
+    func opening() throws {
+        let server = try PostgresServer.shared
+        try server.run("CREATE ROLE guarded LOGIN PASSWORD 'right'")
+        try server.run("CREATE ROLE reader LOGIN; ALTER ROLE reader SET default_transaction_read_only = on")
+        try server.run("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1'")
+        let file = FileManager.default.temporaryDirectory.appending(path: "grantor-pass-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        _ = FileManager.default.createFile(
+            atPath: file, contents: Data("*:*:*:*:right\n".utf8), attributes: [.posixPermissions: 0o644])
+        let password = server.url(user: "guarded:wrong")
+        let passfile = server.url(user: "guarded") + "&passfile=\(file)"
+        for (url, word, part) in [
+            (password, "unusable", "password authentication failed for user \"guarded\" (PostgreSQL 28P01)"),
+            (server.url(user: "guarded"), "unusable", "the server wants a password, and there is none"),
+            (passfile, "unusable", "may be read by others; its mode must be 0600"),
+            (passfile + "x", "unusable", "passfile of the PostgreSQL URL, \(file)x: No such file"),
+            (server.url(database: "none"), "unusable", "database \"none\" does not exist (PostgreSQL 3D000)"),
+            (server.url(database: "latin"), "unusable", "encoding is LATIN1, not UTF8"),
+            (server.url(user: "reader"), "unavailable", "default_transaction_read_only is on"),
+            ("postgres://localhost:1/a?sslmode=disable", "unavailable", "Connection refused"),
+        ] {
+            let error = failure { _ = try connect(url) }?.error(at: "the server", isOpening: true)
+            #expect(error?.word == word && error?.detail.contains(part) == true, "\(String(describing: error))")
+            #expect(error?.detail.contains("wrong") == false && error?.detail.contains("\n") == false)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        #expect(try connect(passfile).text("SELECT current_user::text") == "guarded")
+        #expect(try connect(server.url(user: "reader") + "&target_session_attrs=primary").session?.isReadOnly == true)
+        var strict = PostgresSettings.forTests
+        strict.demandsFsync = true
+        #expect(failure { _ = try connect(server.url(), strict) }?.text.contains("without fsync") == true)
+    }
+
+    @Test("The first host that takes writes is used")
+    func hosts() throws {
+        let (primary, standby) = (try PostgresServer.shared, try PostgresServer(isStandby: true))
+        let none = "/nonexistent"
+        let url = { (folders: String...) in "postgres://postgres@/postgres?host=\(folders.joined(separator: ","))" }
+        let connection = try connect(url(none, standby.folder, primary.folder))
+        #expect(connection.session?.isReadOnly == false)
+        let error = failure { _ = try connect(url(standby.folder, none)) }
+        #expect(error?.error(at: "", isOpening: true).word == "unavailable")
+        #expect(error?.text.contains("is a read-only standby") == true && error?.text.contains(none) == true)
+        #expect(failure { _ = try connect(url(standby.folder)) } == .readOnly(isStandby: true))
+        let reading = try connect(url(standby.folder) + "&target_session_attrs=any")
+        #expect(reading.session?.isReadOnly == true)
+        #expect(try reading.number("SELECT 1") == 1)
+        let write = failure { try reading.run("CREATE TABLE a (x bigint)") }
+        guard case .server("25006", _, 0) = write else { throw try #require(write) }
+    }
+
+    @Test("A host that takes connections and never answers is given up after its time")
+    func silence() throws {
+        let listener = try #require(SilentListener())
+        let hosts = "127.0.0.1:\(listener.port),127.0.0.1:\(listener.port)"
+        let options = try PostgresOptions(url: "postgres://\(hosts)/a?sslmode=disable&connect_timeout=1")
+        let error = failure { _ = try PostgresConnection(options) }
+        guard case .unreachable(let text) = error else { throw try #require(error) }
+        #expect(text.split(separator: "no answer in time").count == 2 && text.contains("; "))
+    }
+
+    @Test("A server across the network proves its name before it gets a password")
+    func certificates() throws {
+        let server = try PostgresServer(hasNetwork: true)
+        try server.run("CREATE ROLE remote LOGIN PASSWORD 'right'")
+        func url(_ host: String, _ authority: String) -> String {
+            "postgres://remote:right@\(host):\(server.port)/postgres?sslmode=verify-full&sslrootcert=\(authority)"
+        }
+        let connection = try connect(url("localhost", server.certificate))
+        #expect(try connection.number("SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()") == 1)
+        let statements = (0..<64).map { _ in
+            PostgresStatement("SELECT $1::bytea") { $0.blob([UInt8](repeating: 7, count: 65_536)) }
+        }
+        #expect(try connection.run(statements).allSatisfy { $0.first?.blob(0).count == 65_536 })
+        for (url, part) in [
+            (url("localhost", "/etc/ssl/certs/ca-certificates.crt"), "certificate verify failed"),
+            (url("127.0.0.1", server.certificate), "does not match host name"),
+        ] {
+            let error = failure { _ = try connect(url) }
+            #expect(error?.text.contains(part) == true, "\(String(describing: error))")
+            #expect(error?.error(at: "", isOpening: true).word == "unavailable")
+        }
+    }
+}

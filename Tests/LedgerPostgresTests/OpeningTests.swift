@@ -1,0 +1,139 @@
+import Contract
+import Ledger
+import PostgresTesting
+import Scheduling
+import Testing
+
+@testable import LedgerConformance
+@testable import LedgerPostgres
+
+@Suite struct OpeningTests {
+    private let database: TemporaryLedger
+
+    init() throws { database = try TemporaryLedger() }
+
+    private func error(_ body: () throws -> Void) -> LedgerError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? LedgerError
+        }
+    }
+
+    private func open() -> LedgerError? { error { _ = try PostgresLedger(database.configuration()) } }
+
+    @Test("A database without a ledger, and a ledger of another version, are told apart, and no worker begins there")
+    func versions() throws {
+        defer { database.remove() }
+        func detail() -> String {
+            guard case .unusable(let detail) = open() else { return "" }
+            return detail
+        }
+        #expect(detail().contains("it has no ledger"))
+        #expect(try PostgresLedger.migrate(database.configuration()) == (0, 1))
+        #expect(try PostgresLedger.migrate(database.configuration()) == (1, 1))
+        #expect(open() == nil)
+        try database.server.run("UPDATE ledger SET version = 2", database: database.database)
+        #expect(detail().contains("schema 2 is newer than 1"))
+        try database.server.run("UPDATE ledger SET version = 0", database: database.database)
+        #expect(detail().contains("it has no ledger"))
+    }
+
+    @Test("Processes that make one ledger at once make one")
+    func migrations() async throws {
+        defer { database.remove() }
+        let configuration = try database.configuration()
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try PostgresLedger.migrate(configuration)
+                    return try PostgresLedger(configuration).identity()
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+    }
+
+    @Test("A tables' owner is needed to make a ledger, and a person is told so")
+    func rights() throws {
+        defer { database.remove() }
+        let role = "stranger_\(database.database)"
+        try database.server.run(
+            "CREATE ROLE \(role) LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC", database: database.database)
+        defer { _ = try? database.server.run("DROP ROLE \(role)") }
+        var configuration = try PostgresLedgerConfiguration(
+            url: database.server.url(database: database.database, user: role))
+        configuration.settings.demandsFsync = false
+        guard case .unusable(let detail) = error({ try PostgresLedger.migrate(configuration) }) else {
+            Issue.record("it made a ledger")
+            return
+        }
+        #expect(detail.contains("permission denied"))
+    }
+
+    @Test("A ledger that takes another's place under a worker ends the worker's sessions, all of them")
+    func replaced() throws {
+        defer { database.remove() }
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        let sessions = [try PostgresLedger(configuration), try PostgresLedger(configuration)]
+        try database.server.run("UPDATE ledger SET id = 'another'", database: database.database)
+        let wanted = LedgerError.disconnected(
+            detail: "\(configuration.options): the connection was lost: another database, or a promoted standby, has "
+                + "taken this one's place")
+        #expect(error { _ = try sessions[0].note([]) } == nil, "nothing was asked")
+        let note = OffsetNote(ownership: Samples.ownership(), next: 1)
+        #expect(error { _ = try sessions[0].note([note]) } == wanted)
+        // The other session has not looked yet, and a new one has.
+        let opened = try PostgresLedger(configuration)
+        try database.server.run("UPDATE ledger SET id = '\(sessions[1].place.id)'", database: database.database)
+        #expect(error { _ = try sessions[1].note([note]) } == wanted)
+        #expect(error { _ = try opened.note([note]) } == wanted)
+    }
+
+    @Test("A primary that does not know of its end is no place for a worker that has seen the next one")
+    func outlived() {
+        defer { database.remove() }
+        let mark = LedgerMark()
+        let first = LedgerPlace(id: "a", timeline: "00000001")
+        let second = LedgerPlace(id: "a", timeline: "0000000A")
+        #expect(mark.open(first) && mark.isPresent(first))
+        #expect(mark.open(second) && !mark.isPresent(first))
+        #expect(!mark.open(first))
+        #expect(mark.open(LedgerPlace(id: "b", timeline: "00000001")), "another ledger has its own timelines")
+    }
+
+    @Test("Rows are due by the database's clock, whatever this host's says")
+    func clock() throws {
+        defer { database.remove() }
+        var configuration = try database.configuration()
+        configuration.clock = nil
+        try PostgresLedger.migrate(configuration)
+        let ledger = try PostgresLedger(configuration)
+        _ = try ledger.takeOver([TakeOver(ownership: Samples.ownership(), owner: "worker", committed: nil)])
+        _ = try ledger.write([Samples.wait(Samples.submission("s1"), delay: 3_600_000)])
+        let isDue = try database.server.run(
+            """
+            SELECT due_at - extract(epoch FROM now()) * 1000 BETWEEN 3500000 AND 3600000 FROM retries
+            """, database: database.database)
+        #expect(isDue == "t")
+    }
+
+    @Test("One sample of what waits serves all workers for a while")
+    func sampled() throws {
+        defer { database.remove() }
+        var configuration = try database.configuration()
+        configuration.sampleMilliseconds = 9_000
+        try PostgresLedger.migrate(configuration)
+        let ledger = try PostgresLedger(configuration)
+        _ = try ledger.takeOver([TakeOver(ownership: Samples.ownership(), owner: "worker", committed: nil)])
+        #expect(try ledger.measure().retries.isEmpty)
+        _ = try ledger.write([Samples.wait(Samples.submission("s1"))])
+        database.clock.set(Samples.later(8_999))
+        #expect(try PostgresLedger(configuration).measure().retries.isEmpty)
+        database.clock.set(Samples.later(9_000))
+        #expect(try PostgresLedger(configuration).measure().retries.map(\.rows) == [1])
+    }
+}

@@ -1,0 +1,57 @@
+import Contract
+import LedgerConformance
+import PostgresTesting
+import Synchronization
+
+@testable import LedgerPostgres
+
+/// A clock that stands until it is set.
+final class ManualClock: Sendable {
+    private let milliseconds = Atomic<Int64>(Samples.noon.milliseconds)
+
+    var now: Timestamp { Timestamp(milliseconds: milliseconds.load(ordering: .relaxed)) }
+
+    func set(_ moment: Timestamp) { milliseconds.store(moment.milliseconds, ordering: .relaxed) }
+}
+
+/// A database of its own for one ledger, on the server that tests share.
+struct TemporaryLedger {
+    private static let names = Atomic<Int>(0)
+
+    let clock = ManualClock()
+    let database: String
+    let server: PostgresServer
+
+    init(on server: PostgresServer? = nil) throws {
+        self.server = try server ?? .shared
+        database = "ledger\(Self.names.add(1, ordering: .relaxed).newValue)"
+        try self.server.createDatabase(database)
+    }
+
+    /// Connections with the same one share what a process's connections do.
+    func configuration() throws -> PostgresLedgerConfiguration {
+        var configuration = try PostgresLedgerConfiguration(url: server.url(database: database))
+        let clock = clock
+        configuration.clock = { clock.now }
+        configuration.sampleMilliseconds = 0
+        configuration.settings.demandsFsync = false
+        // Only a hang takes so long, however busy the machine is.
+        configuration.settings.call = .seconds(180)
+        configuration.settings.statement = .seconds(170)
+        configuration.settings.lock = .seconds(160)
+        configuration.settings.idleInTransaction = .seconds(170)
+        return configuration
+    }
+
+    /// The ledger, made, as the conformance suite uses one.
+    func subject() throws -> ConformanceSubject {
+        let configuration = try configuration()
+        try PostgresLedger.migrate(configuration)
+        return ConformanceSubject(
+            ledger: try PostgresLedger(configuration), other: try PostgresLedger(configuration),
+            setClock: { clock.set($0) })
+    }
+
+    /// Connections count on the server, so it goes with its test.
+    func remove() { _ = try? server.run("DROP DATABASE \(database) WITH (FORCE)") }
+}
