@@ -56,7 +56,7 @@ extension PostgresLedger: LedgerOperator {
                     ? "SELECT kind, actor, reason, done_at FROM operator_actions WHERE app IS NULL ORDER BY sequence"
                     : """
                     SELECT kind, actor, reason, done_at FROM operator_actions
-                    WHERE submission_id = $1::text AND app = $2::text ORDER BY sequence
+                    WHERE \(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text ORDER BY sequence
                     """
             ) { parameters in
                 if let key { parameters.submission(key) }

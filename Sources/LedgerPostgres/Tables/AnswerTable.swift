@@ -65,7 +65,8 @@ struct AnswerTable {
             AnswerColumns.selection, of: "answers", before: query.before, limit: query.limit,
             [
                 ("CASE WHEN reason IS NULL THEN 'repeated' ELSE 'failed' END = ?", query.state.rawValue),
-                ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("answers.app = ?", query.bundleID?.rawValue),
+                (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("reason = ?", query.cause),
             ]
         ) { row in AnswerColumns.page(row) }

@@ -170,7 +170,7 @@ struct GrantTable {
             PostgresStatement(
                 """
                 \(GrantColumns.selection) JOIN unnest($1::text[], $2::text[]) AS asked (a, b)
-                    ON grants.submission_id = a AND products.app = b
+                    ON \(HashedIndex.condition("grants.submission_id", "a")) AND products.app = b
                 """
             ) { columns.add(to: &$0) }
         ])
@@ -232,9 +232,10 @@ struct GrantTable {
             GrantColumns.selection, of: "grants", before: query.before, limit: query.limit,
             [
                 ("grants.kind::text = ?", "0"), ("products.app = ?", query.bundleID?.rawValue),
-                ("grants.user_id = ?", query.userID?.rawValue), ("order_id = ?", query.orderID?.rawValue),
+                (HashedIndex.condition("grants.user_id", "?"), query.userID?.rawValue),
+                ("order_id = ?", query.orderID?.rawValue),
                 (transaction, query.transactionID?.rawValue),
-                ("grants.submission_id = ?", query.submissionID?.rawValue),
+                (HashedIndex.condition("grants.submission_id", "?"), query.submissionID?.rawValue),
             ]
         ) { row in GrantColumns.grant(row) }
     }

@@ -34,6 +34,13 @@ extension WrittenColumns {
     }
 }
 
+enum HashedIndex {
+    /// A condition on a column of ids, by the index of their hashes.
+    static func condition(_ column: String, _ value: String) -> String {
+        "hashtextextended(\(column), 0) = hashtextextended(\(value), 0) AND \(column) = \(value)"
+    }
+}
+
 extension PostgresConnection {
     /// A page of a query's rows, the newest first by the sequence of its table. Rows that are read as nil are left out.
     /// - Parameters:

@@ -148,7 +148,7 @@ struct RetryTable {
             """
             UPDATE retries SET
                 lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
-            WHERE submission_id = $2::text AND app = $3::text AND \(RetryColumns.isKnown)
+            WHERE \(HashedIndex.condition("submission_id", "$2::text")) AND app = $3::text AND \(RetryColumns.isKnown)
             RETURNING sequence, lease, takings, sequence
             """, now: now
         ) {
@@ -213,7 +213,7 @@ struct RetryTable {
         return try connection.run(statement).rows.map { ($0.origin(6), $0.claimant(1)) }
     }
 
-    private static let isOfSubmission = "submission_id = $1::text AND app = $2::text"
+    private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
 
     func rows(of key: SubmissionKey) throws(PostgresFailure) -> [RetryRow] {
         let statement = PostgresStatement(
@@ -253,7 +253,7 @@ struct RetryTable {
             RetryColumns.selection, of: "retries", before: query.before, limit: query.limit,
             [
                 ("CASE WHEN endpoint IS NULL THEN 'held' ELSE 'retrying' END = ?", query.state.rawValue),
-                ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
+                ("app = ?", query.bundleID?.rawValue), (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("cause = ?", query.cause),
             ], sequence: 27
         ) { row in RetryColumns.page(row, query.state) }
