@@ -25,7 +25,13 @@ public struct RandomPlay {
     private var leases: [(submission: Submission, lease: RetryLease)] = []
     private var owed: [OutboxLease] = []
 
-    public init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    /// Whether operators' calls are left out.
+    private let isWorker: Bool
+
+    public init(seed: UInt64, isWorker: Bool = false) {
+        random = SeededGenerator(seed: seed)
+        self.isWorker = isWorker
+    }
 
     private mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int.random(in: 0..<elements.count, using: &random)]
@@ -56,7 +62,7 @@ public struct RandomPlay {
         case 91..<94:
             return try ledger.renew(
                 leases.map { LeaseRenewal($0.lease, takings: Int.random(in: 0...3, using: &random)) })
-        case 94..<96:
+        case 94..<96 where !isWorker:
             let note = OperatorNote(actor: "kim", reason: "Random.", at: Samples.later(clock))
             let key = submission().claimant.submissionKey
             return chance(50)

@@ -1,4 +1,5 @@
 import Contract
+import Foundation
 import Ledger
 import PostgresTesting
 import Scheduling
@@ -161,5 +162,59 @@ import Testing
             let plan = try connection.run(PostgresStatement("EXPLAIN \(query)")).rows.map { $0.text(0) }
             #expect(!plan.contains { $0.contains("Seq Scan") || $0.contains("Sort") }, "\(query): \(plan)")
         }
+    }
+
+    @Test("The roles of the documentation may do what they have to, and no worker may take a grant back")
+    func roles() throws {
+        defer { database.remove() }
+        let name = database.database
+        try PostgresLedger.migrate(database.configuration())
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/postgresql.md"), encoding: .utf8)
+        let sql = try #require(page.split(separator: "```").first { $0.hasPrefix("sql") })
+        try database.server.run(
+            String(sql.dropFirst(3)).replacing("grantor_", with: "grantor_\(name)_"), database: name)
+        defer {
+            for role in ["worker", "operator", "reader"] {
+                _ = try? database.server.run(
+                    "DROP OWNED BY grantor_\(name)_\(role); DROP ROLE grantor_\(name)_\(role)", database: name)
+            }
+        }
+        func ledger(_ role: String) throws -> PostgresLedger {
+            var configuration = try PostgresLedgerConfiguration(
+                url: database.server.url(database: name, user: "grantor_\(name)_\(role)"))
+            configuration.settings.demandsFsync = false
+            let clock = database.clock
+            configuration.clock = { clock.now }
+            configuration.sampleMilliseconds = 0
+            return try PostgresLedger(configuration)
+        }
+        let worker = ConformanceSubject(
+            ledger: try ledger("worker"), other: try ledger("worker"), setClock: { database.clock.set($0) })
+        try worker.own()
+        var play = RandomPlay(seed: 7, isWorker: true)
+        for _ in 0..<200 { _ = try play.step(worker) }
+        let note = OperatorNote(actor: "kim", reason: "Tried.", at: Samples.noon)
+        let person = try ledger("operator")
+        let key = Samples.submission("s1").claimant.submissionKey
+        _ = try person.abandon(key, note)
+        _ = try person.retryNow(key, note)
+        #expect(try person.accept(ledger: person.identity(), [Samples.partition: 1], note))
+        let reader = try ledger("reader")
+        #expect(try reader.grants(GrantQuery()).count > 0)
+        for state in SubmissionState.allCases { _ = try reader.submissions(SubmissionQuery(state: state)) }
+        #expect(throws: PostgresFailure.self) {
+            try (worker.ledger as? PostgresLedger)?.connection.run([PostgresStatement("DELETE FROM grants")])
+        }
+        guard
+            case .unavailable(let detail) = error({
+                _ = try reader.note([OffsetNote(ownership: Samples.ownership(), next: 1)])
+            })
+        else {
+            Issue.record("a reader writes")
+            return
+        }
+        #expect(detail.contains("this user lacks a right"))
     }
 }
