@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos sanitize fuzz lint schemas clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet sanitize fuzz lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -51,6 +51,14 @@ chaos: setup ## Kill and stop workers under load, try every account token and un
 	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos tokens --program $$bin/grantor && \
 	$$bin/grantor-chaos unlisted --program $$bin/grantor
+
+chaos-fleet: ## Kill workers of a fleet on PostgreSQL, and cut their sessions with the database
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
+	@bin=$$($(SWIFT) build --show-bin-path) && \
+	$$bin/grantor-chaos kills --program $$bin/grantor --ledger postgres --workers 4 --kills 12 --cuts 8 $(CHAOSFLAGS)
 
 sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
 	@scripts/setup.sh --for test

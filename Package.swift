@@ -119,8 +119,9 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
-            "AppStoreSimulator", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting", "LibcurlCalls",
-            "Logging", "Metrics", "Scheduling", "Threading",
+            "AppStoreSimulator", "CLibpq", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting",
+            "LibcurlCalls",
+            "Logging", "Metrics", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
     .target(
         name: "KafkaScanning", dependencies: ["CLibrdkafka", "Contract", "Kafka", "Logging", "Scheduling"],

@@ -3,7 +3,7 @@ import Glibc
 import KafkaTesting
 import Scheduling
 
-/// Signed transactions while workers, and now and then the broker, are killed.
+/// Signed transactions while workers, and now and then the broker and sessions with the database, are killed.
 struct KillRun {
     /// Time that the rest may take once nobody is killed any more.
     static let endLimit = Duration.seconds(300)
@@ -22,6 +22,7 @@ struct KillRun {
         try traffic.flush()
         var sent = options.submissions / 2
         var broken = 0
+        var cut = 0
         for kill in 0..<options.kills {
             let until = options.submissions / 2 + options.submissions / 2 * (kill + 1) / options.kills
             for number in sent..<until { try traffic.signed("order-\(number)", app: number) }
@@ -34,6 +35,11 @@ struct KillRun {
                 fleet[place].end(by: SIGKILL)
             }
             fleet[place] = try world.start(place)
+            if cut < options.cuts, kill * options.cuts >= cut * options.kills {
+                cut += 1
+                rest(milliseconds: Int.random(in: 0...1500, using: &world.random))
+                try world.cutSessions()
+            }
             if broken < options.brokerKills, kill * options.brokerKills >= broken * options.kills {
                 broken += 1
                 try world.kafka.kill()
@@ -42,7 +48,7 @@ struct KillRun {
             }
         }
         try traffic.flush()
-        say("\(options.kills) kills of workers and \(broken) of the broker in \(seconds(since: start)) s")
+        say("\(options.kills) kills of workers, \(broken) of the broker and \(cut) cuts in \(seconds(since: start)) s")
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(Self.endLimit)
         say("\(count) of \(sent) submissions are granted after \(seconds(since: start)) s")

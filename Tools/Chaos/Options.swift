@@ -3,6 +3,9 @@ struct Options {
     var submissions = 5000
     var kills = 20
     var brokerKills = 0
+    /// Times that all sessions with the database are cut.
+    var cuts = 0
+    var ledger = Ledger.sqlite
     var workers = 1
     var seed: UInt64 = 1
     /// Length of an outage or a lock, in seconds.
@@ -33,6 +36,10 @@ struct Options {
         case right
     }
 
+    enum Ledger: String {
+        case sqlite, postgres
+    }
+
     enum EvidenceKind: String {
         case signedTransaction, receipt
     }
@@ -49,6 +56,10 @@ struct Options {
             case ("--submissions", let count?): submissions = count
             case ("--kills", let count?): kills = count
             case ("--broker-kills", let count?): brokerKills = count
+            case ("--cuts", let count?): cuts = count
+            case ("--ledger", _):
+                guard let kind = Ledger(rawValue: value) else { throw ChaosFailure("--ledger is sqlite or postgres") }
+                ledger = kind
             case ("--workers", let count?): workers = count
             case ("--seed", let number?): seed = UInt64(number)
             case ("--seconds", let count?): seconds = count

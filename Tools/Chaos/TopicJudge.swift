@@ -1,3 +1,4 @@
+import CLibpq
 import CSQLite
 import Contract
 import Kafka
@@ -153,6 +154,7 @@ struct TopicJudge {
     static func owed(_ path: String) -> Int { count("outbox", path) }
 
     private static func count(_ table: String, _ path: String) -> Int {
+        guard !path.hasPrefix("postgres") else { return count(table, url: path) }
         var database: OpaquePointer?
         guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return -1 }
         defer { sqlite3_close(database) }
@@ -163,6 +165,14 @@ struct TopicJudge {
         }
         defer { sqlite3_finalize(statement) }
         return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : -1
+    }
+
+    private static func count(_ table: String, url: String) -> Int {
+        let connection = PQconnectdb(url)
+        defer { PQfinish(connection) }
+        let result = PQexec(connection, "SELECT count(*) FROM \(table)")
+        defer { PQclear(result) }
+        return PQgetvalue(result, 0, 0).flatMap { Int(String(cString: $0)) } ?? -1
     }
 
     /// Copies of an event differ in the mark of a repeat alone.

@@ -5,6 +5,7 @@ import Kafka
 import KafkaScanning
 import KafkaTesting
 import Logging
+import PostgresTesting
 import Scheduling
 import Threading
 
@@ -16,6 +17,8 @@ final class World {
     let options: Options
     let folder = "/tmp/grantor-chaos-\(getpid())"
     let kafka: TestKafka
+    /// The server of the ledger, if it is none of a file.
+    let database: PostgresServer?
     let authority: SimulatorAuthority
     let apple: AppStoreSimulator
     let logger = Logger(label: "chaos", level: .error, handler: LineLogHandler(format: .text))
@@ -36,6 +39,8 @@ final class World {
         let endpoints = try apple.start()
         port = Int(endpoints.serverAPIProductionURL.split(separator: ":").last ?? "") ?? 0
         kafka = try TestKafka()
+        // Workers refuse a server that does not sync, as tests have it.
+        database = options.ledger == .postgres ? try PostgresServer(settings: ["fsync = on"]) : nil
         say("broker: \(kafka.name), \(kafka.bootstrapServers); files: \(folder)")
         // The broker's clock tells when an event came.
         for topic in Topic.allCases {
@@ -48,7 +53,8 @@ final class World {
         try writeText("session.timeout.ms=3000\nheartbeat.interval.ms=500\n", to: folder + "/kafka.properties")
         environment = [
             "PATH": "/usr/bin:/bin", "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
-            "GRANTOR_KAFKA_GROUP_ID": "grantor-\(random.next())", "GRANTOR_LEDGER_URL": "sqlite:\(ledger)",
+            "GRANTOR_KAFKA_GROUP_ID": "grantor-\(random.next())",
+            "GRANTOR_LEDGER_URL": database == nil ? "sqlite:\(ledger)" : ledger,
             "GRANTOR_APPS_FILE": folder + "/apps.yaml",
             "GRANTOR_KAFKA_PROPERTIES_FILE": folder + "/kafka.properties",
             "GRANTOR_APPLE_ROOT_CERTIFICATES": endpoints.rootsFile, "GRANTOR_APPLE_CA_FILE": endpoints.caFile,
@@ -57,9 +63,19 @@ final class World {
             "GRANTOR_SERVER_API_PRODUCTION_URL": endpoints.serverAPIProductionURL,
             "GRANTOR_SERVER_API_SANDBOX_URL": endpoints.serverAPISandboxURL,
         ]
+        if let database {
+            try database.createDatabase("grantor")
+            guard try command(["migrate"]) == 0 else { throw ChaosFailure("no ledger can be made") }
+        }
     }
 
-    var ledger: String { folder + "/ledger.db" }
+    /// The ledger's file, or its URL.
+    var ledger: String { database?.url(database: "grantor") ?? folder + "/ledger.db" }
+
+    /// Ends every worker's sessions with the database, whatever they are about.
+    func cutSessions() throws {
+        try database?.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'grantor'")
+    }
 
     var scan: KafkaScan { KafkaScan(configuration: kafka.client, group: "chaos", logger: logger) }
 
