@@ -19,6 +19,10 @@ public enum LedgerError: Error, Hashable, Sendable {
 public protocol LedgerConnection: AnyObject {
     func identity() throws(LedgerError) -> String
 
+    /// How many milliseconds the ledger's clock was ahead of this host's at the latest call; 0 before the first, and
+    /// where they are one.
+    var clockLead: Int64 { get }
+
     /// Takes partitions over; one result per request, in order. Waits for a write of the old owner that is under way.
     func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult]
 

@@ -1,5 +1,6 @@
 public import Contract
 public import Ledger
+import Scheduling
 
 /// Where a ledger on PostgreSQL is, and how it is used.
 public struct PostgresLedgerConfiguration: Sendable {
@@ -39,6 +40,7 @@ public final class PostgresLedger: LedgerConnection {
     let place: LedgerPlace
     /// Numbers of `products` that this session has seen committed.
     var knownProducts: Set<Int64> = []
+    public private(set) var clockLead: Int64 = 0
 
     /// Whether the database has a ledger, of any version.
     /// - Throws: as ``init(_:)``, but for the ledger's absence and version.
@@ -259,7 +261,9 @@ public final class PostgresLedger: LedgerConnection {
         guard LedgerPlace(row) == place, configuration.mark.isPresent(place) else {
             throw .lost("another database, or a promoted standby, has taken this one's place")
         }
-        return configuration.clock?() ?? row.time(2)
+        let now = configuration.clock?() ?? row.time(2)
+        clockLead = now.milliseconds - WallClock.milliseconds
+        return now
     }
 }
 

@@ -17,6 +17,7 @@ struct CorePorts: Sendable {
     let apple: AppleDriver
     let writer: LedgerThread
     let side: LedgerThread
+    let clock: LedgerClock
     let metrics: WorkerMetrics
     let activity: CoreActivity
     let alerts: AlertLog
@@ -62,7 +63,7 @@ enum CoreThread {
         var statusAt = Instant.now
         while true {
             let now = Instant.now
-            let wall = Timestamp.now
+            let wall = ports.clock.moment(of: .now)
             for message in mail {
                 switch message {
                 case .input(let input): core.handle(input, at: now, wall: wall, into: &actions)

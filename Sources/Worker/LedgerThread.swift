@@ -31,13 +31,14 @@ final class LedgerThread: Sendable {
 
     /// - Parameter open: Makes a connection, on this thread.
     init(
-        _ role: LedgerRole, core: Mailbox<CoreMail>, metrics: WorkerMetrics, logger: Logger,
+        _ role: LedgerRole, core: Mailbox<CoreMail>, clock: LedgerClock, metrics: WorkerMetrics, logger: Logger,
         open: @escaping @Sendable () throws(LedgerError) -> any LedgerConnection
     ) throws(ThreadingError) {
         let calls = try Mailbox<Call>(bound: Self.maxCalls)
         self.calls = calls
         thread = try OwnerThread(name: "ledger-\(role.rawValue)") {
-            var loop = Loop(role: role, calls: calls, core: core, metrics: metrics, logger: logger, open: open)
+            var loop = Loop(
+                role: role, calls: calls, core: core, clock: clock, metrics: metrics, logger: logger, open: open)
             loop.run()
         }
     }
@@ -57,6 +58,7 @@ final class LedgerThread: Sendable {
         let role: LedgerRole
         let calls: Mailbox<Call>
         let core: Mailbox<CoreMail>
+        let clock: LedgerClock
         let metrics: WorkerMetrics
         let logger: Logger
         let open: @Sendable () throws(LedgerError) -> any LedgerConnection
@@ -96,6 +98,7 @@ final class LedgerThread: Sendable {
             do throws(LedgerError) {
                 if connection == nil { connection = try open() }
                 guard let connection else { return .failure(.unavailable(detail: "There is no connection.")) }
+                defer { clock.found(lead: connection.clockLead) }
                 switch work {
                 case .write(let batch): return .success(.results(try connection.write(batch.decisions)))
                 case .request(let request): return .success(.answer(try request.call.perform(on: connection)))

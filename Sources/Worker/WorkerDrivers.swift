@@ -38,6 +38,7 @@ final class WorkerDrivers: Sendable {
         let first = rules.rules(configuration.apps, version: 1)
         self.rules = rules
         activity = CoreActivity(checkers: Self.processors)
+        let clock = LedgerClock()
         do throws(ThreadingError) {
             let core = try Mailbox<CoreMail>(bound: Self.maxMail)
             self.core = core
@@ -45,8 +46,10 @@ final class WorkerDrivers: Sendable {
             let open: @Sendable () throws(LedgerError) -> any LedgerConnection = { () throws(LedgerError) in
                 try ledger.open()
             }
-            writer = try LedgerThread(.write, core: core, metrics: metrics, logger: logger, open: open)
-            side = try LedgerThread(.side, core: core, metrics: metrics, logger: logger, open: open)
+            writer = try LedgerThread(
+                .write, core: core, clock: clock, metrics: metrics, logger: logger, open: open)
+            side = try LedgerThread(
+                .side, core: core, clock: clock, metrics: metrics, logger: logger, open: open)
         } catch {
             throw .failed(error.description)
         }
@@ -55,7 +58,7 @@ final class WorkerDrivers: Sendable {
         let producing = Producing(configuration.kafka, logger: logger, registry: registry)
         let ports = CorePorts(
             mail: core, consumer: KafkaConsumerDriver(consumer: consumer), checkers: checkers, apple: apple,
-            writer: writer, side: side, metrics: metrics, activity: activity,
+            writer: writer, side: side, clock: clock, metrics: metrics, activity: activity,
             alerts: AlertLog(logger: logger, metrics: metrics, topics: producing.names),
             stopped: { events.post(.stopped($0)) })
         do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }

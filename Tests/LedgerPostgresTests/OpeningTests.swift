@@ -120,6 +120,19 @@ import Testing
             SELECT due_at - extract(epoch FROM now()) * 1000 BETWEEN 3500000 AND 3600000 FROM retries
             """, database: database.database)
         #expect(isDue == "t")
+        // Server and test are on one host, and nobody sets its clock meanwhile.
+        #expect(abs(ledger.clockLead) < 60_000)
+    }
+
+    @Test("How far the ledger's clock is ahead of this host's is known with each call")
+    func clockLead() throws {
+        defer { database.remove() }
+        var configuration = try database.configuration()
+        configuration.clock = { Timestamp(milliseconds: WallClock.milliseconds + 3_600_000) }
+        try PostgresLedger.migrate(configuration)
+        let ledger = try PostgresLedger(configuration)
+        _ = try ledger.identity()
+        #expect(abs(ledger.clockLead - 3_600_000) < 60_000)
     }
 
     @Test("One sample of what waits serves all workers for a while")

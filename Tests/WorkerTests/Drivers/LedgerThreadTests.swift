@@ -20,6 +20,7 @@ import Threading
 
     private let ledger = SharedLedger()
     private let core: Mailbox<CoreMail>
+    private let clock = LedgerClock()
     private let thread: LedgerThread
     private static let partition = TopicPartition(topic: "receipts.submitted", partition: 0)
 
@@ -27,9 +28,13 @@ import Threading
         core = try Mailbox(bound: 100)
         let ledger = ledger
         thread = try LedgerThread(
-            .side, core: core, metrics: WorkerMetrics(PrometheusRegistry()),
+            .side, core: core, clock: clock, metrics: WorkerMetrics(PrometheusRegistry()),
             logger: Logger(label: "test", level: .critical, handler: LineLogHandler(format: .text)),
-            open: { () throws(LedgerError) in ledger.model.connection() })
+            open: { () throws(LedgerError) in
+                let connection = ledger.model.connection()
+                connection.clockLead = 90_000
+                return connection
+            })
     }
 
     private func takeOver(_ generation: Int64) -> LedgerThread.Work {
@@ -63,6 +68,7 @@ import Threading
         }
         #expect(id == RequestID(rawValue: 1))
         #expect(results.count == 1)
+        #expect(clock.moment(of: Timestamp(milliseconds: 5)).milliseconds == 90_005, "the ledger's clock is known")
         thread.stop()
     }
 
