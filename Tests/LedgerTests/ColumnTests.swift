@@ -130,3 +130,43 @@ import Testing
         }
     }
 }
+
+@Suite("The text of a sample of what waits")
+struct MeasureTextTests {
+    @Test("is the sample again")
+    func again() throws {
+        let endpoint = Endpoint(.serverAPI, .sandbox, key: "com.example.game")
+        let measure = LedgerMeasure(
+            retries: [
+                .init(bundleID: "com.example.game", rows: 3, bytes: 9_000_000_000),
+                .init(bundleID: "b c", rows: 1, bytes: 1),
+            ],
+            waiting: [.init(endpoint: nil, rows: 2), .init(endpoint: endpoint, rows: 1)],
+            held: [
+                LedgerMeasure.Held(
+                    "com.example.game", .productNotConfigured, rows: 7, ["Not listed: gems.", "Not listed: a b."]),
+                LedgerMeasure.Held("b c", .unknownAnswer, rows: 1, []),
+            ],
+            outboxRows: 4, outboxAge: 60_000, later: 5)
+        #expect(LedgerMeasure(text: measure.text) == measure)
+        let empty = LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0)
+        #expect(LedgerMeasure(text: empty.text) == empty)
+    }
+
+    @Test(
+        "leaves out what it does not know, and is none without its first line",
+        arguments: [
+            ("", false), ("app 1 2 x", false), ("outbox 1", false), ("outbox 1 2 3", true),
+            ("outbox 1 2 3\nlater 9\napp x", true),
+        ])
+    func foreign(text: String, isRead: Bool) {
+        #expect((LedgerMeasure(text: text) != nil) == isRead)
+    }
+
+    @Test("keeps a detail of several lines on one")
+    func lines() {
+        let held = LedgerMeasure.Held("a", .unknownAnswer, rows: 1, ["one\ntwo"])
+        let measure = LedgerMeasure(retries: [], waiting: [], held: [held], outboxRows: 0, outboxAge: 0)
+        #expect(LedgerMeasure(text: measure.text)?.held.first?.details == ["one two"])
+    }
+}

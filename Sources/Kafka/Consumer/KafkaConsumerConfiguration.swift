@@ -31,6 +31,8 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// to rejoin. The owner thread turns every second whatever its owner does, so the time can be short. With
     /// librdkafka's default of five minutes, a coordinator that froze during a join stopped a whole group for 82 s.
     static let maxPollInterval = Duration.seconds(20)
+    /// Time until a member notices partitions that were added to the topic, and the group divides them.
+    static let refreshInterval = Duration.seconds(30)
     /// Interval of librdkafka's statistics: metrics, reachability, and a sign that its main thread lives.
     static let statisticsInterval = Duration.seconds(5)
     /// Records that librdkafka holds ready of each partition, and their KiB, unless the operator says otherwise. With a
@@ -54,6 +56,7 @@ public struct KafkaConsumerConfiguration: Sendable {
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
             "check.crcs": "true",
+            "topic.metadata.refresh.interval.ms": String(Self.refreshInterval.wholeMilliseconds),
             "fetch.wait.max.ms": "100",
             "fetch.max.bytes": String(answerBytes),
             "queued.min.messages": String(Self.prefetchedRecords),

@@ -17,7 +17,7 @@ struct KafkaConsumerConfigurationTests {
             "queued.max.messages.kbytes": "512", "queued.min.messages": "20000", "socket.nagle.disable": "true",
             "socket.keepalive.enable": "true", "check.crcs": "true", "statistics.interval.ms": "5000",
             "partition.assignment.strategy": "range", "session.timeout.ms": "15000", "max.poll.interval.ms": "20000",
-            "socket.timeout.ms": "10000",
+            "socket.timeout.ms": "10000", "topic.metadata.refresh.interval.ms": "30000",
         ]
         for (key, value) in expected { #expect(values[key] == value, "\(key)") }
         try configuration().check()
