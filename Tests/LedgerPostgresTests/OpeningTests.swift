@@ -171,6 +171,14 @@ import Testing
             "SELECT 1 FROM retries WHERE takings >= 2 AND leased_until <= 9 ORDER BY leased_until LIMIT 1",
             "SELECT 1 FROM outbox WHERE target = 't' AND due_at <= 9 ORDER BY due_at, sequence LIMIT 9",
         ]
+        // A query by submissions asks for each once, however many products there are.
+        let joined = """
+            EXPLAIN SELECT \(GrantColumns.shown) FROM unnest('{s}'::text[], '{a}'::text[]) AS asked (a, b)
+            JOIN grants ON \(HashedIndex.condition("grants.submission_id", "a")) \(GrantColumns.joins)
+            WHERE products.app = b
+            """
+        let plan = try connection.run(PostgresStatement(joined)).rows.map { $0.text(0) }
+        #expect(plan.contains { $0.contains("Index Cond: (number = grants.product)") }, "\(plan)")
         for query in queries {
             let plan = try connection.run(PostgresStatement("EXPLAIN \(query)")).rows.map { $0.text(0) }
             #expect(!plan.contains { $0.contains("Seq Scan") || $0.contains("Sort") }, "\(query): \(plan)")

@@ -36,12 +36,16 @@ public enum AnswerColumns {
         }
     }
 
-    public static let selection = """
-        SELECT answers.sequence, app, submission_id, user_id, order_id, traceparent, partitions.topic,
-            partitions.partition, origin_offset, answered_at, environment, transaction_id, product_id, reason, detail,
-            digest, attempts, format, passed_over
-        FROM answers JOIN partitions ON partitions.number = answers.origin_partition
+    /// Columns of a query for answers and what they are joined with.
+    public static let shown = """
+        answers.sequence, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
+        origin_offset, answered_at, environment, transaction_id, product_id, reason, detail, digest, attempts, format,
+        passed_over
         """
+
+    public static let joins = "JOIN partitions ON partitions.number = answers.origin_partition"
+
+    public static let selection = "SELECT \(shown) FROM answers \(joins)"
 
     /// Adds a row as ``selection`` finds it to those that were found before.
     public static func add(_ row: some RowReader, to found: inout FoundAnswers) {

@@ -49,20 +49,25 @@ public enum GrantColumns {
         row.text(grant.passedOver?.text)
     }
 
-    /// Columns and sources of a query for grants. One says whether the fulfilment call is still owed.
-    public static let selection = """
-        SELECT grants.sequence, grants.environment, grants.transaction_id, grant_key, original_transaction_id,
-            web_order_line_item_id, quantity, purchased_at, expires_at, ownership, price, currency, storefront, offer,
-            offer_discount, verified_by, products.app, grants.submission_id, grants.user_id, order_id, traceparent,
-            partitions.topic, partitions.partition, origin_offset, received_at, granted_at, attempts, format,
-            products.product_id, products.type, products.items, grants.kind,
-            EXISTS (
-                SELECT 1 FROM outbox WHERE outbox.step = 'call' AND outbox.key = 'granted:'
-                || CASE grants.environment WHEN 0 THEN 'production:' ELSE 'sandbox:' END || grants.transaction_id),
-            grants.passed_over
-        FROM grants JOIN products ON products.number = grants.product
+    /// Columns of a query for grants and what they are joined with. One says whether the fulfilment call is still owed.
+    public static let shown = """
+        grants.sequence, grants.environment, grants.transaction_id, grant_key, original_transaction_id,
+        web_order_line_item_id, quantity, purchased_at, expires_at, ownership, price, currency, storefront, offer,
+        offer_discount, verified_by, products.app, grants.submission_id, grants.user_id, order_id, traceparent,
+        partitions.topic, partitions.partition, origin_offset, received_at, granted_at, attempts, format,
+        products.product_id, products.type, products.items, grants.kind,
+        EXISTS (
+            SELECT 1 FROM outbox WHERE outbox.step = 'call' AND outbox.key = 'granted:'
+            || CASE grants.environment WHEN 0 THEN 'production:' ELSE 'sandbox:' END || grants.transaction_id),
+        grants.passed_over
+        """
+
+    public static let joins = """
+        JOIN products ON products.number = grants.product
         JOIN partitions ON partitions.number = grants.origin_partition
         """
+
+    public static let selection = "SELECT \(shown) FROM grants \(joins)"
 
     /// A row as ``selection`` finds it. Any version can read the sequence, column 0.
     public static func grant(_ row: some RowReader) -> GrantRow? {

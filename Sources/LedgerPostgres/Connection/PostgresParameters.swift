@@ -120,6 +120,9 @@ struct PostgresColumns: Sendable {
     /// The column of the next value.
     private var next = 0
 
+    /// Values of a row.
+    var count: Int { columns.count }
+
     /// - Parameter types: One for each value of a row; at least one.
     init(types: [PostgresColumn.Element]) { columns = types.map { PostgresColumn($0) } }
 

@@ -67,7 +67,8 @@ struct PostgresSession: Hashable, Sendable {
 
     // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that all tables are found there
     // or none. Rows are found by indexes only: without statistics, as in a ledger's first minutes, the planner takes
-    // large tables for small ones and reads them whole. Servers before 14 do not know the last but one, by which they
+    // large tables for small ones and reads them whole. Tables are joined in the order in which statements name them, for
+    // the same reason. Servers before 14 do not know the last but one, by which they
     // notice during a statement that nobody waits for it any more.
     private static let sql = """
         SELECT
@@ -91,6 +92,7 @@ struct PostgresSession: Hashable, Sendable {
             set_config('enable_seqscan', 'off', false),
             set_config('enable_hashjoin', 'off', false),
             set_config('enable_mergejoin', 'off', false),
+            set_config('join_collapse_limit', '1', false),
             (SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval'),
             set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false)
         """

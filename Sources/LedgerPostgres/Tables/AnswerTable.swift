@@ -9,25 +9,25 @@ struct AnswerTable {
         guard !keys.isEmpty else { return FoundAnswers() }
         var columns = PostgresColumns(types: [.text, .text])
         for key in keys { columns.submission(key) }
-        return try found(
+        return try found([
             PostgresStatement(
                 """
-                \(AnswerColumns.selection) JOIN unnest($1::text[], $2::text[]) AS asked (a, b)
-                    ON answers.submission_id = a AND answers.app = b
+                SELECT \(AnswerColumns.shown) FROM unnest($1::text[], $2::text[]) AS asked (a, b)
+                JOIN answers ON answers.submission_id = a AND answers.app = b \(AnswerColumns.joins)
                 """
-            ) { columns.add(to: &$0) })
+            ) { columns.add(to: &$0) }
+        ])
     }
 
     func answers(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundAnswers {
-        try found(
-            PostgresStatement("\(AnswerColumns.selection) \(OriginRange.join)") {
-                OriginRange.columns(ranges).add(to: &$0)
-            })
+        try found(ranges.map { $0.statement("\(AnswerColumns.selection) WHERE") })
     }
 
-    private func found(_ statement: PostgresStatement) throws(PostgresFailure) -> FoundAnswers {
+    private func found(_ statements: [PostgresStatement]) throws(PostgresFailure) -> FoundAnswers {
         var found = FoundAnswers()
-        for row in try connection.run(statement).rows { AnswerColumns.add(row, to: &found) }
+        for result in try connection.run(statements) {
+            for row in result.rows { AnswerColumns.add(row, to: &found) }
+        }
         return found
     }
 

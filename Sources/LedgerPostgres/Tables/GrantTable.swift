@@ -157,8 +157,10 @@ struct GrantTable {
             keys.integer(key.environment.column)
         }
         return try found([
-            Self.select("grants.transaction_id = a AND grants.environment = b", references),
-            Self.select("coalesce(grants.grant_key, grants.transaction_id) = a AND grants.environment = b", keys),
+            Self.select("$1::text[], $2::bigint[]", "grants.transaction_id = a AND grants.environment = b", references),
+            Self.select(
+                "$1::text[], $2::bigint[]",
+                "coalesce(grants.grant_key, grants.transaction_id) = a AND grants.environment = b", keys),
         ])
     }
 
@@ -167,36 +169,31 @@ struct GrantTable {
         var columns = PostgresColumns(types: [.text, .text])
         for submission in submissions { columns.submission(submission) }
         return try found([
-            PostgresStatement(
-                """
-                \(GrantColumns.selection) JOIN unnest($1::text[], $2::text[]) AS asked (a, b)
-                    ON \(HashedIndex.condition("grants.submission_id", "a")) AND products.app = b
-                """
-            ) { columns.add(to: &$0) }
+            Self.select(
+                "$1::text[], $2::text[]", HashedIndex.condition("grants.submission_id", "a"), columns,
+                rest: "WHERE products.app = b")
         ])
     }
 
     func grants(of transactions: Set<TransactionID>) throws(PostgresFailure) -> FoundGrants {
         var columns = PostgresColumns(types: [.text])
         for transaction in transactions { columns.text(transaction) }
-        return try found([
-            PostgresStatement(
-                "\(GrantColumns.selection) JOIN unnest($1::text[]) AS asked (a) ON grants.transaction_id = a"
-            ) { columns.add(to: &$0) }
-        ])
+        return try found([Self.select("$1::text[]", "grants.transaction_id = a", columns)])
     }
 
     func grants(from ranges: [OriginRange]) throws(PostgresFailure) -> FoundGrants {
-        try found([
-            PostgresStatement("\(GrantColumns.selection) \(OriginRange.join)") {
-                OriginRange.columns(ranges).add(to: &$0)
-            }
-        ])
+        try found(ranges.map { $0.statement("\(GrantColumns.selection) WHERE") })
     }
 
-    private static func select(_ condition: String, _ columns: PostgresColumns) -> PostgresStatement {
+    /// Tables are joined in the order in which they are written, so what is asked for stands first.
+    private static func select(
+        _ arrays: String, _ condition: String, _ columns: PostgresColumns, rest: String = ""
+    ) -> PostgresStatement {
         PostgresStatement(
-            "\(GrantColumns.selection) JOIN unnest($1::text[], $2::bigint[]) AS asked (a, b) ON \(condition)"
+            """
+            SELECT \(GrantColumns.shown) FROM unnest(\(arrays)) AS asked (\(columns.count == 1 ? "a" : "a, b"))
+            JOIN grants ON \(condition) \(GrantColumns.joins) \(rest)
+            """
         ) { columns.add(to: &$0) }
     }
 

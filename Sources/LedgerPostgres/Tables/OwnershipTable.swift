@@ -259,19 +259,18 @@ struct OwnershipTable {
 }
 
 extension OriginRange {
-    /// Joins a table that is joined with `partitions` with ranges.
-    static let join = """
-        JOIN unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS range (t, p, first, last)
-            ON partitions.topic = t AND partitions.partition = p AND origin_offset BETWEEN first AND last
-        """
-
-    static func columns(_ ranges: [OriginRange]) -> PostgresColumns {
-        var columns = PostgresColumns(types: [.text, .integer, .integer, .integer])
-        for range in ranges {
-            columns.partition(range.partition)
-            columns.integer(range.offsets.lowerBound)
-            columns.integer(range.offsets.upperBound)
+    /// A query for the rows of a table that came from these offsets.
+    /// - Parameter selection: Up to its `WHERE`.
+    func statement(_ selection: String) -> PostgresStatement {
+        PostgresStatement(
+            """
+            \(selection) origin_offset BETWEEN $3::bigint AND $4::bigint AND origin_partition = (
+                SELECT number FROM partitions AS own WHERE own.topic = $1::text AND own.partition = $2::bigint)
+            """
+        ) {
+            $0.partition(partition)
+            $0.integer(offsets.lowerBound)
+            $0.integer(offsets.upperBound)
         }
-        return columns
     }
 }

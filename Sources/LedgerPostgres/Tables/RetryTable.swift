@@ -65,8 +65,8 @@ struct RetryTable {
         let columns = Self.leases(Array(leases))
         let statement = PostgresStatement(
             """
-            SELECT digest, lease FROM retries JOIN unnest($1::bytea[], $2::bigint[]) AS asked (d, l)
-                ON digest = d AND lease = l
+            SELECT digest, lease FROM unnest($1::bytea[], $2::bigint[]) AS asked (d, l)
+            JOIN retries ON digest = d AND lease = l
             ORDER BY digest FOR UPDATE OF retries
             """
         ) { columns.add(to: &$0) }
@@ -207,10 +207,8 @@ struct RetryTable {
 
     /// The claimant of a waiting row, whatever the evidence is.
     func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [(Origin, Claimant)] {
-        let statement = PostgresStatement("\(RetryColumns.selection) \(OriginRange.join)") {
-            OriginRange.columns(ranges).add(to: &$0)
-        }
-        return try connection.run(statement).rows.map { ($0.origin(6), $0.claimant(1)) }
+        let results = try connection.run(ranges.map { $0.statement("\(RetryColumns.selection) WHERE") })
+        return results.flatMap { result in result.rows.map { ($0.origin(6), $0.claimant(1)) } }
     }
 
     private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
