@@ -64,8 +64,9 @@ extension LedgerConformance {
                     [DueRequest(endpoint: endpoint, limit: limit, beforeDue: beforeDue)], bytes: bytes
                 ).map(\.submission.id.rawValue)
             }
-            try expect(try take(Samples.endpoint, 2), ["s2", "s3"], "two")
-            try expect(try take(Samples.endpoint, 9, bytes: 1), ["s1"], "the one that reaches the bytes")
+            try expect(try take(Samples.endpoint, 9, bytes: 1), ["s2"], "the one that reaches the bytes")
+            try expect(try take(Samples.endpoint, 1), ["s3"], "one")
+            try expect(try take(Samples.endpoint, 9), ["s1"], "the last one that is due")
             try expect(try take(Samples.endpoint, 9), [], "none is due")
             try expect(try take(Samples.endpoint, 9, beforeDue: true), ["s4"], "before it is due, but no leased one")
             try expect(try take(nil, 9), [], "held")

@@ -60,6 +60,9 @@ extension PostgresConnection {
         try run([PostgresStatement(sql, bind)]).first
     }
 
+    /// Runs statements in one round trip.
+    func run(all statements: String...) throws { try run(statements.map { PostgresStatement($0) }) }
+
     func number(_ sql: String) throws -> Int64? { try run(sql)?.first?.integer(0) }
     func text(_ sql: String) throws -> String? { try run(sql)?.first?.optionalText(0) }
 }

@@ -10,11 +10,11 @@ import Testing
 @testable import LedgerPostgres
 
 /// Work on a thread of its own, so that whoever waits for it does not keep it from running.
-private final class Writing: Sendable {
-    private let outcome = Mutex<Result<DecisionResult, any Error>?>(nil)
+private final class Working<Value: Sendable>: Sendable {
+    private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    init(_ body: @escaping @Sendable () throws -> DecisionResult) {
+    init(_ body: @escaping @Sendable () throws -> Value) {
         Thread.detachNewThread {
             let result = Result { try body() }
             self.outcome.withLock { $0 = result }
@@ -22,7 +22,9 @@ private final class Writing: Sendable {
         }
     }
 
-    func result() throws -> DecisionResult {
+    var isDone: Bool { outcome.withLock { $0 != nil } }
+
+    func result() throws -> Value {
         done.wait()
         guard let result = outcome.withLock({ $0 }) else { throw Violation(description: "no result") }
         return try result.get()
@@ -45,18 +47,31 @@ private final class Writing: Sendable {
     }
 
     /// Writes one decision while the other session has done something that it does not commit before the write waits
-    /// for it.
+    /// for it, or has not waited.
     private func write(_ decision: Decision, while statements: String..., then end: String) throws -> DecisionResult {
-        try other.run([PostgresStatement("BEGIN")] + statements.map { PostgresStatement($0) })
-        let configuration = configuration
-        let writing = Writing { try PostgresLedger(configuration).write([decision])[0] }
-        try waitForWait()
-        try other.run([PostgresStatement(end)])
-        return try writing.result()
+        try call(while: statements, then: end) { try $0.write([decision])[0] }
     }
 
-    /// Returns once a session of this database waits for another one's lock.
-    private func waitForWait() throws {
+    /// As ``write(_:while:then:)``, for any call.
+    private func call<Value: Sendable>(
+        while statements: [String], then end: String, _ body: @escaping @Sendable (PostgresLedger) throws -> Value
+    ) throws -> Value {
+        try other.run([PostgresStatement("BEGIN")] + statements.map { PostgresStatement($0) })
+        let working = start(body)
+        try waitForWait(of: working)
+        try other.run([PostgresStatement(end)])
+        return try working.result()
+    }
+
+    /// Begins a call on a session of its own.
+    private func start<Value: Sendable>(_ body: @escaping @Sendable (PostgresLedger) throws -> Value) -> Working<Value>
+    {
+        let configuration = configuration
+        return Working { try body(try PostgresLedger(configuration)) }
+    }
+
+    /// Returns once so many sessions of this database wait for another one's lock, or the work has ended.
+    private func waitForWait<Value>(of working: Working<Value>, sessions: Int = 1) throws {
         let waits = PostgresStatement(
             """
             SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -64,9 +79,18 @@ private final class Writing: Sendable {
             """)
         let observer = try PostgresConnection(configuration.options, configuration.settings)
         for _ in 0..<100_000 {
-            if try observer.run(waits).rowCount > 0 { return }
+            if try working.isDone || observer.run(waits).rowCount >= sessions { return }
         }
         throw Violation(description: "nobody waits")
+    }
+
+    /// Takes all rows of `grants` out, and keeps copies for another session to put in.
+    private func takeGrantsOut() throws {
+        try other.script("CREATE TABLE copies AS SELECT * FROM grants; DELETE FROM grants")
+    }
+
+    private static func puttingIn(_ condition: String = "TRUE") -> String {
+        "INSERT INTO grants OVERRIDING SYSTEM VALUE SELECT * FROM copies WHERE \(condition)"
     }
 
     private var ledger: PostgresLedger { get throws { try PostgresLedger(configuration) } }
@@ -87,8 +111,7 @@ private final class Writing: Sendable {
         #expect(rows.count == Race.purchases)
     }
 
-    @Test(
-        "A take-over waits for no write, and a write that waited for one counts for nothing", arguments: [false, true])
+    @Test("A write that waited for a take-over of its partition counts for nothing", arguments: [false, true])
     func takenOver(isPlain: Bool) throws {
         defer { database.remove() }
         let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isPlain)
@@ -99,10 +122,35 @@ private final class Writing: Sendable {
         #expect(try ledger.grants(GrantQuery()).isEmpty)
     }
 
+    @Test("A take-over waits for the writes under way, and knows of the records that they have written")
+    func takesOver() throws {
+        defer { database.remove() }
+        _ = try ledger.write([Samples.grant(Samples.submission("s1", offset: 7), Samples.purchase("1"))])
+        try takeGrantsOut()
+        let takeOver = TakeOver(ownership: Samples.ownership(2), owner: "worker", committed: nil)
+        let result = try call(
+            while: ["SELECT 1 FROM partitions FOR KEY SHARE", Self.puttingIn()], then: "COMMIT"
+        ) { try $0.takeOver([takeOver])[0] }
+        #expect(result == .taken(PartitionStart(next: nil, highestOrigin: 7, starts: 2, suspect: nil)))
+    }
+
+    @Test("A take-over waits for what is noted of its topic, by which the ledger knows it")
+    func topics() throws {
+        defer { database.remove() }
+        let partition = TopicPartition(topic: Samples.partition.topic, partition: 4)
+        let takeOver = TakeOver(
+            ownership: PartitionOwnership(partition: partition, generation: Generation(rawValue: 2)), owner: "worker",
+            committed: 9)
+        let result = try call(while: ["UPDATE partitions SET next_offset = 5"], then: "COMMIT") {
+            try $0.takeOver([takeOver])[0]
+        }
+        #expect(result == .taken(PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil)))
+    }
+
     @Test("A note of offsets holds no write up")
     func noted() throws {
         defer { database.remove() }
-        try other.run([PostgresStatement("BEGIN"), PostgresStatement("UPDATE partitions SET next_offset = 5")])
+        try other.run(all: "BEGIN", "UPDATE partitions SET next_offset = 5")
         let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true)
         #expect(try ledger.write([decision])[0].outcome == .granted(created: 1))
     }
@@ -112,11 +160,9 @@ private final class Writing: Sendable {
         defer { database.remove() }
         let rival = Samples.grant(Samples.submission("s2", user: "player-2"), Samples.purchase("1"))
         #expect(try ledger.write([rival])[0].outcome == .granted(created: 1))
-        try other.run([PostgresStatement("CREATE TABLE copies AS SELECT * FROM grants")])
-        try other.run([PostgresStatement("DELETE FROM grants")])
+        try takeGrantsOut()
         let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isPlain)
-        let result = try write(
-            decision, while: "INSERT INTO grants OVERRIDING SYSTEM VALUE SELECT * FROM copies", then: "COMMIT")
+        let result = try write(decision, while: Self.puttingIn(), then: "COMMIT")
         #expect(result.outcome == .failed(reason: "owned_by_another_user"))
         #expect(try ledger.grants(GrantQuery()).map(\.grant.userID) == ["player-2"])
     }
@@ -126,11 +172,10 @@ private final class Writing: Sendable {
         defer { database.remove() }
         let rival = Samples.grant(Samples.submission("s2", user: "player-2"), Samples.purchase("1"))
         _ = try ledger.write([rival])
-        try other.run([PostgresStatement("CREATE TABLE copies AS SELECT * FROM grants")])
-        try other.run([PostgresStatement("DELETE FROM grants")])
+        try takeGrantsOut()
         let result = try write(
             Samples.grant(Samples.submission("s1"), Samples.purchase("1")),
-            while: "INSERT INTO grants OVERRIDING SYSTEM VALUE SELECT * FROM copies", then: "ROLLBACK")
+            while: Self.puttingIn(), then: "ROLLBACK")
         #expect(result.outcome == .granted(created: 1))
     }
 
@@ -156,12 +201,8 @@ private final class Writing: Sendable {
         let submission = Samples.submission("s1")
         let grant = Samples.grant(submission, Samples.purchase("1"))
         _ = try ledger.write([grant])
-        try other.run([PostgresStatement("CREATE TABLE copies AS SELECT * FROM grants")])
-        try other.run([PostgresStatement("DELETE FROM grants")])
-        try other.run([
-            PostgresStatement("BEGIN"),
-            PostgresStatement("INSERT INTO grants OVERRIDING SYSTEM VALUE SELECT * FROM copies"),
-        ])
+        try takeGrantsOut()
+        try other.run(all: "BEGIN", Self.puttingIn())
         let failure = Samples.fail(submission)
         #expect(try ledger.write([failure])[0].outcome == .failed(reason: "receipt_not_authentic"))
         try other.run([PostgresStatement("COMMIT")])
@@ -194,27 +235,94 @@ private final class Writing: Sendable {
         #expect(try ledger.outbox(limit: 9).map(\.key) == [.granted(Samples.reference("3"), repeatOf: nil)])
     }
 
-    @Test("Writes in a deadlock are tried again, and both count")
-    func deadlock() async throws {
-        defer { database.remove() }
-        let configuration = configuration
-        // Each round two sessions grant two purchases that block each other in the other order.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<2 {
-                group.addTask {
-                    let ledger = try PostgresLedger(configuration)
-                    for round in 0..<100 {
-                        let numbers = worker == 0 ? [2 * round, 2 * round + 1] : [2 * round + 1, 2 * round]
-                        for number in numbers {
-                            let id = SubmissionID("s\(number)")
-                            _ = try ledger.write([Samples.fail(Samples.submission(id, offset: Int64(number)))])
-                        }
-                    }
-                }
-            }
-            try await group.waitForAll()
+    /// Writes grants of the purchases 1, 2 and 3, and takes them out again.
+    private func claims(isPlain: Bool) throws -> [Decision] {
+        let batch = (1...3).map { number in
+            Samples.grant(
+                Samples.submission(SubmissionID("s\(number)"), offset: Int64(number)),
+                Samples.purchase(TransactionID("\(number)")), owesCall: !isPlain)
         }
-        #expect(try ledger.submissions(SubmissionQuery(state: .failed, limit: 1_000)).count == 200)
+        _ = try ledger.write(batch)
+        try takeGrantsOut()
+        return batch
+    }
+
+    @Test("A write that a deadlock ended is tried again", arguments: [false, true])
+    func deadlock(isPlain: Bool) throws {
+        defer { database.remove() }
+        let batch = try claims(isPlain: isPlain)
+        // Who looks for a deadlock and finds one is its victim. The other session never looks.
+        try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1ms'")
+        let third = try PostgresConnection(configuration.options, configuration.settings)
+        try other.run("SET deadlock_timeout = '1h'")
+        try other.run(all: "BEGIN", Self.puttingIn("transaction_id = '3'"))
+        try third.run(all: "BEGIN", Self.puttingIn("transaction_id = '2'"))
+        let writing = start { try $0.write(batch) }
+        try waitForWait(of: writing)
+        // Now the write holds 1, which the other session wants, and wants 3 next, which that one holds.
+        nonisolated(unsafe) let other = other
+        let blocking = Working { try other.run(all: Self.puttingIn("transaction_id = '1'"), "ROLLBACK") }
+        try waitForWait(of: blocking, sessions: 2)
+        try third.run("ROLLBACK")
+        try blocking.result()
+        #expect(try writing.result().map(\.outcome) == Array(repeating: .granted(created: 1), count: 3))
+    }
+
+    @Test("Grants are locked in the order of their keys, in whatever order a batch has them", arguments: [false, true])
+    func order(isPlain: Bool) throws {
+        defer { database.remove() }
+        let batch = try Array(claims(isPlain: isPlain).reversed())
+        // A write that waits for 1 holds neither 2 nor 3, so the other session may have them as well.
+        try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1h'")
+        try other.run("SET deadlock_timeout = '1ms'")
+        try other.run(all: "BEGIN", Self.puttingIn("transaction_id = '1'"))
+        let writing = start { try $0.write(batch) }
+        try waitForWait(of: writing)
+        #expect(throws: Never.self) { try other.run(Self.puttingIn("transaction_id <> '1'")) }
+        try other.rollBack()
+        #expect(try writing.result().map(\.outcome) == Array(repeating: .granted(created: 1), count: 3))
+    }
+
+    @Test("A result of a row that another session is taking counts for nothing")
+    func takenMeanwhile() throws {
+        defer { database.remove() }
+        let submission = Samples.submission("s1")
+        _ = try ledger.write([Samples.wait(submission, delay: 0)])
+        let due = try ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 1)], bytes: .max)
+        let lease = try #require(due.first?.lease)
+        let result = try write(
+            Samples.grant(submission, Samples.purchase("1"), lease: lease),
+            while: "UPDATE retries SET lease = nextval('lease_numbers')", then: "COMMIT")
+        #expect(result == .notOwned)
+        #expect(try ledger.grants(GrantQuery()).isEmpty)
+    }
+
+    @Test("Rows that another session is about to take are left to it, and nobody waits for them")
+    func skipped() throws {
+        defer { database.remove() }
+        // Nothing waits here, so the limit ends only what must not be.
+        var configuration = configuration
+        configuration.settings.lock = .milliseconds(100)
+        let ledger = try PostgresLedger(configuration)
+        for number in 1...2 as ClosedRange<Int64> {
+            let submission = Samples.submission(SubmissionID("s\(number)"), offset: number)
+            _ = try ledger.write([Samples.wait(submission, delay: 0)])
+            _ = try ledger.write([
+                Samples.grant(
+                    Samples.submission(SubmissionID("g\(number)"), offset: 2 + number),
+                    Samples.purchase(TransactionID("\(number)")), owesCall: true)
+            ])
+        }
+        try other.run(all: "BEGIN", Self.locking("retries"), Self.locking("outbox"))
+        let due = try ledger.takeDue([DueRequest(endpoint: Samples.endpoint, limit: 1)], bytes: .max)
+        #expect(due.map(\.submission.id) == ["s2"])
+        let owed = try ledger.takeOutbox([OutboxRequest(target: .service(Samples.app), limit: 1)])
+        #expect(owed.map(\.lease.key) == [.granted(Samples.reference("2"), repeatOf: nil)])
+        try other.rollBack()
+    }
+
+    private static func locking(_ table: String) -> String {
+        "SELECT 1 FROM \(table) ORDER BY sequence LIMIT 1 FOR UPDATE"
     }
 
     @Test("Two sessions that take due rows at once take different ones, and no number comes twice")
