@@ -36,6 +36,7 @@ test: build-tests ## Run all tests (or SUITES); installs what they need
 
 planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Ledger
+	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Postgres
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Processing
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Simulation
 

@@ -3,12 +3,13 @@
 #
 #     Tests/PlantedBugs/run.sh Ledger           all patches of a folder
 #     Tests/PlantedBugs/run.sh Ledger 14 18     those whose names begin so
+#     Tests/PlantedBugs/run.sh Postgres         bugs of the PostgreSQL driver, on a real server
 #     Tests/PlantedBugs/run.sh Simulation       the bugs that simulated fleets must notice
 #     Tests/PlantedBugs/run.sh Processing       bugs of the core that fleets meet too rarely
 #
-# A patch says in its head what is wrong with it (first line). In `Ledger` and `Processing` it names the suite that must
-# notice ("Suite: …", a filter of `swift test`); in `Simulation` one of SEEDS runs must break a promise. A patch that does
-# not apply any more, that does not build, or that nothing notices ends this with 1.
+# A patch says in its head what is wrong with it (first line). In `Simulation` one of SEEDS runs must break a promise; in
+# the others it names the suite that must notice ("Suite: …", a filter of `swift test`). A patch that does not apply any
+# more, that does not build, or that nothing notices ends this with 1.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,6 +22,9 @@ case $folder in
     Ledger)
         parts="$below Sources/CSQLite Sources/LedgerSQLite Tests/LedgerConformance Tests/LedgerModelTests
             Tests/LedgerSQLiteTests" ;;
+    Postgres)
+        parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
+            Tests/PostgresTesting docs/postgresql.md" ;;
     Simulation)
         parts="$below Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
@@ -35,8 +39,8 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp "$root/Package.swift" "$copy"
 for part in $parts; do
-    mkdir -p "$copy/$part"
-    cp -R "$root/$part/." "$copy/$part"
+    mkdir -p "$copy/$(dirname "$part")"
+    cp -R "$root/$part" "$copy/$part"
 done
 cd "$copy"
 
