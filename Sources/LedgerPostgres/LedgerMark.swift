@@ -16,6 +16,9 @@ struct LedgerPlace: Hashable, Sendable {
 final class LedgerMark: Sendable {
     private let place = Mutex<LedgerPlace?>(nil)
 
+    /// Whether a session of this process was opened before.
+    var wasOpened: Bool { place.withLock { $0 != nil } }
+
     /// Notes where a new session is. The other sessions are lost if that is another place.
     /// - Returns: False for a place that a later one has replaced: a primary that does not know of its end.
     func open(_ found: LedgerPlace) -> Bool {

@@ -61,7 +61,8 @@ struct PostgresOpening {
         do throws(PostgresFailure) {
             return try body()
         } catch {
-            throw error.error(at: configuration.options.description, isOpening: true)
+            // A worker that had its ledger waits for it, also where a person must mend a password or a right.
+            throw error.error(at: configuration.options.description, isOpening: !configuration.mark.wasOpened)
         }
     }
 

@@ -21,6 +21,7 @@ import Testing
             ("42703", "disconnected", "unusable"), ("26000", "disconnected", "unusable"),
             ("0A000", "disconnected", "unusable"), ("XX001", "unusable", "unusable"),
             ("42601", "unusable", "unusable"), ("23505", "unusable", "unusable"),
+            ("23514", "unusable", "unusable"), ("22021", "unusable", "unusable"),
         ])
     func dispositions(state: String, running: String, opening: String) {
         let error = PostgresFailure.server(state: state, message: "words", statement: 3)
@@ -29,7 +30,7 @@ import Testing
         #expect(error.error(at: "postgres://a/b", isOpening: true).detail.hasPrefix("postgres://a/b: "))
         #expect(error.text.hasSuffix("words (PostgreSQL \(state))"))
         #expect(error.isWorthAnotherTry == ["40001", "40P01", "55P03"].contains(state))
-        #expect(error.isForData == (state == "23505"))
+        #expect(error.isForData == ["23514", "22021"].contains(state))
     }
 
     @Test("A connection that broke means that every partition is taken over anew, once there was one")

@@ -107,6 +107,41 @@ import Testing
         }
     }
 
+    @Test("A worker that had its ledger waits for it, whatever a person has to mend")
+    func reopened() throws {
+        defer { database.remove() }
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        _ = try PostgresLedger(configuration)
+        try database.server.run("ALTER TABLE ledger RENAME TO away", database: database.database)
+        try database.server.run("ALTER DATABASE \(database.database) RENAME TO \(database.database)_away")
+        defer {
+            _ = try? database.server.run("ALTER DATABASE \(database.database)_away RENAME TO \(database.database)")
+        }
+        guard case .disconnected = error({ _ = try PostgresLedger(configuration) }) else {
+            Issue.record("it does not wait")
+            return
+        }
+        guard case .unusable = open() else {
+            Issue.record("a new worker waits for what only a person can mend")
+            return
+        }
+    }
+
+    @Test("A number that is given again drops no row in silence")
+    func numbers() throws {
+        defer { database.remove() }
+        let subject = try database.subject()
+        try subject.own()
+        try subject.write(Samples.wait(Samples.submission("s1")))
+        try database.server.run(
+            "SELECT setval(pg_get_serial_sequence('retries', 'sequence'), 1, false)", database: database.database)
+        guard case .unusable = error({ try subject.write(Samples.wait(Samples.submission("s2", offset: 8))) }) else {
+            Issue.record("nobody is told")
+            return
+        }
+    }
+
     @Test("A primary that does not know of its end is no place for a worker that has seen the next one")
     func outlived() {
         defer { database.remove() }

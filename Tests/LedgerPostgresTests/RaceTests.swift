@@ -194,6 +194,40 @@ private final class Working<Value: Sendable>: Sendable {
         #expect(try ledger.write([second])[0].events == told)
     }
 
+    @Test("A failure that another session puts in a repeat's place stays, and no other is told under its id")
+    func replacedRepeat() throws {
+        defer { database.remove() }
+        let owner = Samples.submission("s0")
+        _ = try ledger.write([Samples.grant(owner, Samples.purchase("1"))])
+        let repeated = Samples.submission("s1", offset: 8)
+        _ = try ledger.write([Samples.grant(repeated, Samples.purchase("1"))])
+        // Two users with content of their own under the id: each failure replaces the repeat of the first.
+        let first = Samples.fail(Samples.submission("s1", user: "player-2", offset: 9), at: 1)
+        let told = try ledger.write([first])[0].events
+        _ = try ledger.write([Samples.grant(Samples.submission("s5", offset: 11), Samples.purchase("5"))])
+        for sql in [
+            "CREATE TABLE copies AS SELECT * FROM answers", "DELETE FROM answers",
+            "CREATE TABLE taken AS SELECT * FROM grants WHERE transaction_id = '5'",
+            "DELETE FROM grants WHERE transaction_id = '5'",
+        ] { try other.run([PostgresStatement(sql)]) }
+        _ = try ledger.write([Samples.grant(repeated, Samples.purchase("1"))])
+        // Between its look at the answers and its own one the write waits for the other session's grant.
+        try other.run([
+            PostgresStatement("BEGIN"),
+            PostgresStatement("INSERT INTO grants OVERRIDING SYSTEM VALUE SELECT * FROM taken"),
+        ])
+        let second = Samples.fail(
+            Samples.submission("s1", user: "player-3", offset: 10, receipt: "b3RoZXI="), .unknownProduct, at: 2)
+        let waiting = Samples.grant(Samples.submission("s9", offset: 12), Samples.purchase("5"), owesCall: true)
+        let working = start { try $0.write([second, waiting])[0] }
+        try waitForWait(of: working)
+        try other.run(
+            ["DELETE FROM answers", "INSERT INTO answers OVERRIDING SYSTEM VALUE SELECT * FROM copies", "COMMIT"]
+                .map { PostgresStatement($0) })
+        #expect(try working.result() == .undecided)
+        #expect(try ledger.write([first])[0].events == told)
+    }
+
     @Test("A failure beside a grant of one submission hides no grant: whoever reads the grant finds it")
     func failedBesideGranted() throws {
         defer { database.remove() }

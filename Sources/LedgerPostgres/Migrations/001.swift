@@ -153,7 +153,6 @@ let migration001 = """
     CREATE INDEX retries_due ON retries (endpoint, signed, due_at, sequence) WHERE endpoint IS NOT NULL;
     CREATE INDEX retries_suspect ON retries (leased_until) WHERE takings >= 2;
     CREATE INDEX retries_held_due ON retries (due_at, sequence) WHERE endpoint IS NULL;
-    CREATE INDEX retries_last ON retries (due_at);
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (hashtextextended(submission_id, 0));
     CREATE INDEX retries_user ON retries (hashtextextended(user_id, 0));

@@ -53,10 +53,12 @@ struct AnswerTable {
         return answers.map { new.contains($0.answer.claimant.submissionKey) }
     }
 
-    private static let insertion = AnswerColumns.written.insertion(into: "answers")
+    private static let insertion = AnswerColumns.written.insertion(into: "answers", key: "submission_id, app")
 
+    /// Of repeats alone: a failure that another session has put there meanwhile stays, and the new answer is refused.
     private static let removal = """
-        DELETE FROM answers USING unnest($1::text[], $2::text[]) AS gone (s, a) WHERE submission_id = s AND app = a
+        DELETE FROM answers USING unnest($1::text[], $2::text[]) AS gone (s, a)
+        WHERE submission_id = s AND app = a AND environment IS NOT NULL
         """
 
     /// Failures; repeats belong to the list of grants.

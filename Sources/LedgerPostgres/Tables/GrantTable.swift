@@ -140,7 +140,9 @@ struct GrantTable {
         for (number, product) in products.sorted(by: { $0.key < $1.key }) {
             ProductColumns.write(product, number: number, to: &columns)
         }
-        return PostgresStatement(ProductColumns.written.insertion(into: "products")) { columns.add(to: &$0) }
+        return PostgresStatement(ProductColumns.written.insertion(into: "products", key: "number")) {
+            columns.add(to: &$0)
+        }
     }
 
     // MARK: Reading

@@ -26,10 +26,12 @@ extension WrittenColumns {
     }
 
     /// An insertion of rows, in their order, that leaves those which are there.
-    func insertion(into table: String) -> String {
+    /// - Parameter key: The columns that are unique. Any other conflict, such as of a number that is given again, is an
+    ///   error: it must drop no row in silence.
+    func insertion(into table: String, key: String) -> String {
         """
         INSERT INTO \(table) (\(list)) SELECT \(list) FROM unnest(\(parameters)) AS given (\(list))
-        ON CONFLICT DO NOTHING
+        ON CONFLICT (\(key)) DO NOTHING
         """
     }
 }

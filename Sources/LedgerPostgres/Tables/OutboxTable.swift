@@ -14,7 +14,7 @@ struct OutboxTable {
     static func insertion(_ rows: [NewOutboxRow], now: Timestamp) -> PostgresStatement {
         var columns = PostgresColumns(types: OutboxColumns.written.elements)
         for row in rows { OutboxColumns.write(row, now: now, to: &columns) }
-        return PostgresStatement(OutboxColumns.written.insertion(into: "outbox")) { columns.add(to: &$0) }
+        return PostgresStatement(OutboxColumns.written.insertion(into: "outbox", key: "key")) { columns.add(to: &$0) }
     }
 
     // MARK: Leases

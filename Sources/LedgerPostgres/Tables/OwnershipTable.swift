@@ -71,7 +71,7 @@ struct OwnershipTable {
 
     private static func make(_ partition: TopicPartition) -> PostgresStatement {
         PostgresStatement(
-            "INSERT INTO partitions (topic, partition) VALUES ($1::text, $2::bigint) ON CONFLICT DO NOTHING"
+            "INSERT INTO partitions (topic, partition) VALUES ($1::text, $2::bigint) ON CONFLICT (topic, partition) DO NOTHING"
         ) { $0.partition(partition) }
     }
 

@@ -36,7 +36,7 @@ struct RetryTable {
         return statements
     }
 
-    private static let insertion = RetryColumns.written.insertion(into: "retries")
+    private static let insertion = RetryColumns.written.insertion(into: "retries", key: "digest")
 
     private static let update = """
         UPDATE retries SET
