@@ -61,6 +61,14 @@ public struct FoundAnswers: Hashable, Sendable {
         self.known = known
         self.later = later
     }
+
+    /// Questions for the grants that answer, where they are repeats.
+    public var answering: [HolderQuestion] {
+        known.compactMap { answer in
+            guard case .repeated(let repeated) = answer else { return nil }
+            return HolderQuestion(repeated.grant)
+        }
+    }
 }
 
 /// A question to `grants`: which rows hold what a new one wanted.

@@ -108,6 +108,12 @@ public struct KnownOutcomes: Sendable {
         }
     }
 
+    /// Those of some origins alone.
+    public func sorted(of origins: [Origin]) -> [KnownOutcome] {
+        let wanted = Set(origins)
+        return sorted.filter { wanted.contains($0.origin) }
+    }
+
     public var sorted: [KnownOutcome] {
         outcomes.values.sorted {
             ($0.origin, $0.bundleID, $0.submissionID, $0.userID) < ($1.origin, $1.bundleID, $1.submissionID, $1.userID)

@@ -35,18 +35,19 @@ extension PostgresLedger {
 
     /// One round trip. Products that the session has not seen committed are added in the same transaction.
     private func insertPlain(_ grants: [NewGrant], of batch: [Decision]) throws(PostgresFailure) -> [Bool] {
-        let products = GrantTable.products(of: grants).filter { !knownProducts.contains($0.key) }
+        let products = GrantTable.products(of: grants)
+        let unknown = products.filter { !knownProducts.contains($0.value) }
         var statements = [Self.look]
-        if !products.isEmpty { statements.append(GrantTable.insertion(products)) }
+        if !unknown.isEmpty { statements.append(GrantTable.insertion(unknown)) }
         statements.append(
-            GrantTable.plainInsertion(grants) { new in
+            GrantTable.plainInsertion(grants, products) { new in
                 guard case .record(let ownership) = batch[new.decision].source else { return nil }
                 return ownership
             })
         let results = try connection.run(statements)
         _ = try present(results[0])
-        if knownProducts.count + products.count > Self.mostKnownProducts { knownProducts = [] }
-        knownProducts.formUnion(products.keys)
+        if knownProducts.count + unknown.count > Self.mostKnownProducts { knownProducts = [] }
+        knownProducts.formUnion(unknown.values)
         return GrantTable.flags(grants, results[results.count - 1])
     }
 

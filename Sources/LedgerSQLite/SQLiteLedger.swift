@@ -76,16 +76,11 @@ public final class SQLiteLedger: LedgerConnection {
             let grants = try GrantTable(database: database).grants(from: ranges)
             let answers = try AnswerTable(database: database).answers(from: ranges)
             let waiting = try RetryTable(database: database).waiting(from: ranges)
-            let repeats = answers.known.compactMap { answer -> HolderQuestion? in
-                guard case .repeated(let repeated) = answer else { return nil }
-                return HolderQuestion(repeated.grant)
-            }
-            let answering = try GrantTable(database: database).holders(repeats)
+            let answering = try GrantTable(database: database).holders(answers.answering)
             return KnownOutcomes(grants: grants, answers: answers, answering: answering, waiting: waiting)
         }
         // The ranges may have more offsets than were asked for.
-        let wanted = Set(origins)
-        return outcomes.sorted.filter { wanted.contains($0.origin) }
+        return outcomes.sorted(of: origins)
     }
 
     public func lookUp(_ questions: [GrantLookup]) throws(LedgerError) -> [GrantReference?] {

@@ -75,16 +75,12 @@ extension ModelConnection: LedgerConnection {
 
     public func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome] {
         try call(.knownOutcomes) {
-            let answers = origins.flatMap { model.tables.answers(at: $0) }
-            let repeats = answers.compactMap { answer -> HolderQuestion? in
-                guard case .repeated(let repeated) = answer else { return nil }
-                return HolderQuestion(repeated.grant)
-            }
+            let answers = FoundAnswers(known: origins.flatMap { model.tables.answers(at: $0) })
             let waiting = origins.flatMap { model.tables.retries(at: $0) }.map { ($0.origin, $0.claimant) }
             return KnownOutcomes(
                 grants: FoundGrants(known: origins.flatMap { model.tables.grants(at: $0) }),
-                answers: FoundAnswers(known: answers),
-                answering: FoundGrants(known: model.tables.holders(repeats)), waiting: waiting
+                answers: answers,
+                answering: FoundGrants(known: model.tables.holders(answers.answering)), waiting: waiting
             ).sorted
         }
     }

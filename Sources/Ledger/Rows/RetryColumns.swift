@@ -70,9 +70,6 @@ public enum RetryColumns {
         FROM retries JOIN partitions ON partitions.number = retries.origin_partition
         """
 
-    /// The number of columns of ``selection``.
-    public static let width: Int32 = 29
-
     /// A row as ``selection`` finds it; nil for evidence or an environment that only a later version knows, and for a
     /// digest that no version writes.
     public static func row(_ row: some RowReader) -> RetryRow? {

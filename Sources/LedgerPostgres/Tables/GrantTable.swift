@@ -14,27 +14,25 @@ struct GrantTable {
         _ grants: [NewGrant], partitions: [TopicPartition: Int64]
     ) throws(PostgresFailure) -> [Bool] {
         guard !grants.isEmpty else { return [] }
-        try insert(Self.products(of: grants))
-        return Self.flags(grants, try connection.run(Self.insertion(grants, partitions: partitions)))
-    }
-
-    private static func insertion(
-        _ grants: [NewGrant], partitions: [TopicPartition: Int64]
-    ) -> PostgresStatement {
-        PostgresStatement(wholeInsertion) { parameters in
-            columns(grants) { partitions[$0.grant.origin.topicPartition] ?? 0 }.add(to: &parameters)
-        }
+        let products = Self.products(of: grants)
+        let columns = Self.columns(grants, products) { partitions[$0.grant.origin.topicPartition] ?? 0 }
+        let results = try connection.run([
+            Self.insertion(products), PostgresStatement(Self.wholeInsertion) { columns.add(to: &$0) },
+        ])
+        return Self.flags(grants, results[1])
     }
 
     /// The plain form of a write: one statement that is its own transaction. A grant is added unless its partition
     /// belongs to another generation, its submission has an answer, or one of its keys is taken.
-    /// - Parameter ownership: That of each grant's decision.
+    /// - Parameters:
+    ///   - products: Those of the grants, with their numbers.
+    ///   - ownership: That of each grant's decision.
     static func plainInsertion(
-        _ grants: [NewGrant], ownership: (NewGrant) -> PartitionOwnership?
+        _ grants: [NewGrant], _ products: [StoredProduct: Int64], ownership: (NewGrant) -> PartitionOwnership?
     ) -> PostgresStatement {
         var ownerships: [PartitionOwnership] = []
         var places: [PartitionOwnership: Int64] = [:]
-        let columns = columns(grants) { new in
+        let columns = columns(grants, products) { new in
             guard let ownership = ownership(new) else { return -1 }
             if let place = places[ownership] { return place }
             places[ownership] = Int64(ownerships.count)
@@ -49,15 +47,18 @@ struct GrantTable {
 
     /// Values in the order of `GrantColumns.written`, then the app. Rows stand in the order of their keys, in which every
     /// session locks them.
-    private static func columns(_ grants: [NewGrant], partition: (NewGrant) -> Int64) -> PostgresColumns {
+    private static func columns(
+        _ grants: [NewGrant], _ products: [StoredProduct: Int64], partition: (NewGrant) -> Int64
+    ) -> PostgresColumns {
         var columns = PostgresColumns(types: GrantColumns.written.elements + [.text])
         let grants = grants.sorted {
             ($0.grant.environment.rawValue, $0.grant.key.name, $0.grant.transactionID)
                 < ($1.grant.environment.rawValue, $1.grant.key.name, $1.grant.transactionID)
         }
         for new in grants {
-            let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product).number
-            GrantColumns.write(new.grant, product: product, partition: partition(new), to: &columns)
+            let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product)
+            GrantColumns.write(
+                new.grant, product: products[product] ?? product.number, partition: partition(new), to: &columns)
             columns.text(new.grant.bundleID)
         }
         return columns
@@ -120,24 +121,19 @@ struct GrantTable {
         }
     }
 
-    /// The products of some grants, each once.
-    static func products(of grants: [NewGrant]) -> [Int64: StoredProduct] {
-        var products: [Int64: StoredProduct] = [:]
+    /// The products of some grants with their numbers, each once: a number costs a digest.
+    static func products(of grants: [NewGrant]) -> [StoredProduct: Int64] {
+        var products: [StoredProduct: Int64] = [:]
         for new in grants {
             let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product)
-            products[product.number] = product
+            if products[product] == nil { products[product] = product.number }
         }
         return products
     }
 
-    func insert(_ products: [Int64: StoredProduct]) throws(PostgresFailure) {
-        guard !products.isEmpty else { return }
-        _ = try connection.run(Self.insertion(products))
-    }
-
-    static func insertion(_ products: [Int64: StoredProduct]) -> PostgresStatement {
+    static func insertion(_ products: [StoredProduct: Int64]) -> PostgresStatement {
         var columns = PostgresColumns(types: ProductColumns.written.elements)
-        for (number, product) in products.sorted(by: { $0.key < $1.key }) {
+        for (product, number) in products.sorted(by: { $0.value < $1.value }) {
             ProductColumns.write(product, number: number, to: &columns)
         }
         return PostgresStatement(ProductColumns.written.insertion(into: "products", key: "number")) {

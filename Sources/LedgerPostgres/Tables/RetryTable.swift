@@ -85,10 +85,7 @@ struct RetryTable {
         let isDue =
             request.beforeDue ? "(leased_until IS NULL OR leased_until <= $2::bigint)" : "due_at <= $2::bigint"
         let most = bytes
-        let taken = try lease(
-            Self.taking(isDue, isHeld: request.endpoint == nil), now: now
-        ) {
-            $0.integer(now.advanced(by: .milliseconds(leaseMilliseconds)).milliseconds)
+        let taken = try lease(Self.taking(isDue, isHeld: request.endpoint == nil), now: now) {
             $0.time(now)
             $0.integer(request.limit)
             $0.integer(most)
@@ -117,9 +114,7 @@ struct RetryTable {
             sized AS (SELECT *, sum(size) OVER (ORDER BY class, due, s) - size AS before FROM found),
             wanted AS (SELECT *, row_number() OVER (ORDER BY class, due, s) AS place FROM sized
                 WHERE before < $4::bigint)
-            UPDATE retries SET
-                lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
-            FROM wanted WHERE sequence = s RETURNING sequence, lease, takings, place
+            \(leasing) FROM wanted WHERE sequence = s RETURNING sequence, lease, takings, place
             """
     }
 
@@ -128,16 +123,13 @@ struct RetryTable {
     func takeSuspect(now: Timestamp) throws(PostgresFailure) -> DueRetry? {
         try lease(
             """
-            UPDATE retries SET
-                lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
-            WHERE sequence = (
+            \(Self.leasing) WHERE sequence = (
                 SELECT sequence FROM retries
                 WHERE \(RetryColumns.isSuspectNext) AND leased_until <= $2::bigint AND \(RetryColumns.isKnown)
                 ORDER BY leased_until, sequence LIMIT 1 FOR UPDATE SKIP LOCKED)
             RETURNING sequence, lease, takings, 0::bigint
             """, now: now
         ) {
-            $0.integer(now.advanced(by: .milliseconds(leaseMilliseconds)).milliseconds)
             $0.time(now)
         }.first
     }
@@ -146,33 +138,43 @@ struct RetryTable {
     func takeAll(of key: SubmissionKey, now: Timestamp) throws(PostgresFailure) -> [DueRetry] {
         try lease(
             """
-            UPDATE retries SET
-                lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
+            \(Self.leasing)
             WHERE \(HashedIndex.condition("submission_id", "$2::text")) AND app = $3::text AND \(RetryColumns.isKnown)
             RETURNING sequence, lease, takings, sequence
             """, now: now
         ) {
-            $0.integer(now.advanced(by: .milliseconds(leaseMilliseconds)).milliseconds)
             $0.submission(key)
         }
     }
 
+    /// Takes rows, even from other leases; the first parameter is when the lease ends.
+    private static let leasing = """
+        UPDATE retries SET
+            lease = nextval('lease_numbers'), takings = takings + 1, leased_until = $1::bigint, due_at = $1::bigint
+        """
+
     /// Runs a statement that takes rows, and reads them.
-    /// - Parameter sql: Returns each row's sequence, lease, takings and place.
+    /// - Parameters:
+    ///   - sql: Has ``leasing``, and returns each row's sequence, lease, takings and place.
+    ///   - bind: Gives the parameters behind the first.
     private func lease(
         _ sql: String, now: Timestamp, _ bind: (inout PostgresParameters) -> Void
     ) throws(PostgresFailure) -> [DueRetry] {
-        let taken = try connection.run(PostgresStatement(sql, bind)).rows.map { row in
+        let statement = PostgresStatement(sql) {
+            $0.time(now.advanced(by: .milliseconds(leaseMilliseconds)))
+            bind(&$0)
+        }
+        let taken = try connection.run(statement).rows.map { row in
             (sequence: row.integer(0), lease: row.integer(1), takings: row.int(2), place: row.integer(3))
         }.sorted { $0.place < $1.place }
         guard !taken.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.integer])
         for row in taken { columns.integer(row.sequence) }
-        let statement = PostgresStatement("\(RetryColumns.selection) WHERE retries.sequence = ANY ($1::bigint[])") {
+        let selection = PostgresStatement("\(RetryColumns.selection) WHERE retries.sequence = ANY ($1::bigint[])") {
             columns.add(to: &$0)
         }
         var found: [Int64: RetryRow] = [:]
-        for row in try connection.run(statement).rows { found[row.integer(27)] = RetryColumns.row(row) }
+        for row in try connection.run(selection).rows { found[row.integer(27)] = RetryColumns.row(row) }
         return taken.compactMap { taken in
             found[taken.sequence].map { DueRetry($0, lease: taken.lease, takings: taken.takings) }
         }
