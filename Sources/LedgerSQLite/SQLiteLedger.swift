@@ -1,9 +1,9 @@
 public import Contract
 public import Ledger
 
-/// One connection to the embedded ledger: a SQLite file in write-ahead mode. Every commit is synced. The processes of
-/// the host that share it write one at a time.
+/// One connection to the embedded ledger of one worker: a SQLite file in write-ahead mode. Every commit is synced.
 ///
+/// A worker ``claim(_:creating:)``s the file first; operators' commands work beside it.
 /// Every call is one transaction. Writing calls take the write lock at their start, so that their reads stay valid
 /// until they write. They wait at most the configuration's busy timeout for it. After each call the file is looked up
 /// by its path. If it was deleted or replaced, the call ends with `.disconnected`, whatever it had written.
@@ -14,12 +14,24 @@ public final class SQLiteLedger: LedgerConnection {
     /// Makes a ledger where there is none, or brings an older one up to date. May be called again.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
     /// - Throws: `.unusable` if the path leads to no place for a file, to something that is no ledger, or to a newer
-    ///   one; `.unavailable` if another process keeps it locked or the disk is full.
+    ///   one; `.unavailable` if another process works for it or keeps it locked, or if the disk is full.
     @discardableResult
     public static func migrate(
         _ configuration: SQLiteLedgerConfiguration
     ) throws(LedgerError) -> (from: Int, to: Int) {
         try SQLiteOpening(configuration: configuration).migrate()
+    }
+
+    /// Takes the right to be the file's one worker, for the rest of the process's life. Every path to the file counts.
+    /// Call it before this process opens the file.
+    /// - Parameter creating: Whether an empty file is made where there is none.
+    /// - Returns: Words for the process that has the right, such as "process 4711"; nil if it is this one, or if there
+    ///   is no file.
+    /// - Throws: `.unusable` where this user can have no ledger; `.unavailable` if the file cannot be locked.
+    public static func claim(
+        _ configuration: SQLiteLedgerConfiguration, creating: Bool
+    ) throws(LedgerError) -> String? {
+        try SQLiteOpening(configuration: configuration).claim(creating: creating)
     }
 
     /// Whether anything is where the ledger should be.
@@ -40,7 +52,7 @@ public final class SQLiteLedger: LedgerConnection {
         try read { (_) throws(StoreError) in try OperatorTable(database: database).identity() }
     }
 
-    /// All that share the file are on one host.
+    /// The ledger's clock is the host's.
     public var clockLead: Int64 { 0 }
 
     // MARK: Partitions

@@ -8,10 +8,9 @@ import Scheduling
 public struct SQLiteLedgerConfiguration: Sendable {
     /// The database file, on a local disk. Relative paths start at the working directory of the moment of opening.
     public var path: String
-    /// Milliseconds that a statement waits for another process's write before the call is `.unavailable`.
+    /// Milliseconds that a statement waits for another connection's write before the call is `.unavailable`.
     public var busyTimeout: Int
-    /// The ledger's clock, by which rows are due and leases end. All processes that share the file are on one host, so
-    /// that its wall clock is the database's.
+    /// The ledger's clock, by which rows are due and leases end: the host's wall clock, for all that open the file.
     public var clock: @Sendable () -> Timestamp
 
     /// A ledger with the settings that suit a worker.
@@ -34,13 +33,8 @@ struct SQLiteOpening {
     /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes. A
     /// larger cache saves time, but its memory grows with the ledger.
     private static let cacheKiB = 8_192
-    /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
-    /// batches touch is moved once.
-    private static let checkpointPages = 8_000
     /// Largest file whose structure a migration checks: the check reads all of it.
     private static let maxCheckedBytes: Int64 = 1 << 30
-    /// Between two tries at a file that another process is making, in microseconds.
-    private static let busyPause: UInt32 = 10_000
 
     let configuration: SQLiteLedgerConfiguration
 
@@ -71,6 +65,26 @@ struct SQLiteOpening {
         return true
     }
 
+    /// Refuses a file whose write-ahead log a worker may seek in another place than the one before it.
+    private func checkNames() throws(StoreError) {
+        var status = stat()
+        guard stat(configuration.path, &status) == 0 else { return }
+        guard status.st_nlink <= 1 else {
+            throw .contradiction("the file has \(status.st_nlink) names (hard links), and a log beside each; keep one")
+        }
+        guard grantor_is_mounted_alone(configuration.path) == 0 else {
+            throw .contradiction("the file is mounted without its folder, and its log lies beside it; mount the folder")
+        }
+    }
+
+    /// Takes the right to be the file's one worker, for the rest of the process's life.
+    /// - Parameter creating: Whether an empty file is made where there is none.
+    /// - Returns: Words for the process that has it; nil if it is this one, or if there is no file.
+    func claim(creating: Bool) throws(LedgerError) -> String? {
+        guard try isThere() || creating else { return nil }
+        return try WorkerLock.take(path: configuration.path)
+    }
+
     /// Opens a ledger that is there.
     func open() throws(LedgerError) -> Database {
         guard try isThere() else {
@@ -88,10 +102,11 @@ struct SQLiteOpening {
         }
     }
 
-    /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
+    /// Makes a ledger, or brings one up to date. May be called again. Only a process that no worker works beside
+    /// changes anything.
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
-        _ = try isThere()
+        let holder = try claim(creating: true)
         do throws(StoreError) {
             let database = try connected(creating: true)
             try checkStructure(database)
@@ -100,9 +115,8 @@ struct SQLiteOpening {
                 try checkVersion(database)
                 return (Int(from), Int(from))
             }
+            if let holder { throw .taken(by: holder) }
             try database.write { () throws(StoreError) in
-                // Another process may have been quicker; the version is read again under the lock.
-                guard try version(of: database) == 0 else { return }
                 try database.run(migration001)
                 try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(LedgerID.random()) }
                 try database.run("PRAGMA application_id = \(Self.applicationID)")
@@ -117,13 +131,16 @@ struct SQLiteOpening {
     /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes
     /// anything.
     private func connected(creating: Bool) throws(StoreError) -> Database {
+        try checkNames()
         let database = try Database(
             path: configuration.path, creating: creating, busyTimeout: configuration.busyTimeout)
         try checkOwner(database)
-        try turnOnWriteAheadLog(database)
+        let mode = try database.text("PRAGMA journal_mode = WAL") ?? "unknown"
+        guard mode == "wal" else {
+            throw .contradiction("journal_mode is \(mode), not wal; is it on a local disk?")
+        }
         try database.run("PRAGMA synchronous = FULL")
         try database.run("PRAGMA cache_size = -\(Self.cacheKiB)")
-        try database.run("PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
         // Read back: a setting that did not take is a promise that does not hold.
         guard try database.number("PRAGMA synchronous") == 2 else {
             throw .contradiction("synchronous is not FULL: a power cut could take commits back")
@@ -149,25 +166,6 @@ struct SQLiteOpening {
         // there now.
         guard objects == 0 && version == 0 && mark == 0 || mark == Self.applicationID else {
             throw .contradiction("a SQLite database, but not a ledger")
-        }
-    }
-
-    /// Retries while another process makes the same ledger. The pragma reads first and then writes in one transaction,
-    /// and SQLite does not wait for another writer there (sqlite3_busy_handler).
-    private func turnOnWriteAheadLog(_ database: Database) throws(StoreError) {
-        var pauses = configuration.busyTimeout * 1_000 / Int(Self.busyPause)
-        while true {
-            do throws(StoreError) {
-                let mode = try database.text("PRAGMA journal_mode = WAL") ?? "unknown"
-                guard mode == "wal" else {
-                    throw .contradiction("journal_mode is \(mode), not wal; is it on a local disk?")
-                }
-                return
-            } catch {
-                guard error.isBusy, pauses > 0 else { throw error }
-                pauses -= 1
-                usleep(Self.busyPause)
-            }
         }
     }
 

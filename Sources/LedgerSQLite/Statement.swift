@@ -205,6 +205,8 @@ enum StoreError: Error {
     case sqlite(code: CInt, message: String)
     /// The file was deleted or replaced under its user.
     case replaced(String)
+    /// Another process has the right to work for the file, and would have to end first.
+    case taken(by: String)
     /// A row that this program did not write so.
     case contradiction(String)
 
@@ -221,11 +223,6 @@ enum StoreError: Error {
     var reason: String {
         guard case .sqlite(_, let message) = self else { return "" }
         return message
-    }
-
-    var isBusy: Bool {
-        guard case .sqlite(let code, _) = self else { return false }
-        return code & 0xff == SQLITE_BUSY
     }
 
     /// The error of a connection's latest call. A file that cannot be opened because the process or the system has too
@@ -245,6 +242,8 @@ enum StoreError: Error {
     func error(at path: String) -> LedgerError {
         switch self {
         case .replaced(let detail): return .disconnected(detail: detail)
+        case .taken(let holder):
+            return .unavailable(detail: "\(holder) has \(path); the schema changes while no worker runs")
         case .contradiction(let detail): return .unusable(detail: "\(path): \(detail)")
         case .sqlite(let code, let message):
             let text = "\(path): \(message) (SQLite \(code))"

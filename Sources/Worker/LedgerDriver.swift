@@ -23,6 +23,16 @@ public struct LedgerDriver: Sendable {
     /// Whether a worker makes a ledger that is not there. On a server that is its owner's, not a worker's.
     var isMadeByWorkers: Bool { if case .sqlite = kind { true } else { false } }
 
+    /// Takes the right to be an embedded ledger's one worker, until the process ends. A server's has any number.
+    /// - Parameter creating: Whether an empty file is made where there is none.
+    /// - Returns: Words for the process that has the right; nil if this one may work.
+    func claim(creating: Bool) throws(LedgerError) -> String? {
+        switch kind {
+        case .sqlite(let configuration): try SQLiteLedger.claim(configuration, creating: creating)
+        case .postgres: nil
+        }
+    }
+
     /// Whether anything is where the ledger should be; an error where none can be.
     public func exists() throws(LedgerError) -> Bool {
         switch kind {

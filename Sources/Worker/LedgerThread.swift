@@ -154,10 +154,16 @@ struct LedgerOpening: Sendable {
     }
 
     /// A connection for the calling thread.
-    func open() throws(LedgerError) -> any LedgerConnection { try driver.open() }
+    /// - Throws: also `.unusable` if an embedded ledger was replaced, and another worker has the one in its place.
+    func open() throws(LedgerError) -> any LedgerConnection {
+        if let holder = try driver.claim(creating: false) {
+            throw .unusable(detail: "\(holder) works for \(name) now; this worker ends, and waits after its next start")
+        }
+        return try driver.open()
+    }
 
-    /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while its database
-    /// restarts, or its disk is full, can only wait.
+    /// Makes an embedded ledger if there is none, and waits until it is available. A worker that starts while another
+    /// one has the file, its database restarts, or its disk is full, can only wait.
     /// - Returns: Its id; nil if the worker is to stop.
     /// - Throws: the error that waiting does not mend.
     func wait(
@@ -166,25 +172,39 @@ struct LedgerOpening: Sendable {
         var backoff = Self.shortestPause
         var tries = 0
         while true {
+            let isToldNow = tries % Self.triesPerLine == 0
+            tries += 1
             do throws(LedgerError) {
-                if driver.isMadeByWorkers, try driver.migrate().from == 0 {
-                    logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
+                guard let holder = try driver.claim(creating: driver.isMadeByWorkers) else {
+                    let id = try make(logger)
+                    if tries > 1 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }
+                    return id
                 }
-                let id = try open().identity()
-                if tries > 0 { logger.info("The ledger is available", metadata: ["tries": "\(tries)"]) }
-                return id
+                if isToldNow {
+                    logger.notice(
+                        "Another worker has the ledger; this one waits, and takes over once that one has ended",
+                        metadata: ["ledger": "\(name)", "holder": holder])
+                }
             } catch {
                 guard case .unavailable(let detail) = error else { throw error }
-                if tries % Self.triesPerLine == 0 {
+                if isToldNow {
                     logger.warning(
                         "The ledger is unavailable; the worker waits for it before it joins its group",
-                        metadata: ["cause": detail, "tries": "\(tries + 1)"])
+                        metadata: ["cause": detail, "tries": "\(tries)"])
                 }
             }
-            tries += 1
             if isStopped(events, within: backoff) { return nil }
             backoff = min(backoff * 2, Self.longestPause)
         }
+    }
+
+    /// Makes the ledger where workers do so.
+    /// - Returns: Its id.
+    private func make(_ logger: Logger) throws(LedgerError) -> String {
+        if driver.isMadeByWorkers, try driver.migrate().from == 0 {
+            logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
+        }
+        return try open().identity()
     }
 
     /// Waits for a time, or until the process is to stop.

@@ -22,21 +22,4 @@ import Testing
         #expect(rows.count == Race.purchases)
         #expect(Set(rows.map(\.grant.transactionID)).count == Race.purchases)
     }
-
-    @Test("Processes that make one ledger at once make one")
-    func migrations() async throws {
-        let file = TemporaryLedger()
-        defer { file.remove() }
-        let configuration = file.configuration
-        let ids = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<4 {
-                group.addTask {
-                    try SQLiteLedger.migrate(configuration)
-                    return try SQLiteLedger(configuration).identity()
-                }
-            }
-            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
-        }
-        #expect(ids.count == 1)
-    }
 }

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Glibc
+import Ledger
+import LedgerConformance
+import LedgerSQLite
+import Testing
+
+@Suite struct WorkerLockTests {
+    /// Another worker's lock on a file, which this process does not take for its own.
+    private struct OtherWorker: ~Copyable {
+        private let file: CInt
+
+        init(_ path: String) {
+            file = open(path, O_RDWR)
+            flock(file, LOCK_EX | LOCK_NB)
+        }
+
+        deinit { close(file) }
+    }
+
+    private let file = TemporaryLedger()
+    private var us: String { "process \(getpid())" }
+
+    /// Another name of the ledger's file.
+    private func name(_ kind: String) throws -> SQLiteLedgerConfiguration {
+        let path = file.folder.appending(path: "\(kind).db").path
+        if kind == "link" {
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: file.path)
+        } else if kind == "hard link" {
+            try #require(link(file.path, path) == 0)
+        }
+        return SQLiteLedgerConfiguration(path: kind == "itself" ? file.path : path)
+    }
+
+    @Test(
+        "A second worker waits for the first, by whatever name it has the file",
+        arguments: ["itself", "link", "hard link"])
+    func waits(kind: String) throws {
+        defer { file.remove() }
+        try Data().write(to: URL(filePath: file.path))
+        let other = OtherWorker(file.path)
+        #expect(try SQLiteLedger.claim(name(kind), creating: true) == us)
+        #expect(try SQLiteLedger.claim(file.configuration, creating: false) == us)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test("The first worker's end lets the second one work")
+    func ended() throws {
+        defer { file.remove() }
+        try Data().write(to: URL(filePath: file.path))
+        do {
+            let other = OtherWorker(file.path)
+            #expect(try SQLiteLedger.claim(file.configuration, creating: true) == us)
+            withExtendedLifetime(other) {}
+        }
+        #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
+        // The claim of a process counts for all of its connections, at any time.
+        #expect(try SQLiteLedger.claim(file.configuration, creating: true) == nil)
+        #expect(try SQLiteLedger.migrate(file.configuration) == (0, 1))
+    }
+
+    @Test("A worker that is killed leaves no lock")
+    func killed() async throws {
+        defer { file.remove() }
+        let path = file.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            _ = try SQLiteLedger.claim(SQLiteLedgerConfiguration(path: path), creating: true)
+            kill(getpid(), SIGKILL)
+        }
+        #expect(try SQLiteLedger.claim(file.configuration, creating: false) == nil)
+    }
+
+    @Test("No ledger is made beside a worker, and one that is made needs no lock to be found so")
+    func migrating() throws {
+        defer { file.remove() }
+        try Data().write(to: URL(filePath: file.path))
+        do {
+            let other = OtherWorker(file.path)
+            let detail = "\(us) has \(file.path); the schema changes while no worker runs"
+            #expect(throws: LedgerError.unavailable(detail: detail)) { try SQLiteLedger.migrate(file.configuration) }
+            withExtendedLifetime(other) {}
+        }
+        #expect(try SQLiteLedger.migrate(file.configuration) == (0, 1))
+    }
+
+    @Test("Without a file there is nothing to wait for, and none is made unless it is meant")
+    func missing() throws {
+        defer { file.remove() }
+        #expect(try SQLiteLedger.claim(file.configuration, creating: false) == nil)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test("A file with two names is refused: a log lies beside each of them")
+    func names() throws {
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let second = try name("hard link")
+        for configuration in [file.configuration, second] {
+            let detail =
+                "\(configuration.path): the file has 2 names (hard links), and a log beside each; keep one"
+            #expect(throws: LedgerError.unusable(detail: detail)) { try SQLiteLedger(configuration) }
+        }
+        try FileManager.default.removeItem(atPath: second.path)
+        _ = try SQLiteLedger(file.configuration)
+    }
+}
