@@ -1,4 +1,5 @@
 import CommandParser
+import Configuration
 import Cryptography
 import Glibc
 
@@ -12,7 +13,7 @@ public enum GrantorProgram {
                 MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command, SubmissionsCommand.command,
                 GrantsCommand.command,
             ]),
-        version: "0.2.0")
+        version: programVersion)
 
     /// Carries a command line out, and ends the process with its exit code.
     /// - Parameter arguments: without the program's own name.

@@ -35,6 +35,9 @@ public struct WorkerConfiguration: Sendable {
     }
 }
 
+/// The program's version, as `--version` and the ledger's `workers` have it.
+public let programVersion = "0.2.0"
+
 /// The cluster and the topics that are read and written there.
 public struct KafkaSettings: Hashable, Sendable {
     /// `host:port`, separated by commas.

@@ -68,9 +68,9 @@ public protocol LedgerConnection: AnyObject {
     /// Writes down what became of leased rows; reports under an ended lease change nothing.
     func report(_ reports: [OutboxReport]) throws(LedgerError)
 
-    /// Measures what waits. Rows that are due later than ``longestDelayMilliseconds`` from now, because a clock was
-    /// ahead, are due by then.
-    func measure() throws(LedgerError) -> LedgerMeasure
+    /// Measures what waits, and takes a worker's sign of life. Rows that are due later than
+    /// ``longestDelayMilliseconds`` from now, because a clock was ahead, are due by then.
+    func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure
 }
 
 public enum LedgerID {
@@ -140,6 +140,10 @@ public struct LedgerMeasure: Hashable, Sendable {
     public let waiting: [Waiting]
     /// Held rows, ordered by bundle id and cause.
     public let held: [Held]
+    /// Workers that have given a sign within ``WorkerSign/mostSilence``, the one that asks included.
+    public var workers: Int
+    /// When it was taken, by the ledger's clock. Workers may share a sample.
+    public var takenAt: Timestamp
     public let outboxRows: Int
     /// About how many milliseconds ago the oldest row of the outbox was first due; 0 if none is. A failed try puts a
     /// row off, and counts as ``outboxTry``.
@@ -150,8 +154,11 @@ public struct LedgerMeasure: Hashable, Sendable {
     public static let outboxTry: Int64 = 30_000
 
     public init(
-        retries: [App], waiting: [Waiting], held: [Held] = [], outboxRows: Int, outboxAge: Int64, later: Int = 0
+        retries: [App], waiting: [Waiting], held: [Held] = [], outboxRows: Int, outboxAge: Int64, later: Int = 0,
+        workers: Int = 1, takenAt: Timestamp = Timestamp(milliseconds: 0)
     ) {
+        self.workers = workers
+        self.takenAt = takenAt
         self.later = later
         self.held = held
         self.retries = retries

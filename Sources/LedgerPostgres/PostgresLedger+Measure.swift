@@ -2,25 +2,33 @@ import Contract
 public import Ledger
 
 extension PostgresLedger {
-    /// One worker samples at a time, and leaves its sample to the others.
-    public func measure() throws(LedgerError) -> LedgerMeasure {
-        try write { (now) throws(PostgresFailure) in
-            let latest = try connection.run(PostgresStatement("SELECT taken_at, content FROM measure")).first
-            let sample = latest.flatMap { LedgerMeasure(text: $0.text(1)) }
-            let age = now.milliseconds - (latest?.integer(0) ?? 0)
-            if let sample, age >= 0, age < configuration.sampleMilliseconds { return sample }
-            let isLocked =
-                try connection.run(PostgresStatement("SELECT 1 FROM measure FOR UPDATE SKIP LOCKED")).rowCount > 0
-            if let sample, !isLocked { return sample }
-            let taken = try takeSample(now: now)
-            guard isLocked else { return taken }
-            _ = try connection.run(
-                PostgresStatement("UPDATE measure SET taken_at = $1::bigint, content = $2::text") {
-                    $0.time(now)
-                    $0.text(taken.text)
-                })
-            return taken
+    /// One worker samples at a time, and leaves its sample to the others. Signs of life are taken from all.
+    public func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure {
+        let workers = try write { (now) throws(PostgresFailure) in
+            try WorkerTable(connection: connection).sign(of: worker, now: now)
         }
+        var measure = try write { (now) throws(PostgresFailure) in try sample(now: now) }
+        measure.workers = workers
+        return measure
+    }
+
+    private func sample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
+        let latest = try connection.run(PostgresStatement("SELECT taken_at, content FROM measure")).first
+        var sample = latest.flatMap { LedgerMeasure(text: $0.text(1)) }
+        sample?.takenAt = Timestamp(milliseconds: latest?.integer(0) ?? 0)
+        let age = now.milliseconds - (latest?.integer(0) ?? 0)
+        if let sample, age >= 0, age < configuration.sampleMilliseconds { return sample }
+        let isLocked =
+            try connection.run(PostgresStatement("SELECT 1 FROM measure FOR UPDATE SKIP LOCKED")).rowCount > 0
+        if let sample, !isLocked { return sample }
+        let taken = try takeSample(now: now)
+        guard isLocked else { return taken }
+        _ = try connection.run(
+            PostgresStatement("UPDATE measure SET taken_at = $1::bigint, content = $2::text") {
+                $0.time(now)
+                $0.text(taken.text)
+            })
+        return taken
     }
 
     private func takeSample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
@@ -74,7 +82,7 @@ extension PostgresLedger {
                 results[3].rows.map { ($0.identifier(0), $0.text(1), $0.text(2), $0.int(3)) }),
             outboxRows: outbox?.int(0) ?? 0,
             outboxAge: max(0, now.milliseconds - (outbox?.optionalInteger(1) ?? now.milliseconds)),
-            later: later + (outbox?.int(3) ?? 0))
+            later: later + (outbox?.int(3) ?? 0), takenAt: now)
     }
 
     /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it.

@@ -159,14 +159,18 @@ public final class SQLiteLedger: LedgerConnection {
         }
     }
 
-    public func measure() throws(LedgerError) -> LedgerMeasure {
+    public func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure {
+        let workers = try write { (now) throws(StoreError) in
+            try WorkerTable(database: database).sign(of: worker, now: now)
+        }
         let (measure, isAhead) = try read { (now) throws(StoreError) in
             let retries = RetryTable(database: database)
             let waiting = try retries.waiting()
             let outbox = try OutboxTable(database: database).size(now: now)
             let measure = LedgerMeasure(
                 retries: try retries.sizes(), waiting: waiting.byEndpoint, held: try retries.held(),
-                outboxRows: outbox.rows, outboxAge: outbox.age, later: waiting.later + outbox.later)
+                outboxRows: outbox.rows, outboxAge: outbox.age, later: waiting.later + outbox.later, workers: workers,
+                takenAt: now)
             let last = max(waiting.last ?? .min, outbox.last ?? .min)
             return (measure, last > Self.latest(now).milliseconds)
         }

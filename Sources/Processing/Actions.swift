@@ -168,7 +168,7 @@ public struct LedgerRequest: Sendable {
         case owe([OutboxEntry])
         case takeOutbox([OutboxRequest])
         case report([OutboxReport])
-        case measure
+        case measure(WorkerSign)
     }
 
     public let id: RequestID
@@ -213,7 +213,7 @@ extension LedgerRequest.Call {
         case .report(let reports):
             try connection.report(reports)
             return .done
-        case .measure: return .measured(try connection.measure())
+        case .measure(let worker): return .measured(try connection.measure(as: worker))
         }
     }
 }

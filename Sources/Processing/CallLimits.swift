@@ -97,15 +97,20 @@ struct ConcurrencyLimiter: Sendable {
 
 /// At most so many calls a second, and as many at once as a second has: a token bucket.
 struct RateLimiter: Sendable {
-    let rate: Double
-    private let burst: Double
+    private(set) var rate: Double
     private var tokens: Double
     private var filledAt = Instant(nanoseconds: 0)
 
+    private var burst: Double { max(1, rate) }
+
     init(rate: Double) {
         self.rate = max(rate, 0.001)
-        burst = max(1, self.rate)
-        tokens = burst
+        tokens = max(1, self.rate)
+    }
+
+    mutating func change(to rate: Double) {
+        self.rate = max(rate, 0.001)
+        tokens = min(tokens, burst)
     }
 
     /// Whether one more call may be made now.

@@ -80,10 +80,10 @@ struct EndpointGate: Sendable {
     /// Whether time or work elsewhere may change something.
     var hasWork: Bool { held > 0 || breaker.phase != .closed || takesEarly }
 
-    /// Applies another rate limit; the use of the old one is forgotten.
+    /// Applies another rate limit; calls that were made under the old one count.
     mutating func setRate(_ next: Double?) {
-        guard rate?.rate != next else { return }
-        rate = next.map { RateLimiter(rate: $0) }
+        guard let next else { return rate = nil }
+        if rate == nil { rate = RateLimiter(rate: next) } else { rate?.change(to: next) }
     }
 
     // MARK: Waiting
@@ -306,10 +306,11 @@ struct GateTable {
     }
 
     /// Makes the gates of a new apps file and applies its rates.
-    mutating func apply(_ rules: Rules) {
+    /// - Parameter workers: those that a rate is divided by.
+    mutating func apply(_ rules: Rules, workers: Int) {
         for endpoint in rules.endpoints {
             let place = place(of: .apple(endpoint.endpoint))
-            gates[place].setRate(endpoint.rate)
+            gates[place].setRate(endpoint.rate.map { $0 / Double(max(1, workers)) })
         }
         for service in rules.services { _ = place(of: .service(service)) }
     }

@@ -129,7 +129,7 @@ extension WorkerCore {
             let entry = partitions[place]
             requests.append(
                 TakeOver(
-                    ownership: entry.ownership, owner: settings.workerName, committed: entry.committed,
+                    ownership: entry.ownership, owner: settings.worker.name, committed: entry.committed,
                     isTopicCommitted: entry.isTopicCommitted))
             taken.append((place, entry.assignment))
         }

@@ -97,7 +97,7 @@ extension WorkerCore {
 extension WorkerCore {
     var mayTakeOutbox: Bool {
         // A row whose call has ended is due once the ledger has the report.
-        stopping == .running && !partitions.isEmpty && reports.isEmpty && !ledgerCalls.isUnderWay(.takeOutbox)
+        stopping == .running && reports.isEmpty && !ledgerCalls.isUnderWay(.takeOutbox)
     }
 
     mutating func takeOutbox(into actions: inout Actions) {

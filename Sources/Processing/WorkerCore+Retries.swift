@@ -8,8 +8,7 @@ extension WorkerCore {
     private static let reminderPause: Duration = .seconds(600)
 
     var mayTakeDue: Bool {
-        rules != nil && stopping == .running && !partitions.isEmpty && !ledgerCalls.isUnderWay(.takeDue)
-            && !isRowInCheck && !isMarked()
+        rules != nil && stopping == .running && !ledgerCalls.isUnderWay(.takeDue) && !isRowInCheck && !isMarked()
             // A sample under way says more about what to ask for.
             && !ledgerCalls.isUnderWay(.measure)
     }
@@ -145,7 +144,7 @@ extension WorkerCore {
         guard mayMeasure, let moment = measureAt, moment <= now else { return }
         measureAt = nil
         dueWork.beginSample()
-        ledgerCalls.make(.measure, for: .measure, at: now, into: &actions)
+        ledgerCalls.make(.measure(settings.worker), for: .measure, at: now, into: &actions)
     }
 
     /// Rows that this worker adds to `retries` count against the former sample, so the next sample must come soon.
@@ -162,6 +161,7 @@ extension WorkerCore {
         lastMeasure = now
         samples.taken(measure, isIdle: inFlight == 0)
         measureAt = now + samples.pause
+        share(among: measure.workers)
         let isHalfPassed = retryBytes.sampled(measure)
         let bytes = retryBytes.total
         if isHalfPassed { actions.alerts.append(.retriesHalfFull(bytes: bytes, limit: settings.retryBytes)) }
@@ -278,12 +278,12 @@ struct DueWork {
     }
 }
 
-/// How often the ledger is sampled: every ten seconds, and down to once a minute while nothing happens.
+/// How often the ledger is sampled: every ten seconds, and down to twice a minute while nothing happens.
 ///
 /// While Apple is away, a fleet may have rows of `retries` for hours and do nothing but sample.
 struct Samples {
     static let interval: Duration = .seconds(10)
-    static let longest: Duration = .seconds(60)
+    static let longest: Duration = .seconds(30)
 
     private var last: LedgerMeasure?
     private(set) var pause = interval

@@ -1,5 +1,5 @@
 public import Contract
-import Ledger
+public import Ledger
 public import Scheduling
 
 /// Decides which submissions are read, checked, asked about, written, told and tried again, and when.
@@ -55,6 +55,8 @@ public struct WorkerCore: ~Copyable {
     var renewAt: Instant?
     var measureAt: Instant?
     var lastMeasure: Instant?
+    /// Workers of the ledger that live, as the last sample says.
+    var workers = 1
     var samples = Samples()
     /// When people were told of submissions that are held still, and that `retries` or the outbox have no room.
     var heldToldAt: [HeldGroup: Instant] = [:]
@@ -154,9 +156,16 @@ public struct WorkerCore: ~Copyable {
 
     private mutating func applied(_ next: Rules) {
         rules = next
-        gates.apply(next)
+        gates.apply(next, workers: workers)
         dueWork.takesHeldEarlySince = wall
         dueWork.poll(at: now)
+    }
+
+    /// What Apple allows to an app's key is for all workers together.
+    mutating func share(among workers: Int) {
+        guard workers != self.workers else { return }
+        self.workers = workers
+        if let rules { gates.apply(rules, workers: workers) }
     }
 
     /// Nothing is read while the ledger is away, while no rules are known, or at a bound that reading would pass.
@@ -225,8 +234,8 @@ public struct CoreSettings: Hashable, Sendable {
     public var doubtLimit: Duration = .seconds(6 * 3600)
     /// How long a stop may take.
     public var stopLimit: Duration = .seconds(25)
-    /// The worker's name in `partitions`, for people.
-    public var workerName = "grantor"
+    /// The worker as others see it in the ledger.
+    public var worker = WorkerSign(id: 0, name: "grantor", version: "")
 
     public init() {}
 

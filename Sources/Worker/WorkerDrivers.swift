@@ -94,11 +94,12 @@ final class WorkerDrivers: Sendable {
         settings.retryBytes = Int64(configuration.processing.maxRetryBytes)
         settings.doubtLimit = configuration.processing.doubtLimit
         settings.stopLimit = configuration.processing.shutdownTimeout
-        settings.workerName = Self.name
+        settings.worker = WorkerSign(
+            id: Int64.random(in: .min ... .max), name: Self.name, version: programVersion)
         return settings
     }
 
-    /// Host and process, for people who look into `partitions`.
+    /// Host and process, for people who look into the ledger.
     private static var name: String {
         var host = [CChar](repeating: 0, count: 256)
         let isKnown = gethostname(&host, host.count - 1) == 0

@@ -15,6 +15,8 @@ public struct ConformanceSubject {
         self.other = other
         self.setClock = setClock
     }
+
+    func measure() throws -> LedgerMeasure { try ledger.measure(as: Samples.worker) }
 }
 
 /// A rule that every ledger keeps, as a check against a new, empty one whose clock stands at ``Samples/noon``.

@@ -17,10 +17,10 @@ extension LedgerConformance {
             for case .written(_, let publish, _) in [granted, failed, copy] { keys += publish.map(\.key) }
             try expect(try subject.ledger.owe(keys.map { entry($0) }), [true, true, true], "owed")
             try expect(try subject.ledger.owe(keys.map { entry($0) }), [true, true, true], "owed again")
-            try expect(try subject.ledger.measure().outboxRows, 3, "rows")
+            try expect(try subject.measure().outboxRows, 3, "rows")
             try expect(
                 Set(try subject.drain()), Set(granted.events + failed.events + copy.events), "events")
-            try expect(try subject.ledger.measure().outboxRows, 0, "rows that are left")
+            try expect(try subject.measure().outboxRows, 0, "rows that are left")
         },
         ConformanceRule("Nothing is owed under an old generation") { subject in
             try subject.own(1)
@@ -64,7 +64,7 @@ extension LedgerConformance {
             _ = try subject.ledger.owe([entry(.granted(Samples.reference("1"), repeatOf: nil))])
             let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.granted), limit: 9)])
             try expect(taken.count, 1, "taken")
-            try expect(try subject.ledger.measure().outboxRows, 1, "rows")
+            try expect(try subject.measure().outboxRows, 1, "rows")
         },
         ConformanceRule("Rows go by target, so many as are asked for, the longest due first") { subject in
             try subject.own()
@@ -121,7 +121,7 @@ extension LedgerConformance {
                 subject.setClock(Samples.later(minute * 60_000))
                 _ = try subject.ledger.takeOutbox([request])
             }
-            try expect(try subject.ledger.measure().outboxAge > 0, "their age shows")
+            try expect(try subject.measure().outboxAge > 0, "their age shows")
         },
         ConformanceRule("A call that is put off stays a call") { subject in
             try subject.own()

@@ -75,7 +75,8 @@ public struct RandomPlay {
         default:
             let notes = [OffsetNote(ownership: Samples.ownership(generation), next: chance(20) ? nil : clock % 10)]
             _ = try ledger.note(notes)
-            return try ledger.measure()
+            let worker = WorkerSign(id: Int64.random(in: 1...4, using: &random), name: "worker", version: "1")
+            return try ledger.measure(as: worker)
         }
     }
 

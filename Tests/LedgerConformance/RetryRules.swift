@@ -98,7 +98,7 @@ extension LedgerConformance {
             let result = try subject.write(Samples.decision(Samples.submission("s1"), .retry(entry)))[0]
             try expect(result.outcome, .held(.credentialsMissing), "outcome")
             try expect(
-                try subject.ledger.measure().held, [.init(Samples.app, .credentialsMissing, details: ["No key.": 1])],
+                try subject.measure().held, [.init(Samples.app, .credentialsMissing, details: ["No key.": 1])],
                 "measured")
             try expect(try subject.takeOne(nil).cause, .held(.credentialsMissing), "cause")
         },
@@ -112,7 +112,7 @@ extension LedgerConformance {
             }
             let held = LedgerMeasure.Held(
                 Samples.app, .productNotConfigured, rows: details.count, ["b", "e", "a", "c"])
-            try expect(try subject.ledger.measure().held, [held], "measured")
+            try expect(try subject.measure().held, [held], "measured")
         },
         ConformanceRule("Held rows are taken in turn, whoever signed them, also before they are due") { subject in
             try subject.own()
@@ -145,7 +145,7 @@ extension LedgerConformance {
             let key = OutboxKey.failed(Samples.app, "s3")
             _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 5_000)])
             subject.setClock(Samples.noon)
-            _ = try subject.ledger.measure()
+            _ = try subject.measure()
             subject.setClock(Samples.later(longestDelayMilliseconds - 1))
             let due = DueRequest(endpoint: Samples.endpoint, limit: 9)
             try expect(try subject.ledger.takeDue([due], bytes: .max).count, 0, "rows before that")
@@ -154,27 +154,42 @@ extension LedgerConformance {
                 Set(try subject.ledger.takeDue([due], bytes: .max).map(\.submission.id)), ["s1", "s2"], "rows then")
             try expect(try subject.drain().count, 1, "events then")
         },
+        ConformanceRule("Workers count that gave a sign lately, whoever asks") { subject in
+            let signs = [7, -8].map { WorkerSign(id: $0, name: "host/\($0)", version: "1.0") }
+            try expect(try subject.ledger.measure(as: signs[0]).workers, 1, "the first alone")
+            subject.setClock(Samples.later(WorkerSign.mostSilence - 1))
+            try expect(try subject.other.measure(as: signs[1]).workers, 2, "both")
+            subject.setClock(Samples.later(WorkerSign.mostSilence))
+            try expect(try subject.other.measure(as: signs[1]).workers, 1, "the first is silent")
+            try expect(try subject.ledger.measure(as: signs[0]).workers, 2, "it is back")
+            subject.setClock(Samples.later(WorkerSign.keptFor * 2))
+            try expect(try subject.ledger.measure(as: signs[0]).workers, 1, "the other is forgotten")
+        },
+        ConformanceRule("A sample says when it was taken") { subject in
+            subject.setClock(Samples.later(5))
+            try expect(try subject.measure().takenAt, Samples.later(5), "its moment")
+        },
         ConformanceRule("What waits is measured, and given back") { subject in
             try subject.own()
             let submission = Samples.submission("s1", receipt: String(repeating: "A", count: 10_000))
             try subject.write(Samples.wait(submission, delay: 0))
             try subject.write(
                 Samples.wait(Samples.submission("s2", app: "a.first", offset: 8), endpoint: Samples.serverAPI))
-            let measure = try subject.ledger.measure()
+            let measure = try subject.measure()
             try expect(measure.retries.map(\.bundleID), ["a.first", Samples.app], "apps")
             try expect(measure.retries.last?.bytes, Int64(submission.retainedBytes), "bytes")
             try expect(measure.waiting.map(\.endpoint), [Samples.serverAPI, Samples.endpoint], "endpoints")
             let lease = try subject.takeOne().lease
             try subject.write(Samples.fail(submission, lease: lease))
-            try expect(try subject.ledger.measure().retries.map(\.bundleID), ["a.first"], "apps that are left")
-            try expect(try subject.ledger.measure().outboxRows, 1, "outbox")
+            try expect(try subject.measure().retries.map(\.bundleID), ["a.first"], "apps that are left")
+            try expect(try subject.measure().outboxRows, 1, "outbox")
             subject.setClock(Samples.later(700))
-            try expect(try subject.ledger.measure().outboxAge, 700, "age of the outbox")
+            try expect(try subject.measure().outboxAge, 700, "age of the outbox")
             let owed = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.failed), limit: 9)])
             try subject.ledger.report(owed.map { .postponed($0.lease, delay: 60_000) })
-            try expect(try subject.ledger.measure().outboxAge, 0, "not due, and tried once")
+            try expect(try subject.measure().outboxAge, 0, "not due, and tried once")
             subject.setClock(Samples.later(700 + 60_000))
-            try expect(try subject.ledger.measure().outboxAge, LedgerMeasure.outboxTry, "due again after a try")
+            try expect(try subject.measure().outboxAge, LedgerMeasure.outboxTry, "due again after a try")
         },
     ]
 

@@ -68,7 +68,7 @@ import Testing
         let before = ModelTables(copying: model.tables)
         _ = try connection.write([grant("a")])
         model.setBack(to: before)
-        #expect(throws: LedgerError.self) { try connection.measure() }
+        #expect(throws: LedgerError.self) { try connection.measure(as: Samples.worker) }
         connection.reconnect()
         #expect(try connection.grants(GrantQuery()).count == 0)
         #expect(try connection.write([grant("a")])[0] == .written(.granted(created: 1), publish: []))

@@ -199,12 +199,12 @@ import Testing
         try PostgresLedger.migrate(configuration)
         let ledger = try PostgresLedger(configuration)
         _ = try ledger.takeOver([TakeOver(ownership: Samples.ownership(), owner: "worker", committed: nil)])
-        #expect(try ledger.measure().retries.isEmpty)
+        #expect(try ledger.measure(as: Samples.worker).retries.isEmpty)
         _ = try ledger.write([Samples.wait(Samples.submission("s1"))])
         database.clock.set(Samples.later(8_999))
-        #expect(try PostgresLedger(configuration).measure().retries.isEmpty)
+        #expect(try PostgresLedger(configuration).measure(as: Samples.worker).retries.isEmpty)
         database.clock.set(Samples.later(9_000))
-        #expect(try PostgresLedger(configuration).measure().retries.map(\.rows) == [1])
+        #expect(try PostgresLedger(configuration).measure(as: Samples.worker).retries.map(\.rows) == [1])
     }
 
     @Test("Queries that workers make often go by their indexes")

@@ -186,7 +186,7 @@ struct LaterVersionTests {
         try Self.withRows(column) { ledger in
             let due = try ledger.takeDue([Self.request], bytes: .max)
             #expect(due.map(\.submission.id) == ["known"])
-            #expect(try ledger.measure().later == 1)
+            #expect(try ledger.measure(as: Samples.worker).later == 1)
         }
     }
 
@@ -240,6 +240,6 @@ struct LaterVersionTests {
         #expect(taken.map(\.lease.key) == [.failed(Samples.app, "s2")])
         let after = try later.ledger.database.text("SELECT due_at || attempts || lease FROM outbox WHERE sequence = 1")
         #expect(before == after)
-        #expect(try later.ledger.measure().later == 1)
+        #expect(try later.ledger.measure(as: Samples.worker).later == 1)
     }
 }

@@ -115,7 +115,7 @@ import Testing
         let moved = file.folder.appending(path: "moved.db")
         try FileManager.default.moveItem(at: name, to: moved)
         if isReplaced { try FileManager.default.copyItem(at: moved, to: name) }
-        #expect(throws: LedgerError.self) { try ledger.measure() }
+        #expect(throws: LedgerError.self) { try ledger.measure(as: Samples.worker) }
         do throws(LedgerError) {
             _ = try ledger.takeOver([])
         } catch {
@@ -130,7 +130,7 @@ import Testing
         defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
         let ledger = try SQLiteLedger(file.configuration)
-        _ = try ledger.measure()
+        _ = try ledger.measure(as: Samples.worker)
         try FileManager.default.removeItem(at: URL(filePath: file.path + suffix))
         do throws(LedgerError) {
             _ = try ledger.takeOver([])
@@ -159,7 +159,7 @@ import Testing
             if case .unavailable = error { isUnavailable = true }
             #expect(isUnavailable, "\(error)")
         }
-        _ = try ledger.measure()
+        _ = try ledger.measure(as: Samples.worker)
         try other.run("ROLLBACK")
         #expect(try ledger.takeOver([]) == [])
     }

@@ -313,13 +313,15 @@ extension ModelConnection: LedgerConnection {
         }
     }
 
-    public func measure() throws(LedgerError) -> LedgerMeasure {
+    public func measure(as worker: WorkerSign) throws(LedgerError) -> LedgerMeasure {
         try call(.measure) {
+            let workers = model.tables.sign(of: worker, now: now)
             let (apps, waiting) = model.tables.sizes
             let firstDue = model.tables.outbox.values.map { $0.dueAt - Int64($0.attempts) * LedgerMeasure.outboxTry }
             let measure = LedgerMeasure(
                 retries: apps, waiting: waiting, held: model.tables.held, outboxRows: model.tables.outbox.count,
-                outboxAge: max(0, now - (firstDue.min() ?? now)))
+                outboxAge: max(0, now - (firstDue.min() ?? now)), workers: workers,
+                takenAt: Timestamp(milliseconds: now))
             model.tables.cap(at: now + longestDelayMilliseconds)
             return measure
         }

@@ -45,6 +45,8 @@ public final class ModelTables {
     private var highestOrigins: [TopicPartition: Int64] = [:]
     var outbox: [OutboxKey: Owed] = [:]
     var actions: [OperatorAction] = []
+    /// When each worker gave its last sign.
+    private var workers: [Int64: Int64] = [:]
     private var lastSequence: Int64 = 0
     private var lastLease: Int64 = 0
 
@@ -67,8 +69,15 @@ public final class ModelTables {
         highestOrigins = other.highestOrigins
         outbox = other.outbox
         actions = other.actions
+        workers = other.workers
         lastSequence = other.lastSequence
         lastLease = other.lastLease
+    }
+
+    /// Takes a worker's sign, and says how many live.
+    func sign(of worker: WorkerSign, now: Int64) -> Int {
+        workers[worker.id] = now
+        return workers.values.count { $0 > now - WorkerSign.mostSilence }
     }
 
     /// Some rows of `retries`: those that Apple has signed first, unless they are held, and of these the longest due.

@@ -190,6 +190,14 @@ let migration001 = """
     );
     CREATE INDEX operator_actions_submission ON operator_actions (hashtextextended(submission_id, 0));
 
+    CREATE TABLE workers (
+        id bigint PRIMARY KEY,
+        started_at bigint NOT NULL,
+        seen_at bigint NOT NULL,
+        name text NOT NULL,
+        version text NOT NULL
+    ) WITH (fillfactor = 50);
+
     -- The latest sample of what waits: one worker takes it, the others read it.
     CREATE TABLE measure (
         one integer PRIMARY KEY CHECK (one = 1),

@@ -191,4 +191,12 @@ let migration001 = """
         submission_id TEXT
     ) STRICT;
     CREATE INDEX operator_actions_submission ON operator_actions (submission_id);
+
+    CREATE TABLE workers (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        version TEXT NOT NULL,
+        started_at INTEGER NOT NULL,
+        seen_at INTEGER NOT NULL
+    ) STRICT;
     """

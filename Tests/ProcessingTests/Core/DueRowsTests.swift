@@ -167,12 +167,12 @@ struct DueRowsTests {
         bench.isMeasured = false
         let checks = bench.read(0, in: try bench.own())
         let (sample, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
-        bench.send(.ledger(sample, .success(.measured(bench.measure))))
+        bench.send(.ledger(sample, .success(.measured(bench.sample))))
         bench.wait(.seconds(10))
         let (older, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
         bench.conclude(try #require(checks.first), .hold(.credentialsMissing, detail: "No key."))
         try bench.written(.written(.held(.credentialsMissing), publish: []))
-        bench.send(.ledger(older, .success(.measured(bench.measure))))
+        bench.send(.ledger(older, .success(.measured(bench.sample))))
         bench.wait(.seconds(301))
         let requests = bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } }
         #expect(try #require(requests).content.contains { $0.endpoint == nil })

@@ -12,7 +12,7 @@ final class LedgerCallsTests {
     @Test("that have no result are made again after a pause that grows, and those behind them wait")
     func again() throws {
         var actions = Actions()
-        calls.make(.measure, for: .measure, at: .zero, into: &actions)
+        calls.make(.measure(CoreSettings().worker), for: .measure, at: .zero, into: &actions)
         let id = try #require(actions.requests.first).id
         calls.failed(id, at: .zero, using: &random)
         #expect(calls.hasFailed)
@@ -32,7 +32,7 @@ final class LedgerCallsTests {
     @Test("are answered once")
     func once() throws {
         var actions = Actions()
-        calls.make(.measure, for: .measure, at: .zero, into: &actions)
+        calls.make(.measure(CoreSettings().worker), for: .measure, at: .zero, into: &actions)
         let id = try #require(actions.requests.first).id
         #expect(result { calls.answered(id, at: .zero) } != nil)
         #expect(result { calls.answered(id, at: .zero) } == nil)
@@ -43,7 +43,7 @@ final class LedgerCallsTests {
     func unanswered() throws {
         var actions = Actions()
         #expect(calls.unansweredSince == nil)
-        calls.make(.measure, for: .measure, at: .zero + .seconds(1), into: &actions)
+        calls.make(.measure(CoreSettings().worker), for: .measure, at: .zero + .seconds(1), into: &actions)
         calls.make(.report([]), for: .report, at: .zero + .seconds(2), into: &actions)
         #expect(calls.unansweredSince == .zero + .seconds(1))
         _ = calls.answered(try #require(actions.requests.first).id, at: .zero + .seconds(20))

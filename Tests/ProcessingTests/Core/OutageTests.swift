@@ -147,7 +147,7 @@ struct OutageTests {
         let assignment = try bench.own()
         func sample() throws {
             let (id, _) = try #require(bench.takeRequest { if case .measure = $0 { true } else { nil } })
-            bench.send(.ledger(id, .success(.measured(bench.measure))))
+            bench.send(.ledger(id, .success(.measured(bench.sample))))
         }
         let later = Verdict.retry(.temporarilyUnable, notBefore: bench.wall.advanced(by: .seconds(600)))
         for offset in 0..<Int64(24) {

@@ -290,7 +290,7 @@ final class GateTableTests {
     @Test("knows each key once, also one that no configuration names")
     func keys() {
         let place = table.place(of: .apple(Fixture.serverAPI))
-        table.apply(Fixture.rules)
+        table.apply(Fixture.rules, workers: 1)
         #expect(result { table.place(of: .apple(Fixture.serverAPI)) } == place)
         #expect(table.count == 4)
     }
@@ -327,6 +327,22 @@ struct RateLimiterTests {
             }
         }
         #expect(Double(calls) > 49 * (now.elapsed / .seconds(1)))
+    }
+
+    @Test("that changes gives back nothing of what was used, and keeps no more than its own burst")
+    func changed() {
+        var limiter = RateLimiter(rate: 2)
+        for _ in 0..<2 {
+            #expect(result { limiter.admits(at: .zero) })
+            limiter.take()
+        }
+        limiter.change(to: 10)
+        #expect(!result { limiter.admits(at: .zero) })
+        #expect(result { limiter.admits(at: .zero + .milliseconds(100)) })
+        _ = limiter.admits(at: .zero + .seconds(60))
+        limiter.change(to: 1)
+        limiter.take()
+        #expect(!result { limiter.admits(at: .zero + .seconds(60)) })
     }
 
     @Test("has a call at the moment that it says")

@@ -7,12 +7,14 @@ import Testing
 @Suite("The bound of what waits in retries")
 final class RetryBytesLimitTests {
     private var limit = RetryBytesLimit(limit: 16_000)
+    private var samples: Int64 = 0
 
-    private func sample(_ apps: (BundleID, Int64)...) -> Bool {
-        limit.sampled(
+    private func sample(_ apps: (BundleID, Int64)..., workers: Int = 8, isShared: Bool = false) -> Bool {
+        if !isShared { samples += 1 }
+        return limit.sampled(
             LedgerMeasure(
                 retries: apps.map { LedgerMeasure.App(bundleID: $0.0, rows: 1, bytes: $0.1) }, waiting: [],
-                outboxRows: 0, outboxAge: 0))
+                outboxRows: 0, outboxAge: 0, workers: workers, takenAt: Timestamp(milliseconds: samples)))
     }
 
     @Test("takes nothing before the first sample")
@@ -20,7 +22,26 @@ final class RetryBytesLimitTests {
         #expect(!result { limit.take(1) })
     }
 
-    @Test("takes an eighth of half of what is left between two samples, and asks for the next one then")
+    @Test("gives each worker a share of half of what is left", arguments: [1, 2, 20])
+    func workers(_ count: Int) {
+        _ = sample(workers: count)
+        var taken = 0
+        while result({ limit.take(1) }) { taken += 1 }
+        #expect(taken == 8_000 / count)
+    }
+
+    @Test("gives nothing for a sample that was given before: what was taken since is not in it")
+    func shared() {
+        _ = sample()
+        while result({ limit.take(100) }) {}
+        _ = sample(isShared: true)
+        #expect(limit.isExhausted)
+        #expect(!result { limit.take(100) })
+        _ = sample()
+        #expect(result { limit.take(100) })
+    }
+
+    @Test("takes its share of half of what is left between two samples, and asks for the next one then")
     func share() {
         _ = sample()
         for _ in 0..<10 { #expect(result { limit.take(100) }) }

@@ -29,6 +29,12 @@ final class CoreBench {
     private(set) var stop: StopReason?
     /// Samples are answered with it as they are asked for.
     var measure = LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0)
+    /// The same, taken now.
+    var sample: LedgerMeasure {
+        var sample = measure
+        sample.takenAt = wall
+        return sample
+    }
     /// Whether they are answered at once.
     var isMeasured = true
     /// Whether the ledger answers at once that nothing is due.
@@ -75,7 +81,7 @@ final class CoreBench {
         if !looked.isEmpty { quiet.append(.checked(looked)) }
         for request in actions.requests {
             switch request.call {
-            case .measure where isMeasured: quiet.append(.ledger(request.id, .success(.measured(measure))))
+            case .measure where isMeasured: quiet.append(.ledger(request.id, .success(.measured(sample))))
             case .takeDue where isNothingDue: quiet.append(.ledger(request.id, .success(.due([]))))
             case .takeOutbox where isNothingDue: quiet.append(.ledger(request.id, .success(.outbox([]))))
             case .note(let notes) where isNoted:

@@ -35,6 +35,7 @@ struct SimulatedKafka {
     /// Gives the partitions to the members anew.
     ///
     /// - Returns: Who loses and who gets which partitions, by the members' order; losses of the dead are nobody's news.
+    ///   A member that has none is told so, too.
     mutating func rebalance(_ random: inout SplitMix64) -> (revoked: [(Life, [Int32])], assigned: [(Life, [Int32])]) {
         var revoked: [(Life, [Int32])] = []
         var assigned: [(Life, [Int32])] = []
@@ -49,6 +50,9 @@ struct SimulatedKafka {
             if let next { Self.add(partition, for: next, to: &assigned) }
             partitions[number].owner = next
             partitions[number].term += 1
+        }
+        for member in members where !partitions.contains(where: { $0.owner === member }) {
+            assigned.append((member, []))
         }
         return (revoked, assigned)
     }

@@ -244,11 +244,11 @@ extension World {
         guard lives[place] == nil else { return }
         started += 1
         var settings = settings
-        settings.workerName = "worker-\(started)"
+        settings.worker = WorkerSign(id: Int64(started), name: "worker-\(started)", version: "1")
         let life = Life(
             place: place, core: WorkerCore(settings: settings, seed: random.next()),
             clockError: random(-Self.clockError...Self.clockError), epoch: epoch, number: started)
-        life.owner = settings.workerName
+        life.owner = settings.worker.name
         lives[place] = life
         deploy(drawConfiguration(), to: life)
         kafka.members.append(life)

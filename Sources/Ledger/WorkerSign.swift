@@ -1,0 +1,20 @@
+/// The sign of life that a worker gives with each sample: the others count those that live.
+public struct WorkerSign: Hashable, Sendable {
+    /// A worker without a sign for so many milliseconds counts as gone: three times the longest pause between samples.
+    public static let mostSilence: Int64 = 90_000
+    /// Rows of workers that are gone are kept for people for so many milliseconds: a day.
+    public static let keptFor: Int64 = 86_400_000
+
+    /// Drawn at the worker's start.
+    public let id: Int64
+    /// Host and process, for people.
+    public let name: String
+    /// The program's.
+    public let version: String
+
+    public init(id: Int64, name: String, version: String) {
+        self.id = id
+        self.name = name
+        self.version = version
+    }
+}

@@ -1,0 +1,37 @@
+import Contract
+import Ledger
+
+/// `workers`: the signs of life of workers.
+struct WorkerTable {
+    let connection: PostgresConnection
+
+    /// Takes a worker's sign, and forgets workers that have been gone for long.
+    /// - Returns: How many workers live.
+    func sign(of worker: WorkerSign, now: Timestamp) throws(PostgresFailure) -> Int {
+        let results = try connection.run([
+            PostgresStatement(
+                """
+                INSERT INTO workers (id, name, version, started_at, seen_at)
+                VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $4::bigint)
+                ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+                """
+            ) {
+                $0.integer(worker.id)
+                $0.text(worker.name)
+                $0.text(worker.version)
+                $0.time(now)
+            },
+            // Two workers that forget the same ones must not wait for each other.
+            PostgresStatement(
+                """
+                DELETE FROM workers WHERE id IN (
+                    SELECT id FROM workers WHERE seen_at < $1::bigint ORDER BY id FOR UPDATE SKIP LOCKED)
+                """
+            ) { $0.integer(now.milliseconds - WorkerSign.keptFor) },
+            PostgresStatement("SELECT count(*) FROM workers WHERE seen_at > $1::bigint") {
+                $0.integer(now.milliseconds - WorkerSign.mostSilence)
+            },
+        ])
+        return results[2].first?.int(0) ?? 0
+    }
+}

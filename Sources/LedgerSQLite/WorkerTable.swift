@@ -1,0 +1,31 @@
+import Contract
+import Ledger
+
+/// `workers`: the signs of life of workers.
+struct WorkerTable {
+    let database: Database
+
+    /// Takes a worker's sign, and forgets workers that have been gone for long.
+    /// - Returns: How many workers live.
+    func sign(of worker: WorkerSign, now: Timestamp) throws(StoreError) -> Int {
+        try database.statement(
+            """
+            INSERT INTO workers (id, name, version, started_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?4)
+            ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
+            """
+        ).run {
+            $0.integer(worker.id)
+            $0.text(worker.name)
+            $0.text(worker.version)
+            $0.integer(now.milliseconds)
+        }
+        try database.statement("DELETE FROM workers WHERE seen_at < ?").run {
+            $0.integer(now.milliseconds - WorkerSign.keptFor)
+        }
+        return try database.statement("SELECT count(*) FROM workers WHERE seen_at > ?").first {
+            $0.integer(now.milliseconds - WorkerSign.mostSilence)
+        } read: {
+            $0.int(0)
+        } ?? 0
+    }
+}
