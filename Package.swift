@@ -69,8 +69,8 @@ let modules: [Target] = [
 let tools: [Target] = [
     .target(name: "LedgerModel", dependencies: ["Contract", "Ledger"], path: "Tools/LedgerModel"),
     .target(
-        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger"], path: "Tests/LedgerConformance"
-    ),
+        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger", "LedgerModel"],
+        path: "Tests/LedgerConformance"),
     .target(
         name: "Simulation",
         dependencies: ["Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],

@@ -21,7 +21,7 @@ public struct ConfiguredApp: Hashable, Sendable {
 
 public struct ServerAPIAccess: Hashable, Sendable {
     public let credentials: ServerAPICredentials
-    /// This worker's part of the calls that Apple lets the app make: above 0, at most 1.
+    /// The part of the calls that Apple lets the app make which is the workers' of the ledger: above 0, at most 1.
     public let share: Double
     /// Age from which on a signed transaction is looked up before it is granted; nil for never.
     public let confirmsSignedTransactionsOlderThan: Duration?

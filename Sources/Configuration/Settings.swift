@@ -20,7 +20,9 @@ enum Settings {
     static let groupID = Setting("kafka.groupId", .name, default: "grantor", "workers of one group share the work")
     static let groupInstanceID = Setting.optional(
         "kafka.groupInstanceId", .name, absent: "none",
-        "a name for static membership, another for each worker, see [below](#static-membership)")
+        "a name for static membership, another for each worker, or `hostname`, see [below](#static-membership)")
+    /// In place of a name: the host's, such as a container's.
+    static let hostname = "hostname"
     static let propertiesFile = Setting.file(
         "kafka.propertiesFile", absent: "none", "librdkafka properties, see [below](#kafka-properties)",
         read: PropertiesFile.read, show: \.shown)

@@ -52,7 +52,8 @@ public struct KafkaSettings: Hashable, Sendable {
     public init(_ values: SettingValues) throws(ConfigurationError) {
         bootstrapServers = try values.value(Settings.bootstrapServers)
         groupID = try values.value(Settings.groupID)
-        groupInstanceID = try values.value(Settings.groupInstanceID)
+        let instance = try values.value(Settings.groupInstanceID)
+        groupInstanceID = instance == Settings.hostname ? HostName.current : instance
         propertiesFile = try values.value(Settings.propertiesFile)
         topics = try TopicNames(values)
     }

@@ -15,13 +15,23 @@ extension PostgresLedger {
         return try write(Array(batch[..<middle])) + write(Array(batch[middle...]))
     }
 
-    /// Writes what is plain in one statement, and the rest in a transaction of its own.
+    /// Writes what is plain in one statement, and the rest in a transaction of its own. So does a grant whose product this
+    /// session has not seen committed: only what is admitted makes an app the ledger's.
     private func writeAll(_ batch: [Decision]) throws(PostgresFailure) -> [DecisionResult] {
         var planner = BatchPlanner(batch)
-        let plain = planner.plain
+        var plain = planner.plain
+        let products = GrantTable.products(of: plain)
+        var unknown: [NewGrant] = []
+        if !products.values.allSatisfy(knownProducts.contains) {
+            let isUnknown = { [knownProducts] (new: NewGrant) in
+                !knownProducts.contains(products[StoredProduct(of: new.grant)] ?? 0)
+            }
+            unknown = plain.filter(isUnknown)
+            plain.removeAll(where: isUnknown)
+        }
         var isWritten = Array(repeating: false, count: batch.count)
         if !plain.isEmpty {
-            let flags = try tried { () throws(PostgresFailure) in try insertPlain(plain, of: batch) }
+            let flags = try tried { () throws(PostgresFailure) in try insertPlain(plain, products, of: batch) }
             planner.inserted(plain: plain, flags)
             for (new, isNew) in zip(plain, flags) where isNew { isWritten[new.decision] = true }
         }
@@ -30,25 +40,25 @@ extension PostgresLedger {
         guard !rest.isEmpty else { return results }
         let written = try writeWhole(rest.map { batch[$0] })
         for (place, result) in zip(rest, written) { results[place] = result }
+        for new in unknown {
+            guard case .written(.granted, _, _) = results[new.decision] else { continue }
+            if knownProducts.count >= Self.mostKnownProducts { knownProducts = [] }
+            if let number = products[StoredProduct(of: new.grant)] { knownProducts.insert(number) }
+        }
         return results
     }
 
-    /// One round trip. Products that the session has not seen committed are added in the same transaction.
-    private func insertPlain(_ grants: [NewGrant], of batch: [Decision]) throws(PostgresFailure) -> [Bool] {
-        let products = GrantTable.products(of: grants)
-        let unknown = products.filter { !knownProducts.contains($0.value) }
-        var statements = [Self.look]
-        if !unknown.isEmpty { statements.append(GrantTable.insertion(unknown)) }
-        statements.append(
-            GrantTable.plainInsertion(grants, products) { new in
-                guard case .record(let ownership) = batch[new.decision].source else { return nil }
-                return ownership
-            })
-        let results = try connection.run(statements)
+    /// One round trip.
+    private func insertPlain(
+        _ grants: [NewGrant], _ products: [StoredProduct: Int64], of batch: [Decision]
+    ) throws(PostgresFailure) -> [Bool] {
+        let insertion = GrantTable.plainInsertion(grants, products) { new in
+            guard case .record(let ownership) = batch[new.decision].source else { return nil }
+            return ownership
+        }
+        let results = try connection.run([Self.look, insertion])
         _ = try present(results[0])
-        if knownProducts.count + unknown.count > Self.mostKnownProducts { knownProducts = [] }
-        knownProducts.formUnion(unknown.values)
-        return GrantTable.flags(grants, results[results.count - 1])
+        return GrantTable.flags(grants, results[1])
     }
 
     /// Numbers of products that a session remembers.

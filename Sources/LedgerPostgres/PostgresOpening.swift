@@ -51,7 +51,7 @@ struct PostgresOpening {
             } catch {
                 try connection.rollBack()
                 // Another process may have been quicker.
-                guard try version(of: connection) == Self.version else { throw error }
+                guard try version(of: connection) >= Self.version else { throw error }
             }
             return (from, Self.version)
         }
@@ -74,15 +74,6 @@ struct PostgresOpening {
     }
 
     private func checkVersion(_ found: Int) throws(PostgresFailure) {
-        guard found != Self.version else { return }
-        if found == 0 {
-            throw .unfit(
-                "it has no ledger; if it had one, restore its backup (docs/guarantees.md, After a backup); else grantor "
-                    + "migrate makes one")
-        }
-        throw .unfit(
-            found < Self.version
-                ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
-                : "schema \(found) is newer than \(Self.version), the newest that this grantor knows; run a newer one")
+        if let refusal = SchemaVersion.refusal(of: found, by: Self.version) { throw .unfit(refusal) }
     }
 }

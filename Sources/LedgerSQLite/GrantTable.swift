@@ -34,7 +34,7 @@ struct GrantTable {
                 }
             }
             // In the grant's own transaction and each time: nothing can be remembered of one that was rolled back.
-            let product = StoredProduct(bundleID: grant.bundleID, product: grant.product)
+            let product = StoredProduct(of: grant)
             let number = products[product] ?? product.number
             if products.updateValue(number, forKey: product) == nil { try insert(product, number) }
             let partition = partitions[grant.origin.topicPartition] ?? 0

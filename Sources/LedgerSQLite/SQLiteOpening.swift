@@ -170,15 +170,8 @@ struct SQLiteOpening {
     }
 
     private func checkVersion(_ database: Database) throws(StoreError) {
-        let found = try version(of: database)
-        guard found != Self.version else { return }
-        if found == 0 {
-            throw .contradiction("it is empty; if it was a ledger, restore its backup; else grantor migrate makes one")
-        }
-        throw .contradiction(
-            found < Self.version
-                ? "schema \(found) is older than \(Self.version); grantor migrate brings it up to date"
-                : "schema \(found) is newer than \(Self.version), the newest that this grantor knows; run a newer one")
+        let found = Int(try version(of: database))
+        if let refusal = SchemaVersion.refusal(of: found, by: Int(Self.version)) { throw .contradiction(refusal) }
     }
 
     private func version(of database: Database) throws(StoreError) -> Int64 {

@@ -100,12 +100,7 @@ final class WorkerDrivers: Sendable {
     }
 
     /// Host and process, for people who look into the ledger.
-    private static var name: String {
-        var host = [CChar](repeating: 0, count: 256)
-        let isKnown = gethostname(&host, host.count - 1) == 0
-        let text = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        return "\(isKnown ? text : "worker")/\(getpid())"
-    }
+    private static var name: String { "\(HostName.current ?? "worker")/\(getpid())" }
 
     private static func apple(
         _ configuration: WorkerConfiguration, _ core: Mailbox<CoreMail>, _ events: Mailbox<ProcessEvent>,

@@ -82,6 +82,8 @@ struct WorkerMetrics: Sendable {
         "grantor_alerts_total", help: "News that a person should look at, by kind.", labels: ["kind"])
     static let retryRows = GaugeDeclaration(
         "grantor_retry_rows", help: "Submissions that wait in the ledger, of all workers.")
+    static let workers = GaugeDeclaration(
+        "grantor_workers", help: "Workers of the ledger that gave a sign of life within 90 seconds.")
     static let retryBytes = GaugeDeclaration(
         "grantor_retry_bytes",
         help: "Bytes of the submissions that wait in the ledger, of all workers; see GRANTOR_MAX_RETRY_BYTES.")
@@ -200,6 +202,7 @@ struct WorkerMetrics: Sendable {
 
     /// The ledger's own sample of what waits in it.
     func measured(_ measure: LedgerMeasure) {
+        registry.gauge(Self.workers).set(measure.workers)
         registry.gauge(Self.retryRows).set(measure.retries.reduce(0) { $0 + $1.rows })
         registry.gauge(Self.retryBytes).set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
         registry.gauge(Self.outboxRows).set(measure.outboxRows)

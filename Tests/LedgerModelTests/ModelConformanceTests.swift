@@ -12,7 +12,6 @@ import Testing
             guard case .grant(let purchases, _) = decision.content else { return false }
             return purchases.contains { $0.purchase.transactionID == Samples.refusedTransaction }
         }
-        try rule.check(
-            ConformanceSubject(ledger: model.connection(), other: model.connection(), setClock: { model.now = $0 }))
+        try rule.check(model.subject)
     }
 }

@@ -35,8 +35,8 @@ import Testing
         #expect(try PostgresLedger.migrate(database.configuration()) == (0, 1))
         #expect(try PostgresLedger.migrate(database.configuration()) == (1, 1))
         #expect(open() == nil)
-        try database.server.run("UPDATE ledger SET version = 2", database: database.database)
-        #expect(detail().contains("schema 2 is newer than 1"))
+        try database.server.run("UPDATE ledger SET version = 3", database: database.database)
+        #expect(detail().contains("schema 3 is newer than 2"))
         try database.server.run("UPDATE ledger SET version = 0", database: database.database)
         #expect(detail().contains("it has no ledger"))
     }

@@ -35,9 +35,7 @@ import Testing
         try SQLiteLedger.migrate(file.configuration)
         let ledger = try SQLiteLedger(file.configuration)
         let copies = Copies(of: file)
-        let reader = LedgerModel(now: Samples.noon)
-        let model = ConformanceSubject(
-            ledger: reader.connection(), other: reader.connection(), setClock: { reader.now = $0 })
+        let model = LedgerModel(now: Samples.noon).subject
         let subject = ConformanceSubject(ledger: ledger, other: ledger, setClock: { file.clock.set($0) })
         try model.own()
         try subject.own()

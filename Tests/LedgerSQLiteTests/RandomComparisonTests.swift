@@ -1,31 +1,37 @@
 import Contract
 import Ledger
 import LedgerConformance
-import LedgerModel
-import LedgerSQLite
 import Testing
 
+@testable import LedgerSQLite
+
 @Suite struct RandomComparisonTests {
+    private let file = TemporaryLedger()
+
+    private func subject() throws -> ConformanceSubject {
+        ConformanceSubject(
+            ledger: try SQLiteLedger(file.configuration), other: try SQLiteLedger(file.configuration),
+            setClock: { file.clock.set($0) })
+    }
+
     @Test("SQLite answers random calls as the model does", arguments: UInt64(0)..<40)
     func compares(seed: UInt64) throws {
-        let file = TemporaryLedger()
         defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
-        let model = LedgerModel(now: Samples.noon)
-        let ledgers = [
-            ConformanceSubject(
-                ledger: try SQLiteLedger(file.configuration), other: try SQLiteLedger(file.configuration),
-                setClock: { file.clock.set($0) }),
-            ConformanceSubject(
-                ledger: model.connection(), other: model.connection(), setClock: { model.now = $0 }),
-        ]
-        try ledgers.forEach { try $0.own() }
-        var plays = [RandomPlay(seed: seed), RandomPlay(seed: seed)]
-        for step in 0..<200 {
-            let found = try plays[0].step(ledgers[0])
-            let wanted = try plays[1].step(ledgers[1])
-            try #require(found == wanted, "seed \(seed), step \(step)")
+        try RandomComparison.check(subject(), seed: seed)
+    }
+
+    @Test("A program of the version before works with the next schema as with its own", arguments: UInt64(0)..<3)
+    func upgraded(seed: UInt64) throws {
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        // A next version only adds.
+        let database = try Database(path: file.path, creating: false, busyTimeout: 0)
+        for table in ["grants", "answers", "retries", "outbox", "partitions", "workers"] {
+            try database.run("ALTER TABLE \(table) ADD COLUMN later TEXT")
         }
-        #expect(try LedgerContent(of: ledgers[0].ledger) == LedgerContent(of: ledgers[1].ledger))
+        try database.run("CREATE TABLE later (one INTEGER PRIMARY KEY) STRICT")
+        try database.run("PRAGMA user_version = 2")
+        try RandomComparison.check(subject(), seed: seed)
     }
 }

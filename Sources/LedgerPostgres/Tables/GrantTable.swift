@@ -56,7 +56,7 @@ struct GrantTable {
                 < ($1.grant.environment.rawValue, $1.grant.key.name, $1.grant.transactionID)
         }
         for new in grants {
-            let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product)
+            let product = StoredProduct(of: new.grant)
             GrantColumns.write(
                 new.grant, product: products[product] ?? product.number, partition: partition(new), to: &columns)
             columns.text(new.grant.bundleID)
@@ -125,13 +125,13 @@ struct GrantTable {
     static func products(of grants: [NewGrant]) -> [StoredProduct: Int64] {
         var products: [StoredProduct: Int64] = [:]
         for new in grants {
-            let product = StoredProduct(bundleID: new.grant.bundleID, product: new.grant.product)
+            let product = StoredProduct(of: new.grant)
             if products[product] == nil { products[product] = product.number }
         }
         return products
     }
 
-    static func insertion(_ products: [StoredProduct: Int64]) -> PostgresStatement {
+    private static func insertion(_ products: [StoredProduct: Int64]) -> PostgresStatement {
         var columns = PostgresColumns(types: ProductColumns.written.elements)
         for (product, number) in products.sorted(by: { $0.value < $1.value }) {
             ProductColumns.write(product, number: number, to: &columns)
