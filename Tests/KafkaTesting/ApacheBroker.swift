@@ -2,10 +2,12 @@ import Glibc
 internal import Kafka
 import Synchronization
 
-/// One broker of Apache Kafka in KRaft mode, its own controller, in a temporary folder.
-final class ApacheBroker: TestBroker {
+/// One process of Apache Kafka in KRaft mode, broker and controller, in a temporary folder.
+final class ApacheBroker: Sendable {
     /// Time for it to start; it takes three to six seconds on a machine that is not busy, and only a hang takes as long.
     private static let startLimit = Duration.seconds(300)
+    /// Time for it to hand its partitions over and end; then it is killed.
+    private static let stopLimit = Duration.seconds(60)
     /// A shell starts Kafka, prints its process id, and kills it when its own input ends. Then it removes the folder,
     /// unless a line said `keep`. Kafka's scripts replace themselves by Java, so the id is Java's.
     private static let script = """
@@ -15,23 +17,28 @@ final class ApacheBroker: TestBroker {
         [ -n "$keep" ] || rm -rf "$BROKER_FOLDER"
         """
 
-    let name: String
-    let bootstrapServers: String
+    let address: String
     private let home: String
     private let folder: String
     private let running = Mutex<(shell: ChildProcess, pid: pid_t)?>(nil)
 
+    /// 0 while it is killed.
     var pid: pid_t { running.withLock { $0?.pid ?? 0 } }
 
-    init(home: String) throws(TestKafkaError) {
+    /// Formats its storage; it does not start.
+    /// - Parameters:
+    ///   - ports: of all brokers of its cluster; its own is at its number's place, numbers begin with 1.
+    ///   - dataFolder: for records, empty; nil for one of its own.
+    init(
+        home: String, number: Int, ports: [(broker: UInt16, controller: UInt16)], dataFolder: String?
+    ) throws(TestKafkaError) {
         self.home = home
-        name = "Apache Kafka in \(home)"
         var template = Array("/tmp/grantor-kafka-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw TestKafkaError("no temporary folder: errno \(errno)") }
         folder = String(cString: made)
-        let (port, controller) = (try Self.freePort(), try Self.freePort())
-        bootstrapServers = "127.0.0.1:\(port)"
-        try Self.write(Self.properties(port: port, controller: controller, folder: folder), to: "\(folder)/properties")
+        address = "127.0.0.1:\(ports[number - 1].broker)"
+        let data = dataFolder.map { "\($0)/data" } ?? "\(folder)/data"
+        try Self.write(Self.properties(number: number, ports: ports, data: data), to: "\(folder)/properties")
         let format = try ChildProcess(
             [
                 "/bin/sh", "-c", "\"$0\" format -t \"$1\" -c \"$2\" >\"$2.log\" 2>&1 && echo done",
@@ -41,23 +48,13 @@ final class ApacheBroker: TestBroker {
             throw TestKafkaError("Kafka cannot format its storage: \(folder)/properties.log")
         }
         format.end()
-        try restart()
     }
 
-    deinit { stop() }
+    deinit { end(keepingFolder: false) }
 
-    func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError) {
-        let topic = KafkaNewTopic(name: name, partitions: partitions, configuration: configuration)
-        do throws(KafkaError) {
-            if let error = try admin.createTopics([topic])[name] ?? nil { throw error }
-        } catch {
-            throw TestKafkaError("the topic \(name) cannot be created: \(error)")
-        }
-    }
-
-    func kill() throws(TestKafkaError) { end(keepingFolder: true) }
-
-    private func end(keepingFolder: Bool) {
+    /// Ends it by SIGKILL.
+    /// - Parameter keepingFolder: for a later start.
+    func end(keepingFolder: Bool) {
         running.withLock { running in
             if keepingFolder { running?.shell.say("keep") }
             // The shell kills it and waits for its end.
@@ -66,7 +63,28 @@ final class ApacheBroker: TestBroker {
         }
     }
 
-    func restart() throws(TestKafkaError) {
+    /// Asks it to hand its partitions over and to end (SIGTERM), and waits for that.
+    func stop() {
+        Glibc.kill(pid, SIGTERM)
+        let deadline = ContinuousClock.now + Self.stopLimit
+        while isRunning, ContinuousClock.now < deadline { usleep(20_000) }
+        end(keepingFolder: true)
+    }
+
+    /// Whether it runs; a broker ends itself when its disk fails.
+    var isRunning: Bool {
+        let pid = pid
+        guard pid > 0, let file = fopen("/proc/\(pid)/stat", "r") else { return false }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        guard fgets(&line, 256, file) != nil else { return false }
+        // The state stands behind the name in parentheses; the shell has not waited for a process that ended.
+        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text.split(separator: ")").last?.dropFirst().first != "Z"
+    }
+
+    /// Starts it with what it had, and does not wait.
+    func launch() throws(TestKafkaError) {
         let shell = try ChildProcess(
             ["/bin/sh", "-c", Self.script, "sh", "\(home)/bin/kafka-server-start.sh", "\(folder)/properties"],
             environment: [
@@ -77,45 +95,60 @@ final class ApacheBroker: TestBroker {
             throw TestKafkaError("Kafka cannot be started")
         }
         running.withLock { $0 = (shell, pid) }
+    }
+
+    /// Waits until it tells of so many brokers at least.
+    func waitUntilItAnswers(brokers: Int) throws(TestKafkaError) {
         let deadline = ContinuousClock.now + Self.startLimit
         while ContinuousClock.now < deadline {
-            if let cluster = try? admin.describe(), cluster.brokers > 0 { return }
-            guard Glibc.kill(pid, 0) == 0 else { break }
+            if let cluster = try? KafkaAdmin.forTests(address).describe(), cluster.brokers >= brokers { return }
+            guard isRunning else { break }
             usleep(50_000)
         }
         throw TestKafkaError("Kafka does not answer: \(folder)/log")
     }
 
-    func stop() { end(keepingFolder: false) }
+    /// Topics are kept by three brokers where there are three, and writes need two of them.
+    private static func properties(
+        number: Int, ports: [(broker: UInt16, controller: UInt16)], data: String
+    ) -> String {
+        let own = ports[number - 1]
+        let voters = ports.enumerated().map { "\($0 + 1)@127.0.0.1:\($1.controller)" }.joined(separator: ",")
+        let replicas = min(3, ports.count)
+        let inSync = max(1, replicas - 1)
+        return """
+            node.id=\(number)
+            process.roles=broker,controller
+            controller.quorum.voters=\(voters)
+            controller.listener.names=CONTROLLER
+            listeners=PLAIN://127.0.0.1:\(own.broker),CONTROLLER://127.0.0.1:\(own.controller)
+            advertised.listeners=PLAIN://127.0.0.1:\(own.broker)
+            listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT
+            inter.broker.listener.name=PLAIN
+            log.dirs=\(data)
+            auto.create.topics.enable=false
+            default.replication.factor=\(replicas)
+            min.insync.replicas=\(inSync)
+            offsets.topic.replication.factor=\(replicas)
+            offsets.topic.num.partitions=4
+            transaction.state.log.replication.factor=\(replicas)
+            transaction.state.log.num.partitions=4
+            transaction.state.log.min.isr=\(inSync)
+            broker.session.timeout.ms=6000
+            group.initial.rebalance.delay.ms=0
+            group.min.session.timeout.ms=1000
+            log.cleaner.dedupe.buffer.size=16777216
+            num.recovery.threads.per.data.dir=1
+            \(ports.count == 1 ? authorizer : "")
 
-    private var admin: KafkaAdmin { .forTests(bootstrapServers) }
+            """
+    }
 
-    private static func properties(port: UInt16, controller: UInt16, folder: String) -> String {
-        """
-        node.id=1
-        process.roles=broker,controller
-        controller.quorum.voters=1@127.0.0.1:\(controller)
-        controller.listener.names=CONTROLLER
-        listeners=PLAIN://127.0.0.1:\(port),CONTROLLER://127.0.0.1:\(controller)
-        advertised.listeners=PLAIN://127.0.0.1:\(port)
-        listener.security.protocol.map=PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT
-        inter.broker.listener.name=PLAIN
-        log.dirs=\(folder)/data
-        auto.create.topics.enable=false
-        offsets.topic.replication.factor=1
-        offsets.topic.num.partitions=4
-        transaction.state.log.replication.factor=1
-        transaction.state.log.num.partitions=4
-        transaction.state.log.min.isr=1
-        group.initial.rebalance.delay.ms=0
-        group.min.session.timeout.ms=1000
-        log.cleaner.dedupe.buffer.size=16777216
-        num.recovery.threads.per.data.dir=1
+    /// Several brokers cannot ask one another for their votes before it is ready, and it is not ready before the vote.
+    private static let authorizer = """
         authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
         allow.everyone.if.no.acl.found=true
-
         """
-    }
 
     private static func write(_ text: String, to path: String) throws(TestKafkaError) {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -123,23 +156,5 @@ final class ApacheBroker: TestBroker {
         defer { close(file) }
         let bytes = Array(text.utf8)
         guard Glibc.write(file, bytes, bytes.count) == bytes.count else { throw TestKafkaError("cannot write \(path)") }
-    }
-
-    /// A port that nobody listens at now. Another process may take it before Kafka does; the start then fails and says
-    /// so.
-    private static func freePort() throws(TestKafkaError) -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard result else { throw TestKafkaError("no free port: errno \(errno)") }
-        return UInt16(bigEndian: address.sin_port)
     }
 }

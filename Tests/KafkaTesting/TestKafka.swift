@@ -11,7 +11,7 @@ import Synchronization
 /// breaks the broker starts one for itself.
 public final class TestKafka: Sendable {
     enum Kind: Hashable, Sendable {
-        /// A single broker in KRaft mode, its own controller.
+        /// Brokers in KRaft mode.
         case apache(home: String)
         case mock
     }
@@ -39,7 +39,7 @@ public final class TestKafka: Sendable {
     /// Whether tests run on Apache Kafka: the mock forgets everything when it is killed, and deletes nothing.
     public static var isApache: Bool { if case .apache = kind { true } else { false } }
 
-    private static let kind: Kind = {
+    static let kind: Kind = {
         guard let home = getenv("KAFKA_HOME").map({ String(cString: $0) }), !home.isEmpty else { return .mock }
         return .apache(home: home)
     }()
@@ -50,7 +50,7 @@ public final class TestKafka: Sendable {
     private static let names = Atomic(0)
 
     public let bootstrapServers: String
-    private let broker: any TestBroker
+    let broker: any TestBroker
 
     /// Starts a broker and waits until it answers.
     public convenience init() throws(TestKafkaError) { try self.init(Self.kind) }
@@ -59,11 +59,15 @@ public final class TestKafka: Sendable {
     /// give.
     public static func mock() throws(TestKafkaError) -> TestKafka { try TestKafka(.mock) }
 
-    private init(_ kind: Kind) throws(TestKafkaError) {
+    private convenience init(_ kind: Kind) throws(TestKafkaError) {
         switch kind {
-        case .apache(let home): broker = try ApacheBroker(home: home)
-        case .mock: broker = try MockBroker()
+        case .apache(let home): self.init(broker: try ApacheCluster(home: home))
+        case .mock: self.init(broker: try MockBroker())
         }
+    }
+
+    init(broker: any TestBroker) {
+        self.broker = broker
         bootstrapServers = broker.bootstrapServers
     }
 
@@ -108,10 +112,14 @@ public final class TestKafka: Sendable {
     }
 
     /// Freezes the broker (SIGSTOP): connections stay open and nothing is answered.
-    public func pause() { Glibc.kill(broker.pid, SIGSTOP) }
+    public func pause() { signal(SIGSTOP) }
 
     /// Lets the frozen broker go on (SIGCONT).
-    public func resume() { Glibc.kill(broker.pid, SIGCONT) }
+    public func resume() { signal(SIGCONT) }
+
+    private func signal(_ number: Int32) {
+        for pid in broker.pids where pid > 0 { Glibc.kill(pid, number) }
+    }
 
     /// Ends the broker and removes its data. The end of the last reference does the same.
     public func stop() { broker.stop() }
@@ -146,7 +154,7 @@ extension KafkaAdmin {
 protocol TestBroker: Sendable {
     var name: String { get }
     var bootstrapServers: String { get }
-    var pid: pid_t { get }
+    var pids: [pid_t] { get }
     func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError)
     func kill() throws(TestKafkaError)
     func restart() throws(TestKafkaError)
@@ -159,7 +167,7 @@ final class MockBroker: TestBroker {
     private let process: ChildProcess
 
     var name: String { "librdkafka's mock" }
-    var pid: pid_t { process.pid }
+    var pids: [pid_t] { [process.pid] }
 
     init() throws(TestKafkaError) {
         process = try ChildProcess([try Self.path()])
@@ -176,7 +184,7 @@ final class MockBroker: TestBroker {
     func kill() throws(TestKafkaError) { try command("down 1") }
     func restart() throws(TestKafkaError) { try command("up 1") }
     func stop() {
-        Glibc.kill(pid, SIGCONT)
+        Glibc.kill(process.pid, SIGCONT)
         process.end()
     }
 

@@ -27,13 +27,20 @@ extension TestKafka {
 
     /// Sets a topic's property; the others get their defaults.
     public func setTopicProperty(_ topic: String, _ name: String, _ value: String) throws(TestKafkaError) {
-        try ask("set \(name) of \(topic)") { client, options, queue in
+        try setTopicProperties(topic, [name: value])
+    }
+
+    /// Sets all of a topic's properties; those that are not named get their defaults.
+    public func setTopicProperties(_ topic: String, _ values: [String: String]) throws(TestKafkaError) {
+        try ask("set properties of \(topic)") { client, options, queue in
             var resources = [rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)]
-            rd_kafka_ConfigResource_set_config(resources[0], name, value)
+            for (name, value) in values { rd_kafka_ConfigResource_set_config(resources[0], name, value) }
             rd_kafka_AlterConfigs(client, &resources, 1, options, queue)
             rd_kafka_ConfigResource_destroy_array(&resources, 1)
         }
-        try wait(until: { (try? $0[topic]?.get())?[name] == value }) { admin throws(KafkaError) in
+        try wait(until: { found in
+            values.allSatisfy { name, value in (try? found[topic]?.get())?[name] == value }
+        }) { admin throws(KafkaError) in
             try admin.topicConfigurations(of: [topic])
         }
     }

@@ -10,12 +10,12 @@ import Testing
 @Suite struct CutTests {
     @Test(
         "A session that is cut at any round trip of its writes leaves nothing half done, and the same writes again end as if it had not been",
-        arguments: CuttingProxy.Cut.allCases, UInt64(0)..<4)
-    func cut(_ cut: CuttingProxy.Cut, seed: UInt64) throws {
+        arguments: PostgresProxy.Moment.allCases, UInt64(0)..<4)
+    func cut(_ cut: PostgresProxy.Moment, seed: UInt64) throws {
         let database = try TemporaryLedger()
         defer { database.remove() }
         _ = try database.subject().own()
-        let proxy = try CuttingProxy(server: "\(database.server.folder)/.s.PGSQL.\(database.server.port)")
+        let proxy = try PostgresProxy(database.server)
         defer { proxy.stop() }
         var configuration = try PostgresLedgerConfiguration(
             url: "postgres://postgres@/\(database.database)?host=\(proxy.folder)")

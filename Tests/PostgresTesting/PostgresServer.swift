@@ -29,7 +29,10 @@ public final class PostgresServer: Sendable {
     ///   - hasNetwork: Whether it also listens on 127.0.0.1, with TLS and passwords only. The certificate is for
     ///     `localhost`, see ``certificate``.
     ///   - isStandby: Whether it follows a primary, which there is not, and takes no writes.
-    public init(settings: [String] = [], hasNetwork: Bool = false, isStandby: Bool = false) throws {
+    ///   - disk: A folder that everybody may write into, for its data; nil for its own folder.
+    public init(
+        settings: [String] = [], hasNetwork: Bool = false, isStandby: Bool = false, disk: String? = nil
+    ) throws {
         port = hasNetwork ? try Self.freePort() : 5432
         var lines = [
             "port = \(port)", "listen_addresses = '\(hasNetwork ? "127.0.0.1" : "")'", "fsync = off",
@@ -37,17 +40,25 @@ public final class PostgresServer: Sendable {
         ]
         if hasNetwork { lines += ["ssl = on", "ssl_cert_file = '../certificate'", "ssl_key_file = '../key'"] }
         let script = try ScriptProcess(
-            Self.serving,
+            PostgresScripts.serving,
             [
-                "TEMPLATE": try Self.template.get().folder, "SETTINGS": (lines + settings).joined(separator: "\n"),
-                "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "",
+                "TEMPLATE": try PostgresScripts.template.get().folder, "SETTINGS": (lines + settings).joined(separator: "\n"),
+                "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "", "DISK": disk ?? "",
             ])
-        folder = script.firstLine()
+        folder = script.nextLine()
         self.script = Mutex(script)
         guard folder.hasPrefix("/") else { throw Failure(description: "PostgreSQL did not start: \(folder)") }
     }
 
     deinit { stop() }
+
+    /// Has the script break or mend the server.
+    func command(_ line: String) throws {
+        try script.withLock { script in
+            let answer = script?.answer(to: line) ?? "it has ended"
+            guard answer == "done" else { throw Failure(description: "PostgreSQL: \(line): \(answer)") }
+        }
+    }
 
     /// Ends the server as a crash would, and removes its folder. Once; it does not come back.
     public func stop() {
@@ -87,60 +98,6 @@ public final class PostgresServer: Sendable {
         guard PQntuples(result) > 0 else { return nil }
         return PQgetvalue(result, 0, 0).map { String(cString: $0) }
     }
-
-    // MARK: Scripts
-
-    /// A cluster that has never run, for servers to copy; made once in a process.
-    private static let template = Result {
-        let script = try ScriptProcess(making)
-        let folder = script.firstLine()
-        guard folder.hasPrefix("/") else { throw Failure(description: "no PostgreSQL cluster: \(folder)") }
-        return (folder: folder, script: script)
-    }
-
-    /// Both begin so. A script tells its folder once all is ready, and what went wrong otherwise. It then waits for the
-    /// end of its input, also where a terminal interrupts everybody.
-    private static let beginning = """
-        trap '' INT TERM
-        bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
-        [ -n "$bin" ] || { echo "it is not installed; scripts/setup.sh --for test does that"; exit 1; }
-        folder=$(mktemp -d /tmp/grantor-postgres-XXXXXX) || exit 1
-        cd "$folder"
-        trap 'cd /; rm -rf "$folder"' EXIT
-        fail() { tail -n 5 log | tr '\\n' ' '; exit 1; }
-        export LC_ALL=C
-
-        """
-
-    private static let making =
-        beginning + """
-            "$bin/initdb" -D data -U postgres -A trust -E UTF8 --locale=C -N >log 2>&1 </dev/null || fail
-            echo "$folder"
-            read -r _
-            """
-
-    // A cluster can be a standby once it has run with what standbys need, and it has then to be stopped in order.
-    private static let serving =
-        beginning + """
-            control() { "$bin/pg_ctl" -D data -l log -w -t 180 "$@" >/dev/null 2>&1 </dev/null; }
-            cp -a "$TEMPLATE/data" data || fail
-            printf "%s\\nunix_socket_directories = '%s'\\n" "$SETTINGS" "$folder" >>data/postgresql.conf
-            echo 'local all guarded scram-sha-256
-            local all all trust
-            hostssl all all 127.0.0.1/32 scram-sha-256' >data/pg_hba.conf
-            if [ -n "$NETWORK" ]; then
-                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \\
-                    -addext subjectAltName=DNS:localhost -keyout key -out certificate >log 2>&1 </dev/null || fail
-                chmod 0755 . && chmod 0644 certificate && chmod 0600 key
-            fi
-            if [ -n "$STANDBY" ]; then
-                control start && control -m fast stop && touch data/standby.signal || fail
-            fi
-            control start || fail
-            echo "$folder"
-            read -r _
-            control -m immediate stop
-            """
 
     /// A port that nobody listens at now. Another process may take it before the server does, which then does not
     /// start.

@@ -25,8 +25,14 @@ final class ScriptProcess: Sendable {
         try process.run()
     }
 
-    /// The first line that the script writes, or all that it wrote if it ends before.
-    func firstLine() -> String {
+    /// Writes a line to the script, and waits for its own.
+    func answer(to line: String) -> String {
+        try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+        return nextLine()
+    }
+
+    /// The next line that the script writes, or all that it wrote if it ends before.
+    func nextLine() -> String {
         var bytes = Data()
         while !bytes.contains(UInt8(ascii: "\n")) {
             let more = output.fileHandleForReading.availableData

@@ -3,12 +3,10 @@ struct Options {
     var submissions = 5000
     var kills = 20
     var brokerKills = 0
-    /// Times that all sessions with the database are cut.
-    var cuts = 0
     var ledger = Ledger.sqlite
-    var workers = 1
+    var workers = 4
     var seed: UInt64 = 1
-    /// Length of an outage or a lock, in seconds.
+    /// Length of an outage, or of the time in which faults come, in seconds.
     var seconds = 30
     /// Forged receipts a second.
     var forged = 1000
@@ -56,7 +54,6 @@ struct Options {
             case ("--submissions", let count?): submissions = count
             case ("--kills", let count?): kills = count
             case ("--broker-kills", let count?): brokerKills = count
-            case ("--cuts", let count?): cuts = count
             case ("--ledger", _):
                 guard let kind = Ledger(rawValue: value) else { throw ChaosFailure("--ledger is sqlite or postgres") }
                 ledger = kind

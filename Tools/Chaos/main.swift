@@ -7,9 +7,9 @@ import Glibc
 /// It runs on Apache Kafka if `KAFKA_HOME` names one, else on librdkafka's mock. Exit code 1 if a promise is broken,
 /// 2 if the run itself cannot go on. docs/chaos.md describes each run.
 let runs: [String: (Options) throws -> Bool] = [
+    "fleet": { try FleetRun($0).run() },
     "kills": { try KillRun($0).run() },
     "isolation": { try IsolationRun($0).run() },
-    "locked": { try LockedRun($0).run() },
     "forgotten": { try ForgottenRun($0).run() },
     "refused": { try RefusedRun($0).run() },
     "oversized": { try OversizedRun($0).run() },
@@ -24,16 +24,11 @@ guard let name = words.first, let chosen = runs[name] else {
     exit(64)
 }
 do {
+    try SmallDisk.keepMountsPrivate()
     let isGood = try chosen(Options(words.dropFirst()))
     say(isGood ? "PASSED \(name)" : "FAILED \(name)")
     exit(isGood ? 0 : 1)
 } catch {
     say("the run cannot go on: \(error)")
     exit(2)
-}
-
-/// Writes a line at once, also where the output goes to a file.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
 }

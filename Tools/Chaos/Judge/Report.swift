@@ -1,4 +1,6 @@
 import Contract
+import Kafka
+import KafkaScanning
 import KafkaTesting
 import Scheduling
 
@@ -32,12 +34,25 @@ struct Report {
     mutating func add(_ verdict: TopicJudge.Verdict) {
         for text in verdict.faults { say("FAULT \(text)") }
         faults += verdict.found
+        say("\(verdict.lost) lost, \(verdict.twice) twice, \(verdict.untold) untold")
         say("\(verdict.events) granted events, \(verdict.copies) of them copies; \(verdict.failures) failed ones")
     }
 
+    /// The group has committed the end of every partition. Its workers have stopped.
+    mutating func expectAllRead(_ world: World) throws {
+        let admin = KafkaAdmin(configuration: world.kafka.client, logger: world.logger)
+        let ends = try admin.offsets(of: [Topic.submitted.defaultName]).mapValues(\.upperBound)
+        let committed = try admin.committedOffsets(of: world.group, in: Array(ends.keys))
+        for (partition, end) in ends.sorted(by: { $0.key < $1.key }) where end != committed[partition] ?? 0 {
+            fault("\(partition): \(committed[partition].map(String.init) ?? "nothing") is committed of \(end)")
+        }
+    }
+
+    /// Stops the brokers, and throws the run's files away unless there is something to look for in them.
     func end(_ world: World) -> Bool {
-        world.kafka.stop()
+        world.close()
         say("\(faults) faults")
+        if faults == 0 { removeFolder(world.folder) } else { say("files: \(world.folder)") }
         return faults == 0
     }
 }

@@ -46,7 +46,7 @@ struct CostRun {
         // Its own grants are counted in the ledger's file, at the price of a query now and then.
         look(every: 200, for: .seconds(300)) {
             (memory, descriptors) = (max(memory, worker.memory), max(descriptors, worker.descriptors))
-            return TopicJudge.rows(world.ledger) >= traffic.expected.count
+            return LedgerTables(world.ledger).count("grants") >= traffic.expected.count
         }
         let (used, took) = (worker.processorTime - before, Double((Instant.now - start).wholeMilliseconds) / 1000)
         let each = used * 1_000_000 / Double(options.submissions)

@@ -35,7 +35,7 @@ struct IsolationRun {
         var report = Report()
         let receipts = try (0..<options.receipts).map { _ in try traffic.receipt(bytes: 6000) }
         say("\(receipts.count) receipts of \(receipts.first?.text.utf8.count ?? 0) characters are made")
-        try world.takeAppleAway()
+        try world.appleStandIn.takeAway(options.away)
         say("verifyReceipt is away (\(options.away.rawValue)) for \(options.seconds) s")
         var course = Course(worker: try world.start())
         // Its start is not what is measured here.
@@ -60,7 +60,7 @@ struct IsolationRun {
             "\(course.signed) signed, \(course.forged) forged, \(course.receipts) genuine receipts in \(seconds(since: start)) s"
         )
         let back = clock()
-        try world.bringAppleBack(milliseconds: 100)
+        try world.appleStandIn.bringBack(milliseconds: 100)
         var judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         // The run ends when the genuine receipts are granted. Forged ones are still being asked about.
         judge.mayOweFailures = true

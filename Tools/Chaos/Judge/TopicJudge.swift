@@ -1,5 +1,3 @@
-import CLibpq
-import CSQLite
 import Contract
 import Kafka
 import KafkaScanning
@@ -23,6 +21,8 @@ struct TopicJudge {
         var events = 0
         var copies = 0
         var failures = 0
+        /// Purchases without a row, with two events of different ids, without an event.
+        var (lost, twice, untold) = (0, 0, 0)
 
         mutating func fault(_ text: String) {
             found += 1
@@ -107,6 +107,7 @@ struct TopicJudge {
                 } else {
                     byID[id] = record
                     if let other = byTransaction.updateValue(id, forKey: transaction), other != id {
+                        verdict.twice += 1
                         verdict.fault("\(transaction) was granted twice: \(other), \(id)")
                     }
                 }
@@ -114,7 +115,8 @@ struct TopicJudge {
             return true
         }
         for submission in expected.keys.sorted() where !granted.contains(submission) {
-            verdict.fault("\(submission) was never granted")
+            verdict.untold += 1
+            verdict.fault("\(submission) was never told as granted")
         }
         try judgeOthers(&verdict)
         judgeRows(path, &verdict)
@@ -141,38 +143,19 @@ struct TopicJudge {
     }
 
     private func judgeRows(_ path: String, _ verdict: inout Verdict) {
-        let rows = Self.rows(path)
-        let owed = mayOweFailures ? Self.count("outbox WHERE target <> 'topic:failed'", path) : Self.owed(path)
+        let tables = LedgerTables(path)
+        let rows = tables.count("grants")
         if rows != expected.count { verdict.fault("\(rows) rows in grants for \(expected.count) purchases") }
-        if owed != 0 { verdict.fault("\(owed) rows in outbox") }
-    }
-
-    /// Rows of `grants`; -1 if the ledger cannot be read.
-    static func rows(_ path: String) -> Int { count("grants", path) }
-
-    /// Rows of `outbox`; -1 if the ledger cannot be read.
-    static func owed(_ path: String) -> Int { count("outbox", path) }
-
-    private static func count(_ table: String, _ path: String) -> Int {
-        guard !path.hasPrefix("postgres") else { return count(table, url: path) }
-        var database: OpaquePointer?
-        guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return -1 }
-        defer { sqlite3_close(database) }
-        sqlite3_busy_timeout(database, 10_000)
-        var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(database, "SELECT count(*) FROM \(table)", -1, &statement, nil) == SQLITE_OK else {
-            return -1
+        let grants = tables.grants()
+        for (submission, transaction) in expected.sorted(by: { $0.key < $1.key })
+        where grants[transaction] != submission {
+            verdict.lost += 1
+            verdict.fault("\(submission) has no grant of \(transaction) in the ledger")
         }
-        defer { sqlite3_finalize(statement) }
-        return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : -1
-    }
-
-    private static func count(_ table: String, url: String) -> Int {
-        let connection = PQconnectdb(url)
-        defer { PQfinish(connection) }
-        let result = PQexec(connection, "SELECT count(*) FROM \(table)")
-        defer { PQclear(result) }
-        return PQgetvalue(result, 0, 0).flatMap { Int(String(cString: $0)) } ?? -1
+        let owed = tables.count(mayOweFailures ? "outbox WHERE target <> 'topic:failed'" : "outbox")
+        if owed != 0 { verdict.fault("\(owed) rows in outbox") }
+        let waiting = mayOweFailures ? 0 : tables.count("retries")
+        if waiting != 0 { verdict.fault("\(waiting) rows in retries") }
     }
 
     /// Copies of an event differ in the mark of a repeat alone.
@@ -203,19 +186,4 @@ struct TopicJudge {
             return nil
         }
     }
-}
-
-/// How long submissions took from the moment they were produced to their event on the topic.
-struct Latencies {
-    private var sorted: [Int64]
-
-    init(_ values: [Int64]) { sorted = values.sorted() }
-
-    var count: Int { sorted.count }
-
-    func at(_ share: Double) -> Int64 {
-        sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
-    }
-
-    var text: String { "\(count) events, p50 \(at(0.5)) ms, p99 \(at(0.99)) ms, most \(sorted.last ?? 0) ms" }
 }

@@ -10,7 +10,7 @@ struct RefusedRun {
 
     func run() throws -> Bool {
         guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses by size: set KAFKA_HOME") }
-        let world = try World(options, properties: [.granted: ["max.message.bytes": "200"]])
+        let world = try World(options, World.Needs(properties: [.granted: ["max.message.bytes": "200"]]))
         let traffic = try Traffic(world)
         var report = Report()
         let worker = try world.start()
@@ -20,8 +20,9 @@ struct RefusedRun {
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let before = try judge.granted()
         report.expect(before == 0, "\(before) events came through")
-        let rows = TopicJudge.rows(world.ledger)
-        say("\(rows) of \(options.submissions) are granted in the ledger, \(TopicJudge.owed(world.ledger)) owed")
+        let rows = LedgerTables(world.ledger).count("grants")
+        let owed = LedgerTables(world.ledger).count("outbox")
+        say("\(rows) of \(options.submissions) are granted in the ledger, \(owed) owed")
         report.expect(rows == options.submissions, "grants wait for the topic: \(rows) rows")
         try world.kafka.setTopicProperty(Topic.granted.defaultName, "max.message.bytes", "1048576")
         let start = Instant.now

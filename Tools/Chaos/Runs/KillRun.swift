@@ -3,7 +3,7 @@ import Glibc
 import KafkaTesting
 import Scheduling
 
-/// Signed transactions while workers, and now and then the broker and sessions with the database, are killed.
+/// Signed transactions while the worker, and now and then the broker, is killed.
 struct KillRun {
     /// Time that the rest may take once nobody is killed any more.
     static let endLimit = Duration.seconds(300)
@@ -15,31 +15,24 @@ struct KillRun {
         let world = try World(options)
         let traffic = try Traffic(world)
         var report = Report()
-        var fleet = try (0..<options.workers).map { try world.start($0) }
+        var worker = try world.start()
         let start = Instant.now
         // Half of the load is there at the start, the rest comes while workers are killed.
         for number in 0..<(options.submissions / 2) { try traffic.signed("order-\(number)", app: number) }
         try traffic.flush()
         var sent = options.submissions / 2
         var broken = 0
-        var cut = 0
         for kill in 0..<options.kills {
             let until = options.submissions / 2 + options.submissions / 2 * (kill + 1) / options.kills
             for number in sent..<until { try traffic.signed("order-\(number)", app: number) }
             sent = until
             rest(milliseconds: Int.random(in: 50...2500, using: &world.random))
-            let place = Int.random(in: 0..<options.workers, using: &world.random)
-            if let code = fleet[place].ended() {
-                report.fault("worker \(place) ended by itself: \(code)")
+            if let code = worker.ended() {
+                report.fault("the worker ended by itself: \(code)")
             } else {
-                fleet[place].end(by: SIGKILL)
+                worker.end(by: SIGKILL)
             }
-            fleet[place] = try world.start(place)
-            if cut < options.cuts, kill * options.cuts >= cut * options.kills {
-                cut += 1
-                rest(milliseconds: Int.random(in: 0...1500, using: &world.random))
-                try world.cutSessions()
-            }
+            worker = try world.start()
             if broken < options.brokerKills, kill * options.brokerKills >= broken * options.kills {
                 broken += 1
                 try world.kafka.kill()
@@ -48,11 +41,11 @@ struct KillRun {
             }
         }
         try traffic.flush()
-        say("\(options.kills) kills of workers, \(broken) of the broker and \(cut) cuts in \(seconds(since: start)) s")
+        say("\(options.kills) kills of the worker and \(broken) of the broker in \(seconds(since: start)) s")
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(Self.endLimit)
         say("\(count) of \(sent) submissions are granted after \(seconds(since: start)) s")
-        report.stop(fleet)
+        report.stop([worker])
         report.add(try judge.judge(ledger: world.ledger))
         return report.end(world)
     }

@@ -21,6 +21,9 @@ final class Traffic {
     /// PKCS #7 around an empty set of attributes: the shortest text that reads as a receipt.
     static let forgery = "MCkGCSqGSIb3DQEHAqAcMBoCAQExADARBgkqhkiG9w0BBwGgBAQCMQAxAA=="
 
+    /// Brokers may be away for a while in between.
+    private static let flushLimit = Duration.seconds(300)
+
     init(_ world: World) throws {
         self.world = world
         transactions = SignedTransactionFactory(authority: world.authority)
@@ -28,7 +31,7 @@ final class Traffic {
         wake = try WakeDescriptor()
         var client = world.kafka.client
         client.properties["message.max.bytes"] = "4000000"
-        client.properties["message.timeout.ms"] = "60000"
+        client.properties["message.timeout.ms"] = "600000"
         producer = try KafkaProducer(configuration: client, wake: wake, logger: world.logger)
     }
 
@@ -74,8 +77,14 @@ final class Traffic {
             value: Array(#"{"submissionId":"\#(name)","userId":"\#(user)","bundleId":"\#(app)",\#(evidence)}"#.utf8))
     }
 
+    /// The record that was sent last, once more.
+    func sendAgain() { if let last { send(key: last.key, value: last.value) } }
+
+    private var last: (key: String, value: [UInt8])?
+
     /// Any record of the input topic.
     func send(key: String, value: [UInt8]) {
+        last = (key, value)
         let record = KafkaProducerRecord(
             topic: Topic.submitted.defaultName, key: Array(key.utf8), value: value, headers: [])
         while producer.produce(record, token: UInt64(sent)) != .accepted {
@@ -97,7 +106,7 @@ final class Traffic {
 
     /// Waits until the broker has everything.
     func flush() throws {
-        let until = Instant.now + .seconds(90)
+        let until = Instant.now + Self.flushLimit
         while acknowledged < sent, Instant.now < until {
             wake.wait(until: .now + .milliseconds(50))
             drain()

@@ -102,11 +102,11 @@ struct ForgottenRun {
     }
 
     private func waitForRows(_ world: World, _ traffic: Traffic) {
-        look(every: 1000, for: .seconds(90)) { TopicJudge.rows(world.ledger) >= traffic.expected.count }
+        look(every: 1000, for: .seconds(90)) { LedgerTables(world.ledger).count("grants") >= traffic.expected.count }
     }
 
     private func judgeRows(_ world: World, _ traffic: Traffic, _ name: String, _ report: inout Report) {
-        let rows = TopicJudge.rows(world.ledger)
+        let rows = LedgerTables(world.ledger).count("grants")
         report.expect(
             rows == traffic.expected.count, "\(name): \(rows) rows in grants for \(traffic.expected.count) purchases")
     }
@@ -142,7 +142,7 @@ struct ForgottenRun {
         report.expect(accepted == 0, "accepting \(id) ended with \(accepted.map(String.init) ?? "a signal")")
         let before = traffic.expected.count
         try grant(world, traffic, "after it was accepted")
-        let rows = TopicJudge.rows(world.ledger)
+        let rows = LedgerTables(world.ledger).count("grants")
         report.expect(
             rows >= traffic.expected.count - before, "\(rows) rows in an accepted ledger after new submissions")
     }

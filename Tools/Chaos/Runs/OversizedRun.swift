@@ -20,9 +20,9 @@ struct OversizedRun {
         guard TestKafka.isApache else { throw ChaosFailure("only Apache Kafka refuses records: set KAFKA_HOME") }
         let world = try World(
             options,
-            properties: [
+            World.Needs(properties: [
                 .submitted: ["max.message.bytes": "4194304"], .quarantined: ["max.message.bytes": "1048576"],
-            ])
+            ]))
         let topic = Topic.quarantined.defaultName
         if options.refusal == .right { try world.kafka.denyWriting(topic) }
         let traffic = try Traffic(world)
@@ -69,7 +69,7 @@ struct OversizedRun {
         report.expect(max(peak, worker.peakMemory) <= options.memory, "memory is above \(options.memory) MB")
         if options.refusal == .right { try world.kafka.allowWriting(topic) }
         try look(every: 500, for: .seconds(120)) {
-            try quarantined(world) >= Self.records && TopicJudge.owed(world.ledger) == 0
+            try quarantined(world) >= Self.records && LedgerTables(world.ledger).count("outbox") == 0
         }
         report.stop([worker])
         report.add(try judge.judge(ledger: world.ledger))
@@ -81,7 +81,7 @@ struct OversizedRun {
         let isOver = try look(every: 500, for: .seconds(180)) {
             switch options.refusal {
             case .size: try quarantined(world) >= Self.records
-            case .right: TopicJudge.owed(world.ledger) >= Self.records
+            case .right: LedgerTables(world.ledger).count("outbox") >= Self.records
             }
         }
         report.expect(isOver, "not every record is refused within three minutes")

@@ -1,0 +1,131 @@
+import Glibc
+internal import Kafka
+
+/// Brokers of Apache Kafka, one or several, which break one by one or all together.
+final class ApacheCluster: TestBroker {
+    let name: String
+    let bootstrapServers: String
+    let home: String
+    let brokers: [ApacheBroker]
+
+    var pids: [pid_t] { brokers.map(\.pid) }
+
+    /// Starts brokers and waits until they answer.
+    /// - Parameter dataFolders: one for each broker's records, empty; none for folders of their own.
+    init(home: String, brokers count: Int = 1, dataFolders: [String] = []) throws(TestKafkaError) {
+        self.home = home
+        name = (count == 1 ? "" : "\(count) brokers of ") + "Apache Kafka in \(home)"
+        let ports = try Self.freePorts(2 * count)
+        let pairs = (0..<count).map { (broker: ports[2 * $0], controller: ports[2 * $0 + 1]) }
+        var made: [ApacheBroker] = []
+        for number in 1...count {
+            let folder = dataFolders.isEmpty ? nil : dataFolders[number - 1]
+            made.append(try ApacheBroker(home: home, number: number, ports: pairs, dataFolder: folder))
+        }
+        brokers = made
+        bootstrapServers = made.map(\.address).joined(separator: ",")
+        try restart()
+    }
+
+    func createTopic(_ name: String, partitions: Int, configuration: [String: String]) throws(TestKafkaError) {
+        let topic = KafkaNewTopic(name: name, partitions: partitions, configuration: configuration)
+        do throws(KafkaError) {
+            if let error = try KafkaAdmin.forTests(bootstrapServers).createTopics([topic])[name] ?? nil { throw error }
+        } catch {
+            throw TestKafkaError("the topic \(name) cannot be created: \(error)")
+        }
+    }
+
+    func kill() throws(TestKafkaError) {
+        for broker in brokers { broker.end(keepingFolder: true) }
+    }
+
+    func restart() throws(TestKafkaError) {
+        // None answers before most of them are up.
+        for broker in brokers { try broker.launch() }
+        for broker in brokers { try broker.waitUntilItAnswers(brokers: brokers.count) }
+    }
+
+    func stop() {
+        for broker in brokers { broker.end(keepingFolder: false) }
+    }
+
+    /// Ports that nobody listens at now. Another process may take one before Kafka does; the start then fails and says
+    /// so.
+    private static func freePorts(_ count: Int) throws(TestKafkaError) -> [UInt16] {
+        var descriptors: [Int32] = []
+        defer { for descriptor in descriptors { close(descriptor) } }
+        var ports: [UInt16] = []
+        for _ in 0..<count {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // All stay taken until the last is found, so that none comes twice.
+            descriptors.append(descriptor)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard result else { throw TestKafkaError("no free port: errno \(errno)") }
+            ports.append(UInt16(bigEndian: address.sin_port))
+        }
+        return ports
+    }
+}
+
+/// Faults of one broker among several.
+extension TestKafka {
+    /// Starts a cluster of Apache Kafka, whose topics are kept by three brokers, and whose writes need two of them.
+    /// - Parameter dataFolders: one for each broker's records, empty; none for folders of their own.
+    public static func cluster(brokers: Int, dataFolders: [String] = []) throws(TestKafkaError) -> TestKafka {
+        guard case .apache(let home) = kind else {
+            throw TestKafkaError("several brokers are Apache Kafka's: set KAFKA_HOME")
+        }
+        return TestKafka(broker: try ApacheCluster(home: home, brokers: brokers, dataFolders: dataFolders))
+    }
+
+    /// Kills a broker (SIGKILL). Brokers are counted from 0.
+    public func kill(broker: Int) { one(broker)?.end(keepingFolder: true) }
+
+    /// Lets a broker hand its partitions over and end (SIGTERM).
+    public func stop(broker: Int) { one(broker)?.stop() }
+
+    /// Starts a broker that has ended, with what it had, and waits until it answers.
+    public func start(broker: Int) throws(TestKafkaError) {
+        guard let one = one(broker) else { return }
+        // It may have ended by itself.
+        one.end(keepingFolder: true)
+        try one.launch()
+        try one.waitUntilItAnswers(brokers: 1)
+    }
+
+    /// Freezes a broker (SIGSTOP).
+    public func pause(broker: Int) { signal(broker, SIGSTOP) }
+
+    /// Lets a frozen broker go on (SIGCONT).
+    public func resume(broker: Int) { signal(broker, SIGCONT) }
+
+    /// Whether a broker's process runs.
+    public func isRunning(broker: Int) -> Bool { one(broker)?.isRunning ?? false }
+
+    /// Gives the lead of every partition back to the broker that comes first among those that keep it.
+    public func electPreferredLeaders() throws(TestKafkaError) {
+        guard let cluster = broker as? ApacheCluster else { return }
+        let election = try ChildProcess([
+            "/bin/sh", "-c", "\"$@\" >/dev/null 2>&1; echo done", "sh", "\(cluster.home)/bin/kafka-leader-election.sh",
+            "--bootstrap-server", bootstrapServers, "--election-type", "preferred", "--all-topic-partitions",
+        ])
+        _ = election.readLine()
+        election.end()
+    }
+
+    private func one(_ broker: Int) -> ApacheBroker? { (self.broker as? ApacheCluster)?.brokers[broker] }
+
+    private func signal(_ broker: Int, _ number: Int32) {
+        guard let pid = one(broker)?.pid, pid > 0 else { return }
+        Glibc.kill(pid, number)
+    }
+}
