@@ -141,12 +141,12 @@ public final class TestKafka: Sendable {
 
 extension KafkaAdmin {
     /// Asks a test's broker. Only a hang takes as long as its limit.
-    static func forTests(_ bootstrapServers: String) -> KafkaAdmin {
+    static func forTests(_ bootstrapServers: String, timeout: Duration = TestKafka.patience) -> KafkaAdmin {
         var logger = Logger(label: "test-kafka")
         logger.logLevel = .critical
         return KafkaAdmin(
             configuration: KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: "test-kafka"),
-            logger: logger, timeout: TestKafka.patience)
+            logger: logger, timeout: timeout)
     }
 }
 

@@ -5,6 +5,8 @@ struct Options {
     var brokerKills = 0
     var ledger = Ledger.sqlite
     var workers = 4
+    /// Times that a standby takes the database's place.
+    var promotions = 20
     var seed: UInt64 = 1
     /// Length of an outage, or of the time in which faults come, in seconds.
     var seconds = 30
@@ -58,6 +60,7 @@ struct Options {
                 guard let kind = Ledger(rawValue: value) else { throw ChaosFailure("--ledger is sqlite or postgres") }
                 ledger = kind
             case ("--workers", let count?): workers = count
+            case ("--promotions", let count?): promotions = count
             case ("--seed", let number?): seed = UInt64(number)
             case ("--seconds", let count?): seconds = count
             case ("--forged", let count?): forged = count

@@ -7,6 +7,8 @@ import Glibc
 /// It runs on Apache Kafka if `KAFKA_HOME` names one, else on librdkafka's mock. Exit code 1 if a promise is broken,
 /// 2 if the run itself cannot go on. docs/chaos.md describes each run.
 let runs: [String: (Options) throws -> Bool] = [
+    "failover": { try FailoverRun($0).run() },
+    "replaced": { try ReplacedRun($0).run() },
     "fleet": { try FleetRun($0).run() },
     "kills": { try KillRun($0).run() },
     "isolation": { try IsolationRun($0).run() },

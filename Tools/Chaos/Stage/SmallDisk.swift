@@ -28,7 +28,8 @@ struct SmallDisk: Sendable {
 
     /// Takes all room that there is left.
     func fill() {
-        let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        // A worker that is started meanwhile must not inherit it: it would keep the room.
+        let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { close(file) }
         for size in [1 << 20, 4096] {
             let part = [UInt8](repeating: 0, count: size)

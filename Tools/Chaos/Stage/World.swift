@@ -56,13 +56,13 @@ final class World {
         appleStandIn = try AppleStandIn(authority: authority, folder: folder)
         disks =
             needs.hasSmallDisks && SmallDisk.canBeMade
-            ? try (0...needs.brokers).map { try SmallDisk("\(folder)/disk-\($0)", megabytes: 512) } : []
+            ? try (0...needs.brokers).map { try SmallDisk("\(folder)/disk-\($0)", megabytes: 256) } : []
         kafka =
             needs.brokers > 1
             ? try .cluster(brokers: needs.brokers, dataFolders: disks.dropFirst().map(\.folder)) : try TestKafka()
         if options.ledger == .postgres {
             // Workers refuse a server that does not sync, as tests have it.
-            let settings = ["fsync = on", "max_wal_size = 128MB"]
+            let settings = ["fsync = on", "max_wal_size = 96MB"]
             let server = try PostgresServer(settings: settings, disk: disks.first?.folder)
             standby = needs.hasStandby ? try PostgresServer(settings: settings) : nil
             try standby?.follow(server)
@@ -87,7 +87,7 @@ final class World {
         environment = [
             "PATH": "/usr/bin:/bin", "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrapServers,
             "GRANTOR_KAFKA_GROUP_ID": "grantor-\(random.next())",
-            "GRANTOR_LEDGER_URL": database?.url(database: "grantor") ?? "sqlite:\(folder)/ledger.db",
+            "GRANTOR_LEDGER_URL": Self.url(database, standby) ?? "sqlite:\(folder)/ledger.db",
             "GRANTOR_APPS_FILE": folder + "/apps.yaml",
             "GRANTOR_KAFKA_PROPERTIES_FILE": folder + "/kafka.properties",
             "GRANTOR_APPLE_ROOT_CERTIFICATES": endpoints.rootsFile, "GRANTOR_APPLE_CA_FILE": endpoints.caFile,
@@ -98,6 +98,16 @@ final class World {
         ]
         guard database != nil else { return }
         guard try command(["migrate"]) == 0 else { throw ChaosFailure("no ledger can be made") }
+    }
+
+    /// The ledger's URL, with all servers that may take writes at some time.
+    private static func url(_ database: PostgresServer?, _ standby: PostgresServer?) -> String? {
+        guard let database else { return nil }
+        guard let standby else { return database.url(database: "grantor") }
+        let servers = [database, standby]
+        let (hosts, ports) = (servers.map(\.folder), servers.map { String($0.port) })
+        return "postgres://postgres@/grantor?host=\(hosts.joined(separator: ","))"
+            + "&port=\(ports.joined(separator: ","))&target_session_attrs=read-write"
     }
 
     /// A topic's properties. The brokers' clock tells when an event came.
