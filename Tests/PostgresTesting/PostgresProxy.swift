@@ -18,8 +18,8 @@ public final class PostgresProxy: Sendable {
         /// Round trips until then, among those that fit.
         var left: Int
         let moment: Moment
-        /// Looks at the SQL of a round trip's statements.
-        let fits: @Sendable ([String]) -> Bool
+        /// Looks at the SQL of a round trip's statements, and of those of the session's round trip before.
+        let fits: @Sendable (_ before: [String], _ now: [String]) -> Bool
         /// Blocks the session for as long as it is to be held; nil cuts it.
         let hold: (@Sendable () -> Void)?
     }
@@ -49,13 +49,14 @@ public final class PostgresProxy: Sendable {
 
     /// Cuts the session that makes the last of so many round trips from now on.
     public func cut(after roundTrips: Int, _ moment: Moment) {
-        plan.withLock { $0 = Plan(left: roundTrips, moment: moment, fits: { _ in true }, hold: nil) }
+        plan.withLock { $0 = Plan(left: roundTrips, moment: moment, fits: { _, _ in true }, hold: nil) }
     }
 
     /// Holds the session that makes the next round trip that fits, for as long as a block takes.
-    /// - Parameter fits: Looks at the SQL of the round trip's statements.
+    /// - Parameter fits: Looks at the SQL of the session's round trip before, and of this one.
     public func hold(
-        at moment: Moment, of fits: @escaping @Sendable ([String]) -> Bool, _ block: @escaping @Sendable () -> Void
+        at moment: Moment, of fits: @escaping @Sendable (_ before: [String], _ now: [String]) -> Bool,
+        _ block: @escaping @Sendable () -> Void
     ) {
         plan.withLock { $0 = Plan(left: 1, moment: moment, fits: fits, hold: block) }
     }
@@ -88,9 +89,9 @@ public final class PostgresProxy: Sendable {
     }
 
     /// The plan, if it is for this round trip.
-    private func next(_ statements: [String]) -> Plan? {
+    private func next(_ before: [String], _ now: [String]) -> Plan? {
         plan.withLock { plan in
-            guard let found = plan, found.fits(statements) else { return nil }
+            guard let found = plan, found.fits(before, now) else { return nil }
             plan?.left -= 1
             guard found.left <= 1 else { return nil }
             plan = nil

@@ -5,9 +5,9 @@ import Foundation
 final class ProxySession: Sendable {
     private let client: Int32
     private let server: Int32
-    private let next: @Sendable ([String]) -> PostgresProxy.Plan?
+    private let next: @Sendable (_ before: [String], _ now: [String]) -> PostgresProxy.Plan?
 
-    init(client: Int32, server: Int32, next: @escaping @Sendable ([String]) -> PostgresProxy.Plan?) {
+    init(client: Int32, server: Int32, next: @escaping @Sendable (_ before: [String], _ now: [String]) -> PostgresProxy.Plan?) {
         self.client = client
         self.server = server
         self.next = next
@@ -34,10 +34,12 @@ final class ProxySession: Sendable {
         send(length + rest, to: server)
         guard answered() else { return }
         var prepared: [String: String] = [:]
+        var before: [String] = []
         while true {
             let turn = turn(from: client, through: [UInt8(ascii: "S"), UInt8(ascii: "Q")], &prepared)
             guard turn.isWhole else { return }
-            let plan = next(turn.statements)
+            let plan = next(before, turn.statements)
+            before = turn.statements
             if plan?.moment == .beforeStatements {
                 guard let hold = plan?.hold else { return }
                 hold()

@@ -21,6 +21,8 @@ final class ScriptProcess: Sendable {
         // The script's user may not be able to enter this one.
         process.currentDirectoryURL = URL(filePath: "/")
         process.standardInput = input
+        // Other children must not inherit it, or the script would not see the end of its input before theirs.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process.standardOutput = output
         try process.run()
     }

@@ -9,6 +9,8 @@ import Glibc
 let runs: [String: (Options) throws -> Bool] = [
     "failover": { try FailoverRun($0).run() },
     "replaced": { try ReplacedRun($0).run() },
+    "frozen": { try FrozenRun($0).run() },
+    "rebalance": { try RebalanceRun($0).run() },
     "fleet": { try FleetRun($0).run() },
     "kills": { try KillRun($0).run() },
     "isolation": { try IsolationRun($0).run() },
@@ -31,6 +33,7 @@ do {
     say(isGood ? "PASSED \(name)" : "FAILED \(name)")
     exit(isGood ? 0 : 1)
 } catch {
+    ChildWorker.endAll()
     say("the run cannot go on: \(error)")
     exit(2)
 }

@@ -76,7 +76,13 @@ struct ReplacedRun {
         try server.run("ALTER DATABASE grantor ALLOW_CONNECTIONS false")
         try server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'grantor'")
         let isFree = look(every: 50, for: Self.limit) {
-            (try? server.run("ALTER DATABASE grantor RENAME TO before_\(name)")) != nil
+            do {
+                try server.run("ALTER DATABASE grantor RENAME TO before_\(name)")
+                return true
+            } catch {
+                // A session has not ended yet.
+                return false
+            }
         }
         guard isFree else { throw ChaosFailure("the ledger cannot be renamed") }
         try server.run("ALTER DATABASE \(name) RENAME TO grantor")

@@ -1,5 +1,6 @@
 import Glibc
 import Scheduling
+import Synchronization
 
 /// A worker as a process of its own, with its log in a file.
 struct ChildWorker {
@@ -29,6 +30,15 @@ struct ChildWorker {
         }
         guard result == 0 else { throw ChaosFailure("cannot start \(program): errno \(result)") }
         self.pid = pid
+        Self.running.withLock { _ = $0.insert(pid) }
+    }
+
+    /// All that run.
+    private static let running = Mutex<Set<pid_t>>([])
+
+    /// Kills all that run, for a run that cannot go on.
+    static func endAll() {
+        for pid in running.withLock({ $0 }) { kill(pid, SIGKILL) }
     }
 
     /// Ends it by a signal and waits for its end.
@@ -39,6 +49,7 @@ struct ChildWorker {
         kill(pid, signal)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        Self.running.withLock { _ = $0.remove(pid) }
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
     }
 
@@ -49,6 +60,7 @@ struct ChildWorker {
     func ended() -> Int32? {
         var status: Int32 = 0
         guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+        Self.running.withLock { _ = $0.remove(pid) }
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 

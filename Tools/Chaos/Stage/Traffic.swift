@@ -42,8 +42,18 @@ final class Traffic {
         let text = try transactions.signed(
             TransactionSpecification(purchase, bundleID: bundle, environment: .production), signedAt: .thisSecond)
         expected[name] = purchase.transactionID.rawValue
+        lastSigned = (text, user ?? nextPlayer, bundle)
         submit(name, user, bundle, #""signedTransaction":"\#(text)""#)
     }
+
+    /// Another submission of the last signed purchase, by the same user.
+    func claimAgain(_ name: String) {
+        guard let lastSigned else { return }
+        submit(name, lastSigned.user, lastSigned.app, #""signedTransaction":"\#(lastSigned.text)""#)
+    }
+
+    private var lastSigned: (text: String, user: String, app: BundleID)?
+    private var nextPlayer: String { "player-\(sent % 997)" }
 
     /// A receipt of a size, as base64.
     func receipt(bytes: Int) throws -> (text: String, transaction: String) {
@@ -71,7 +81,7 @@ final class Traffic {
     }
 
     private func submit(_ name: String, _ user: String?, _ app: BundleID, _ evidence: String) {
-        let user = user ?? "player-\(sent % 997)"
+        let user = user ?? nextPlayer
         send(
             key: user,
             value: Array(#"{"submissionId":"\#(name)","userId":"\#(user)","bundleId":"\#(app)",\#(evidence)}"#.utf8))

@@ -131,9 +131,10 @@ final class World {
     }
 
     /// Starts a worker whose log is in a file of its number.
-    func start(_ number: Int = 0) throws -> ChildWorker {
+    func start(_ number: Int = 0, adding variables: [String: String] = [:]) throws -> ChildWorker {
         try ChildWorker(
-            program: options.program, environment: environment(of: number), log: folder + "/worker-\(number).log")
+            program: options.program, environment: environment(of: number).merging(variables) { $1 },
+            log: folder + "/worker-\(number).log")
     }
 
     /// Runs another command to its end.
