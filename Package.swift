@@ -98,9 +98,6 @@ let tools: [Target] = [
             "AppStoreSimulator", "Contract", "Kafka", "KafkaScanning", "Ledger", "LedgerPostgres", "LedgerSQLite",
             "Logging", "Scheduling", "Threading",
         ], path: "Tools/Demo"),
-    .executableTarget(
-        name: "ledger-bench", dependencies: ["CSQLite", "Contract", "Ledger", "LedgerPostgres", "LedgerSQLite"],
-        path: "Tools/Benchmarks/Ledger"),
     .target(
         name: "FuzzTargets",
         dependencies: [
@@ -108,19 +105,15 @@ let tools: [Target] = [
         ],
         path: "Tools/Fuzzing/Targets"),
     .executableTarget(
-        name: "http-bench",
-        dependencies: allocator + [
-            "CertificateMaking", "HTTPClient", "HTTPServer", "Logging", "SimulatorServer", "Threading",
-        ],
-        path: "Tools/Benchmarks/HTTP"),
-    .target(
-        name: "LibcurlCalls", dependencies: ["CLibcurl", "Scheduling", "Threading"],
-        path: "Tools/Benchmarks/LibcurlCalls"),
+        name: "grantor-bench",
+        dependencies: [
+            "AppStoreSimulator", "CLibcurl", "CommandParser", "Contract", "Kafka", "KafkaScanning", "KafkaTesting",
+            "Ledger", "LedgerPostgres", "LedgerSQLite", "Logging", "PostgresTesting", "Scheduling", "Threading",
+        ], path: "Tools/Benchmarks"),
     .executableTarget(
         name: "grantor-chaos",
         dependencies: [
             "AppStoreSimulator", "CLibpq", "CSQLite", "Contract", "Kafka", "KafkaScanning", "KafkaTesting",
-            "LibcurlCalls",
             "Logging", "Metrics", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Chaos"),
     .target(

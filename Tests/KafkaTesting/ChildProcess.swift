@@ -1,9 +1,9 @@
-import Glibc
+public import Glibc
 import Synchronization
 
 /// A program whose input and output are pipes to this process. Its input ends with this process, however that one ends.
-final class ChildProcess: Sendable {
-    let pid: pid_t
+public final class ChildProcess: Sendable {
+    public let pid: pid_t
     private let input: Int32
     private let output: Int32
     private let state = Mutex(State())
@@ -18,7 +18,7 @@ final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - words: the program's path and its arguments.
     ///   - environment: added to this process's.
-    init(_ words: [String], environment: [String: String] = [:]) throws(TestKafkaError) {
+    public init(_ words: [String], environment: [String: String] = [:]) throws(TestKafkaError) {
         guard let program = words.first else { throw TestKafkaError("no program to start") }
         let (toChild, fromChild) = (try Self.makePipe(), try Self.makePipe())
         var actions = posix_spawn_file_actions_t()
@@ -65,7 +65,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Waits for a line of the program's output; nil at its end.
-    func readLine() -> String? {
+    public func readLine() -> String? {
         state.withLock { state in
             while true {
                 if let end = state.unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -80,17 +80,21 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Ends the program's input, waits until the program has ended, and frees what was kept for it. Once.
-    func end() {
+    /// Ends the program's input, waits until the program has ended, and frees what was kept for it.
+    ///
+    /// - Returns: its exit code; nil if a signal ended it, or from the second call on.
+    @discardableResult
+    public func end() -> Int32? {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }
             return !state.hasEnded
         }
-        guard isFirst else { return }
+        guard isFirst else { return nil }
         close(input)
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         close(output)
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
     }
 
     /// Other children must not inherit the ends, or a program would never see the end of its input. Glibc's call that

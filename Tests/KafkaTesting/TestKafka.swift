@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 public import Kafka
 import Logging
 import Synchronization
@@ -73,6 +73,9 @@ public final class TestKafka: Sendable {
 
     /// The program that runs.
     public var name: String { broker.name }
+
+    /// The broker's process.
+    public var pid: pid_t { broker.pid }
 
     /// A name that no other test of any run has.
     public static func uniqueName(_ prefix: String) -> String {

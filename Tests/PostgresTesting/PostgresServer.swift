@@ -1,5 +1,5 @@
 import CLibpq
-import Foundation
+public import Foundation
 import Synchronization
 
 /// A PostgreSQL server of a test's own, in a folder below `/tmp`. It ends with this process, however that one ends, and
@@ -67,6 +67,12 @@ public final class PostgresServer: Sendable {
             return script
         }
         running?.end()
+    }
+
+    /// The server's first process, whose children serve; nil if it has ended.
+    public var pid: pid_t? {
+        let file = try? String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8)
+        return file?.split(separator: "\n").first.flatMap { pid_t($0) }
     }
 
     /// A URL by the socket.

@@ -20,8 +20,6 @@ struct Options {
     var refusal = Refusal.size
     /// Most memory that a worker may take, in MB.
     var memory = 250
-    /// The evidence whose cost is measured.
-    var evidence = EvidenceKind.signedTransaction
 
     enum Away: String {
         /// Nobody listens.
@@ -38,10 +36,6 @@ struct Options {
 
     enum Ledger: String {
         case sqlite, postgres
-    }
-
-    enum EvidenceKind: String {
-        case signedTransaction, receipt
     }
 
     init() {}
@@ -69,11 +63,6 @@ struct Options {
             case ("--away", _):
                 guard let way = Away(rawValue: value) else { throw ChaosFailure("--away is refused or silent") }
                 away = way
-            case ("--evidence", _):
-                guard let kind = EvidenceKind(rawValue: value) else {
-                    throw ChaosFailure("--evidence is signedTransaction or receipt")
-                }
-                evidence = kind
             case ("--refusal", _):
                 guard let reason = Refusal(rawValue: value) else { throw ChaosFailure("--refusal is size or right") }
                 refusal = reason

@@ -18,7 +18,6 @@ let runs: [String: (Options) throws -> Bool] = [
     "refused": { try RefusedRun($0).run() },
     "oversized": { try OversizedRun($0).run() },
     "stop": { try StopRun($0).run() },
-    "cost": { try CostRun($0).run() },
     "tokens": { try TokensRun($0).run() },
     "unlisted": { try UnlistedRun($0).run() },
 ]

@@ -77,18 +77,6 @@ struct ChildWorker {
     /// Most memory that it had at once so far, in MB; 0 if it has ended.
     var peakMemory: Int { status("VmHWM:") / 1000 }
 
-    /// Memory that it has, in MB; 0 if it has ended.
-    var memory: Int { status("VmRSS:") / 1000 }
-
-    /// Its open files and connections.
-    var descriptors: Int {
-        guard let folder = opendir("/proc/\(pid)/fd") else { return 0 }
-        defer { closedir(folder) }
-        var count = 0
-        while readdir(folder) != nil { count += 1 }
-        return count
-    }
-
     private func status(_ name: String) -> Int {
         guard let file = fopen("/proc/\(pid)/status", "r") else { return 0 }
         defer { fclose(file) }
@@ -98,18 +86,6 @@ struct ChildWorker {
             if text.hasPrefix(name) { return Int(text.filter(\.isNumber)) ?? 0 }
         }
         return 0
-    }
-
-    /// CPU time that it has used, in seconds.
-    var processorTime: Double {
-        guard let file = fopen("/proc/\(pid)/stat", "r") else { return 0 }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 1024)
-        guard fgets(&line, 1024, file) != nil else { return 0 }
-        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
-        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
     private static func withPointers(

@@ -1,0 +1,89 @@
+import CommandParser
+
+/// The command line.
+enum BenchProgram {
+    static let root = Command<Void>(
+        "grantor-bench", "Measures workers from outside.",
+        discussion: """
+            Every run has a broker, a ledger and a stand-in for Apple of its own, all on this machine. KAFKA_HOME names \
+            the folder of Apache Kafka. CPU time is told apart by processes. Progress goes to standard error.
+            """,
+        subcommands: [worker, memory, scale, latency])
+
+    // MARK: Parameters
+
+    private static let json = Parameter.flag("json", help: "Print JSON, with the value of each run.")
+    private static let runs = Parameter.option("runs", .integer(1...100), default: 3, help: "Runs; medians are shown.")
+    private static let program = Parameter<String?>.option(
+        "program", .text, help: "The worker; without it, grantor beside this program.")
+    private static let evidence = Parameter.option(
+        "evidence", .choice, default: EvidenceKind.signed, help: "The evidence of each submission.")
+    private static let ledger = Parameter.option(
+        "ledger", .choice, default: LedgerKind.postgres, help: "The ledger's database.")
+    private static let submissions = Parameter.option(
+        "submissions", .integer(100...10_000_000), default: 100_000, help: "Submissions that wait.")
+    private static let milliseconds = Parameter.option(
+        "latency", .integer(0...60_000), default: 0, help: "Milliseconds that Apple's answers take.")
+    private static let calls = Parameter.option(
+        "calls", .integer(1...10_000), default: 1000, help: "Most calls to Apple at once, of each worker.")
+    private static let rate = Parameter.option(
+        "rate", .integer(1...10_000), default: 1000, help: "Submissions a second.")
+    private static let seconds = Parameter.option(
+        "seconds", .integer(1...3600), default: 30, help: "How long they come.")
+
+    // MARK: Commands
+
+    private static let worker = measurement(
+        "worker", "A worker with a backlog: rate, CPU and memory, beside the part that cannot be spared.",
+        [evidence, submissions, milliseconds, calls, ledger]
+    ) { arguments, programs in
+        let load = Throughput(
+            programs: programs, evidence: try arguments[evidence], ledger: try arguments[ledger],
+            submissions: try arguments[submissions], latency: try arguments[milliseconds],
+            calls: try arguments[calls])
+        return WorkerRun(load: load).figures
+    }
+
+    private static let memory = measurement(
+        "memory", "The memory of a worker with 1,000 and with 4,000 calls to Apple under way.", [ledger]
+    ) { arguments, programs in
+        let load = Throughput(
+            programs: programs, evidence: .receipt, ledger: try arguments[ledger], submissions: 30_000, latency: 1000)
+        return MemoryRun(load: load).figures
+    }
+
+    private static let scale = measurement(
+        "scale", "The rate of 2 and 4 workers, of 100 calls of 250 ms each, beside that of one."
+    ) { _, programs in
+        let load = Throughput(
+            programs: programs, evidence: .receipt, submissions: 10_000, latency: 250, calls: 100)
+        return ScaleRun(load: load).figures
+    }
+
+    private static let latency = measurement(
+        "latency", "The time from submissions to their events, at a steady pace.", [evidence, rate, seconds, ledger]
+    ) { arguments, programs in
+        LatencyRun(
+            programs: programs, evidence: try arguments[evidence], ledger: try arguments[ledger],
+            rate: try arguments[rate], seconds: try arguments[seconds]
+        ).figures
+    }
+
+    /// A command that measures several times, and prints the medians.
+    private static func measurement(
+        _ name: String, _ summary: String, _ parameters: [any AnyParameter] = [],
+        _ make: @escaping @Sendable (ParsedArguments, Programs) throws -> () throws -> [Figure]
+    ) -> Command<Void> {
+        Command(name, summary, parameters + [runs, program, json]) { arguments, _ throws(CommandFailure) in
+            do {
+                let run = try make(arguments, Programs(worker: try arguments[program]))
+                let report = try Report(runs: try arguments[runs], run)
+                Console.show(arguments[json] ? try report.json() : report.table)
+            } catch let failure as CommandFailure {
+                throw failure
+            } catch {
+                throw CommandFailure(.failed, "\(error)")
+            }
+        }
+    }
+}

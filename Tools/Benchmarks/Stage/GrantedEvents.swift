@@ -1,0 +1,65 @@
+import Contract
+import Foundation
+import KafkaScanning
+
+/// The events of grants, as they stand on the topic.
+struct GrantedEvents {
+    /// When the first event of each submission came, by the broker's clock, in milliseconds since 1970.
+    private(set) var cameAt: [String: Int64] = [:]
+
+    /// Reads all events, and compares them with what was submitted: each purchase is granted to its submission, under
+    /// one event id.
+    init(_ stage: Stage, expected: [String: String]) throws {
+        var ids: [String: String] = [:]
+        var faults: [String] = []
+        var times: [String: Int64] = [:]
+        try stage.scan.read(topics: [Topic.granted.defaultName]) { batch in
+            for record in batch.records {
+                let event = try? JSONDecoder().decode(Event.self, from: Data(record.value ?? []))
+                guard let event, let time = record.timestamp?.milliseconds,
+                    let id = record.headers.first(where: { $0.name == "ce_id" })?.value
+                else {
+                    faults.append("an event that cannot be read")
+                    continue
+                }
+                let name = event.submissionId
+                if expected[name] != event.transactionId { faults.append("\(name) was granted \(event.transactionId)") }
+                let text = String(decoding: id, as: UTF8.self)
+                if ids.updateValue(text, forKey: event.transactionId).map({ $0 != text }) ?? false {
+                    faults.append("\(event.transactionId) was granted twice")
+                }
+                times[name] = min(times[name] ?? time, time)
+            }
+            return true
+        }
+        if let fault = faults.first { throw BenchFailure(fault) }
+        cameAt = times
+    }
+
+    private struct Event: Decodable {
+        let submissionId, transactionId: String
+    }
+
+    /// Waits until all that was submitted is granted.
+    static func wait(_ stage: Stage, for load: Load, atMost limit: Duration) throws -> GrantedEvents {
+        let count = load.expected.count
+        try waitFor("\(count) grants", atMost: limit) { try stage.count(of: .granted) >= count }
+        let events = try GrantedEvents(stage, expected: load.expected)
+        guard events.cameAt.count == count else {
+            throw BenchFailure("\(events.cameAt.count) of \(count) submissions are granted")
+        }
+        return events
+    }
+}
+
+/// Milliseconds, by rank.
+struct Percentiles {
+    private let sorted: [Int64]
+
+    init(_ values: some Sequence<Int64>) { sorted = values.sorted() }
+
+    /// The value that so many percent of all are at or below.
+    func at(_ percent: Double) -> Double {
+        sorted.isEmpty ? 0 : Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * percent / 100))])
+    }
+}
