@@ -107,7 +107,8 @@ let tools: [Target] = [
     .executableTarget(
         name: "grantor-bench",
         dependencies: [
-            "AppStoreSimulator", "CLibcurl", "CommandParser", "Contract", "Kafka", "KafkaScanning", "KafkaTesting",
+            "AppStoreSimulator", "CLibcurl", "CSQLite", "CommandParser", "Contract", "Kafka", "KafkaScanning",
+            "KafkaTesting",
             "Ledger", "LedgerPostgres", "LedgerSQLite", "Logging", "PostgresTesting", "Scheduling", "Threading",
         ], path: "Tools/Benchmarks"),
     .executableTarget(

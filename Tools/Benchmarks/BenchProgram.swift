@@ -8,7 +8,7 @@ enum BenchProgram {
             Every run has a broker, a ledger and a stand-in for Apple of its own, all on this machine. KAFKA_HOME names \
             the folder of Apache Kafka. CPU time is told apart by processes. Progress goes to standard error.
             """,
-        subcommands: [worker, memory, scale, latency])
+        subcommands: [worker, memory, scale, latency, outage, growth])
 
     // MARK: Parameters
 
@@ -30,6 +30,13 @@ enum BenchProgram {
         "rate", .integer(1...10_000), default: 1000, help: "Submissions a second.")
     private static let seconds = Parameter.option(
         "seconds", .integer(1...3600), default: 30, help: "How long they come.")
+    private static let workers = Parameter.option("workers", .integer(1...100), default: 20, help: "Workers.")
+    private static let receipts = Parameter.option(
+        "receipts", .integer(100...1_000_000), default: 200_000, help: "Receipts that wait for Apple.")
+    private static let away = Parameter.option(
+        "away", .integer(10...3600), default: 600, help: "Seconds that Apple is away, once they wait.")
+    private static let grants = Parameter.option(
+        "grants", .integer(1000...100_000_000), default: 20_000_000, help: "Grants in the full ledger.")
 
     // MARK: Commands
 
@@ -67,6 +74,23 @@ enum BenchProgram {
             programs: programs, evidence: try arguments[evidence], ledger: try arguments[ledger],
             rate: try arguments[rate], seconds: try arguments[seconds]
         ).figures
+    }
+
+    private static let outage = measurement(
+        "outage", "A fleet on PostgreSQL while Apple is away, with receipts that wait, and after Apple's return.",
+        [workers, receipts, away]
+    ) { arguments, programs in
+        OutageRun(
+            programs: programs, workers: try arguments[workers], receipts: try arguments[receipts],
+            seconds: try arguments[away]
+        ).figures
+    }
+
+    private static let growth = measurement(
+        "growth", "The rate of writes into a ledger with many grants, beside that into an empty one.",
+        [ledger, grants]
+    ) { arguments, _ in
+        try GrowthRun(try arguments[ledger], grants: try arguments[grants]).figures
     }
 
     /// A command that measures several times, and prints the medians.

@@ -32,7 +32,10 @@ final class Stage {
     /// - Parameters:
     ///   - latency: Milliseconds of Apple's answers.
     ///   - calls: Most calls to Apple at once, of each worker.
-    init(_ programs: Programs, ledger: LedgerKind, latency: Int, calls: Int) throws {
+    ///   - settings: Further variables of the workers.
+    init(
+        _ programs: Programs, ledger: LedgerKind, latency: Int, calls: Int, settings: [String: String] = [:]
+    ) throws {
         self.programs = programs
         folder = try Self.makeFolder()
         apple = try StandIn(program: programs.simulator, folder: folder, latency: latency)
@@ -57,7 +60,7 @@ final class Stage {
             "GRANTOR_APPLE_CA_FILE": try apple.address("caFile"),
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": try apple.address("productionURL"),
             "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": try apple.address("sandboxURL"),
-        ]
+        ].merging(settings) { $1 }
         if database != nil {
             try ChildProgram([programs.worker, "migrate"], environment: environment, log: folder + "/migrate.log")
                 .finish()
