@@ -177,7 +177,7 @@ public final class Submission: Sendable, Hashable {
 /// It is SHA-256 over app, submission, user, order, account token, product, transaction and evidence, which decide the
 /// outcome. Members that a producer may send differently the second time are left out: `submittedAt` and `environment`.
 /// It is computed only where a row needs it, because a receipt's digest costs more than reading it.
-public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
+public struct ClaimDigest: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let digest: SHA256Digest
 
     public init(_ digest: SHA256Digest) { self.digest = digest }
@@ -207,6 +207,8 @@ public struct ClaimDigest: Hashable, Sendable, CustomStringConvertible {
         }
         digest = hash.finish()
     }
+
+    public static func < (first: Self, second: Self) -> Bool { first.digest < second.digest }
 
     /// Digests a malformed submission: all of its bytes, because its members cannot be told apart for certain.
     init(malformed value: [UInt8]) {

@@ -49,7 +49,7 @@ public struct SHA256: ~Copyable {
 }
 
 /// The 32 bytes of a SHA-256 digest, without memory of their own.
-public struct SHA256Digest: Hashable, Sendable {
+public struct SHA256Digest: Hashable, Comparable, Sendable {
     public static let byteCount = 32
 
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -71,6 +71,11 @@ public struct SHA256Digest: Hashable, Sendable {
     }
 
     public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    /// By bytes, as databases order them.
+    public static func < (first: Self, second: Self) -> Bool {
+        first.withUnsafeBytes { first in second.withUnsafeBytes { first.lexicographicallyPrecedes($0) } }
+    }
 
     /// 64 lowercase digits.
     public var hex: String {

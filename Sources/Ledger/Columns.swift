@@ -155,10 +155,12 @@ public struct StoredProduct: Hashable, Sendable {
     public let bundleID: BundleID
     public let product: Product
 
-    public init(of grant: Grant) {
-        bundleID = grant.bundleID
-        product = grant.product
+    public init(bundleID: BundleID, product: Product) {
+        self.bundleID = bundleID
+        self.product = product
     }
+
+    public init(of grant: Grant) { self.init(bundleID: grant.bundleID, product: grant.product) }
 
     /// By its id, which tells nearly all products apart.
     public func hash(into hasher: inout Hasher) { hasher.combine(product.id) }

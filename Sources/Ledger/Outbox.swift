@@ -183,6 +183,12 @@ public enum OutboxReport: Hashable, Sendable {
     case called(OutboxLease)
     /// Not this time: due again after so many milliseconds.
     case postponed(OutboxLease, delay: Int64)
+
+    public var lease: OutboxLease {
+        switch self {
+        case .published(let lease), .called(let lease), .postponed(let lease, _): lease
+        }
+    }
 }
 
 /// How much of the outbox is due.

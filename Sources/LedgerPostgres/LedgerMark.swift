@@ -19,13 +19,21 @@ final class LedgerMark: Sendable {
     /// Whether a session of this process was opened before.
     var wasOpened: Bool { place.withLock { $0 != nil } }
 
-    /// Notes where a new session is. The other sessions are lost if that is another place.
-    /// - Returns: False for a place that a later one has replaced: a primary that does not know of its end.
-    func open(_ found: LedgerPlace) -> Bool {
-        place.withLock { place in
-            if let known = place, known.id == found.id, found.timeline < known.timeline { return false }
+    /// Notes where a new session is. The other sessions are lost if that is a later timeline.
+    /// - Throws: `.unreachable` for a place that a later one has replaced: a primary that does not know of its end.
+    ///   `.unfit` for another ledger: what this process has in hand is the former one's. A new process looks whether the
+    ///   group's offsets go with it.
+    func open(_ found: LedgerPlace) throws(PostgresFailure) {
+        try place.withLock { (place) throws(PostgresFailure) in
+            if let known = place {
+                guard known.id == found.id else {
+                    throw .unfit("it is the ledger \(found.id) now, and was the ledger \(known.id)")
+                }
+                guard found.timeline >= known.timeline else {
+                    throw .unreachable("this server does not know that a standby has taken its place")
+                }
+            }
             place = found
-            return true
         }
     }
 

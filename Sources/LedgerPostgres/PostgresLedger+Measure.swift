@@ -1,5 +1,6 @@
 import Contract
 public import Ledger
+import Scheduling
 
 extension PostgresLedger {
     /// One worker samples at a time, and leaves its sample to the others. Signs of life are taken from all.
@@ -13,19 +14,22 @@ extension PostgresLedger {
     }
 
     private func sample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
-        let latest = try connection.run(PostgresStatement("SELECT taken_at, content FROM measure")).first
-        var sample = latest.flatMap { LedgerMeasure(text: $0.text(1)) }
+        let latest = try connection.run(PostgresStatement("SELECT taken_at, took, content FROM measure")).first
+        var sample = latest.flatMap { LedgerMeasure(text: $0.text(2)) }
         sample?.takenAt = Timestamp(milliseconds: latest?.integer(0) ?? 0)
         let age = now.milliseconds - (latest?.integer(0) ?? 0)
-        if let sample, age >= 0, age < configuration.sampleMilliseconds { return sample }
+        let goodFor = max(configuration.sampleMilliseconds, configuration.sampleRest * (latest?.integer(1) ?? 0))
+        if let sample, age >= 0, age < goodFor { return sample }
         let isLocked =
             try connection.run(PostgresStatement("SELECT 1 FROM measure FOR UPDATE SKIP LOCKED")).rowCount > 0
         if let sample, !isLocked { return sample }
+        let start = Instant.now
         let taken = try takeSample(now: now)
         guard isLocked else { return taken }
         _ = try connection.run(
-            PostgresStatement("UPDATE measure SET taken_at = $1::bigint, content = $2::text") {
+            PostgresStatement("UPDATE measure SET taken_at = $1::bigint, took = $2::bigint, content = $3::text") {
                 $0.time(now)
+                $0.integer((Instant.now - start).milliseconds)
                 $0.text(taken.text)
             })
         return taken

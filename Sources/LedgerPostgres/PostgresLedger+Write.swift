@@ -1,5 +1,6 @@
 import Contract
 public import Ledger
+import Scheduling
 
 extension PostgresLedger {
     public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
@@ -56,8 +57,9 @@ extension PostgresLedger {
             guard case .record(let ownership) = batch[new.decision].source else { return nil }
             return ownership
         }
+        let askedAt = WallClock.milliseconds
         let results = try connection.run([Self.look, insertion])
-        _ = try present(results[0])
+        _ = try present(results[0], askedAt: askedAt)
         return GrantTable.flags(grants, results[1])
     }
 
@@ -130,8 +132,9 @@ extension PostgresLedger {
                 case .retry(let lease): leased.contains(lease)
                 }
             })
-        let missing = Set(batch.map(\.origin.topicPartition)).filter { numbers[$0] == nil }
-        numbers.merge(try table.numbers(missing)) { first, _ in first }
+        // A leased row's partition may be another worker's.
+        let origins = batch.filter { if case .retry = $0.source { true } else { false } }.map(\.origin.topicPartition)
+        numbers.merge(try table.numbers(Set(origins))) { first, _ in first }
         return numbers
     }
 

@@ -17,15 +17,14 @@ struct PostgresOpening {
     /// Opens a ledger that is there.
     func open() throws(LedgerError) -> (connection: PostgresConnection, place: LedgerPlace) {
         try opening { () throws(PostgresFailure) in
-            let connection = try PostgresConnection(configuration.options, configuration.settings)
-            try checkVersion(try version(of: connection))
-            guard let row = try connection.run(PostgresLedger.look).first else {
-                throw .unfit("the ledger has no id")
+            var place: LedgerPlace?
+            let connection = try PostgresConnection(configuration.options, configuration.settings) {
+                (connection) throws(PostgresFailure) in
+                try checkVersion(try version(of: connection))
+                place = try connection.run(PostgresLedger.look).first.map(LedgerPlace.init)
+                if let place { try configuration.mark.open(place) }
             }
-            let place = LedgerPlace(row)
-            guard configuration.mark.open(place) else {
-                throw .unreachable("this server does not know that a standby has taken its place")
-            }
+            guard let place else { throw .unfit("the ledger has no id") }
             return (connection, place)
         }
     }

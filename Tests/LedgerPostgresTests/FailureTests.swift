@@ -14,7 +14,7 @@ import Testing
             ("40P01", "unavailable", "unavailable"), ("40001", "unavailable", "unavailable"),
             ("57014", "unavailable", "unavailable"), ("55P03", "unavailable", "unavailable"),
             ("53100", "unavailable", "unavailable"), ("53200", "unavailable", "unavailable"),
-            ("53300", "unavailable", "unavailable"), ("25006", "unavailable", "unavailable"),
+            ("53300", "unavailable", "unavailable"), ("25006", "disconnected", "unavailable"),
             ("58030", "unavailable", "unavailable"), ("XX000", "unavailable", "unavailable"),
             ("42501", "unavailable", "unusable"), ("28P01", "unavailable", "unusable"),
             ("3D000", "disconnected", "unusable"), ("42P01", "disconnected", "unusable"),

@@ -87,11 +87,12 @@ import Testing
         #expect(error { _ = try sessions[0].note([]) } == nil, "nothing was asked")
         let note = OffsetNote(ownership: Samples.ownership(), next: 1)
         #expect(error { _ = try sessions[0].note([note]) } == wanted)
-        // The other session has not looked yet, and a new one has.
-        let opened = try PostgresLedger(configuration)
-        try database.server.run("UPDATE ledger SET id = '\(sessions[1].place.id)'", database: database.database)
+        // The other session has not looked yet, and a new one has found the standby that was promoted.
+        let place = sessions[1].place
+        try database.server.run("UPDATE ledger SET id = '\(place.id)'", database: database.database)
+        #expect(error { _ = try sessions[1].note([note]) } == nil)
+        try configuration.mark.open(LedgerPlace(id: place.id, timeline: "FFFFFFFF"))
         #expect(error { _ = try sessions[1].note([note]) } == wanted)
-        #expect(error { _ = try opened.note([note]) } == wanted)
     }
 
     @Test("A write of grants alone finds as well that another ledger has taken its place")
@@ -148,10 +149,68 @@ import Testing
         let mark = LedgerMark()
         let first = LedgerPlace(id: "a", timeline: "00000001")
         let second = LedgerPlace(id: "a", timeline: "0000000A")
-        #expect(mark.open(first) && mark.isPresent(first))
-        #expect(mark.open(second) && !mark.isPresent(first))
-        #expect(!mark.open(first))
-        #expect(mark.open(LedgerPlace(id: "b", timeline: "00000001")), "another ledger has its own timelines")
+        #expect(failure { try mark.open(first) } == nil && mark.isPresent(first))
+        #expect(failure { try mark.open(second) } == nil && !mark.isPresent(first))
+        #expect(failure { try mark.open(first) }?.letsTryNextHost == true)
+        #expect(mark.isPresent(second))
+    }
+
+    @Test("A host that will not do for the process leaves the next one to be asked")
+    func nextHost() throws {
+        defer { database.remove() }
+        let server = database.server
+        let hosts = "host=\(server.folder),\(server.folder)&port=\(server.port),\(server.port)"
+        let options = try PostgresOptions(url: "postgres://postgres@/\(database.database)?\(hosts)&connect_timeout=180")
+        var asked = 0
+        let connection = try PostgresConnection(options, .forTests) { (_) throws(PostgresFailure) in
+            asked += 1
+            guard asked > 1 else { throw .unreachable("outlived") }
+        }
+        #expect(asked == 2 && !connection.isClosed)
+        let none = failure {
+            _ = try PostgresConnection(options, .forTests) { (_) throws(PostgresFailure) in
+                throw .unreachable("outlived")
+            }
+        }
+        #expect(none?.text.contains("no host will do") == true)
+    }
+
+    @Test("A take-over uses up a number only for a partition that has none")
+    func partitionNumbers() throws {
+        defer { database.remove() }
+        let subject = try database.subject()
+        for generation in 1...5 { try subject.own(Int64(generation)) }
+        let next = PartitionOwnership(
+            partition: TopicPartition(topic: "receipts.submitted", partition: 9), generation: Generation(rawValue: 1))
+        _ = try subject.ledger.takeOver([TakeOver(ownership: next, owner: "worker", committed: nil)])
+        #expect(try database.server.run("SELECT max(number) FROM partitions", database: database.database) == "2")
+    }
+
+    @Test("A write for a partition that nobody has taken over makes none known")
+    func unknownPartition() throws {
+        defer { database.remove() }
+        let subject = try database.subject()
+        let failed = Samples.fail(Samples.submission("s1"))
+        #expect(try subject.ledger.write([failed]) == [.notOwned])
+        #expect(try database.server.run("SELECT count(*) FROM partitions", database: database.database) == "0")
+    }
+
+    @Test("A process that had one ledger ends where another has taken its place")
+    func anotherLedger() throws {
+        defer { database.remove() }
+        let configuration = try database.configuration()
+        try PostgresLedger.migrate(configuration)
+        let ledger = try PostgresLedger(configuration)
+        let id = try ledger.identity()
+        try database.server.run("UPDATE ledger SET id = 'another'", database: database.database)
+        guard case .disconnected = error({ _ = try ledger.measure(as: Samples.worker) }),
+            case .unusable(let detail) = error({ _ = try PostgresLedger(configuration) })
+        else {
+            Issue.record("it works on")
+            return
+        }
+        #expect(detail.contains("it is the ledger another now, and was the ledger \(id)"))
+        #expect(open() == nil, "a new process looks at the group's offsets")
     }
 
     @Test("Rows are due by the database's clock, whatever this host's says")

@@ -83,7 +83,7 @@ import Testing
         #expect(first["client_encoding"] == "UTF8" && first["application_name"] == "grantor")
         #expect(first["connect_timeout"] == nil)
         let second = parameters(options, 1)
-        #expect(second["host"] == "b" && second["port"] == nil)
+        #expect(second["host"] == "b" && second["port"] == "5432")
         #expect(try PostgresOptions(url: "postgres:///g").target == .readWrite)
     }
 }

@@ -34,6 +34,7 @@ struct TemporaryLedger {
         let clock = clock
         configuration.clock = { clock.now }
         configuration.sampleMilliseconds = 0
+        configuration.sampleRest = 0
         configuration.settings.demandsFsync = false
         // Only a hang takes so long, however busy the machine is.
         configuration.settings.call = .seconds(180)

@@ -27,7 +27,13 @@ final class PostgresConnection {
     ///
     /// libpq goes from host to host itself, but without blocking it never gives up one that does not answer. So each
     /// host is a connection of its own here, with its own time limit.
-    init(_ options: PostgresOptions, _ settings: PostgresSettings = PostgresSettings()) throws(PostgresFailure) {
+    /// - Parameter admit: Looks at a session that is set up; the next host is tried where it throws what lets that be.
+    /// - Throws: If no host will do: the first one's failure where a person must mend all of them, `.unreachable` with
+    ///   the failures of all where one of them may pass.
+    init(
+        _ options: PostgresOptions, _ settings: PostgresSettings = PostgresSettings(),
+        admit: (PostgresConnection) throws(PostgresFailure) -> Void = { (_) throws(PostgresFailure) in }
+    ) throws(PostgresFailure) {
         self.settings = settings
         try options.checkFiles()
         var failures: [PostgresFailure] = []
@@ -36,6 +42,7 @@ final class PostgresConnection {
                 deadline = .now + options.connectTimeout
                 try connect(options, host)
                 session = try PostgresSession(self, settings, options.target)
+                try admit(self)
                 return
             } catch {
                 close()
@@ -43,7 +50,7 @@ final class PostgresConnection {
                 failures.append(error)
             }
         }
-        if failures.count == 1, let only = failures.first { throw only }
+        if let first = failures.first, failures.count == 1 || failures.allSatisfy(\.isPersons) { throw first }
         let texts = zip(options.hosts, failures).map { "\($0): \($1.text)" }
         throw .unreachable("no host will do: \(texts.joined(separator: "; "))")
     }

@@ -40,14 +40,18 @@ enum PostgresFailure: Error, Hashable, Sendable {
         return ["40001", "40P01", "55P03"].contains(state)
     }
 
-    /// Whether another host of the URL may yet do. A server that was reached and wants another user or database is the
-    /// last one asked, as libpq has it.
+    /// Whether another host of the URL may yet do.
     var letsTryNextHost: Bool {
         switch self {
         case .options, .unfit: false
-        case .server(let state, _, _): !Self.isPersons(state)
         default: true
         }
+    }
+
+    /// Whether only a person can mend it, as of a password.
+    var isPersons: Bool {
+        guard case .server(let state, _, _) = self else { return false }
+        return Self.isPersons(state)
     }
 
     /// The error for the caller.
@@ -95,11 +99,12 @@ enum PostgresFailure: Error, Hashable, Sendable {
         state.hasPrefix("28") || ["3D000", "3F000", "42501", "42P01", "42703", "42883"].contains(state)
     }
 
-    /// The session is over. Or its tables or prepared statements are gone or others now, as after a backup was put
-    /// back. The next opening looks at what is there.
+    /// The session is over. Or its server takes no writes any more, as after a failover. Or its tables or prepared
+    /// statements are gone or others now, as after a backup was put back. The next opening looks at what is there.
     private static func ends(_ state: String) -> Bool {
         state.hasPrefix("08") || state.hasPrefix("57P")
-            || ["0A000", "25P03", "25P04", "26000", "3D000", "3F000", "42P01", "42703", "42883"].contains(state)
+            || ["0A000", "25006", "25P03", "25P04", "26000", "3D000", "3F000", "42P01", "42703", "42883"].contains(
+                state)
     }
 
     /// It may pass by itself, or because a person mends the server or rights under the worker.

@@ -4,7 +4,7 @@ import Glibc
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
 /// It has the password, if the URL has one, and shows it nowhere. libpq's environment variables count for what the URL
-/// leaves open, such as `PGPASSWORD`. A password file is read anew at each connect.
+/// leaves open, such as `PGPASSWORD`, but for hosts and ports: the URL alone says where the ledger is. A password file is read anew at each connect.
 struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
@@ -14,10 +14,13 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
         case readWrite = "read-write"
     }
 
-    /// One of the URL's hosts; the name is nil for libpq's default, a socket of this machine.
+    /// One of the URL's hosts; without a name, the distribution's socket of this machine.
     struct Host: Hashable, Sendable {
         let name: String?
         let port: String?
+
+        fileprivate static let socket = "/var/run/postgresql"
+        fileprivate static let usualPort = "5432"
     }
 
     static let maxHosts = 16
@@ -122,8 +125,8 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
         for host: Host, _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Outcome
     ) -> Outcome {
         var pairs = values.map { ($0.key, $0.value) }
-        if let name = host.name { pairs.append(("host", name)) }
-        if let port = host.port { pairs.append(("port", port)) }
+        pairs.append(("host", host.name ?? Host.socket))
+        pairs.append(("port", host.port ?? Host.usualPort))
         let keywords = pairs.map { strdup($0.0) }
         let texts = pairs.map { strdup($0.1) }
         defer { for text in keywords + texts { free(text) } }

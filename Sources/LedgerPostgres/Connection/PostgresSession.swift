@@ -23,7 +23,7 @@ struct PostgresSession: Hashable, Sendable {
     /// Whether the server or the user takes no writes, as only target `any` allows.
     let isReadOnly: Bool
 
-    private static let oldestServer = 120_000
+    private static let oldestServer = 130_000
 
     /// Sets a new connection up in one round trip, and reads back what promises rest on.
     /// - Throws: `.readOnly` for a server that is not the target; `.unfit` for one that no setting makes a ledger's.
@@ -40,7 +40,7 @@ struct PostgresSession: Hashable, Sendable {
         isReadOnly = found.integer(4) != 0
         let isStandby = found.integer(5) != 0
         guard version >= Self.oldestServer else {
-            throw .unfit("the server's version is \(version), and the oldest that will do is 12")
+            throw .unfit("the server's version is \(version), and the oldest that will do is 13")
         }
         // A pooler has an id of its own. Settings of a session would be those of whoever comes next.
         guard found.integer(7) == connection.backend else {

@@ -202,9 +202,11 @@ let migration001 = """
     CREATE TABLE measure (
         one integer PRIMARY KEY CHECK (one = 1),
         taken_at bigint NOT NULL,
+        -- In milliseconds.
+        took bigint NOT NULL,
         content text NOT NULL
     );
-    INSERT INTO measure VALUES (1, 0, '');
+    INSERT INTO measure VALUES (1, 0, 0, '');
 
     -- Last, so that a schema with it is whole.
     CREATE TABLE ledger (

@@ -85,7 +85,7 @@ struct GrantTable {
                 $\(names.count + 2)::bigint[], $\(names.count + 3)::text[], $\(names.count + 4)::bigint[],
                 $\(names.count + 5)::bigint[]) AS asked (place, t, p, g)
             JOIN partitions ON topic = t AND partition = p AND generation = g
-            ORDER BY partitions.number FOR KEY SHARE OF partitions)
+            \(OwnershipTable.order) FOR KEY SHARE OF partitions)
         INSERT INTO grants (\(GrantColumns.written.list))
         SELECT \(names.map { $0 == "origin_partition" ? "owned.number" : "given.\($0)" }.joined(separator: ", "))
         FROM \(rows) JOIN owned ON owned.place = given.origin_partition

@@ -23,12 +23,15 @@ struct OwnershipTable {
             SELECT place, partitions.number
             FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (place, t, p, g)
             JOIN partitions ON topic = t AND partition = p AND generation = g
-            ORDER BY partitions.number FOR KEY SHARE OF partitions
+            \(order) FOR KEY SHARE OF partitions
             """
         ) { parameters in
             columns(ownerships).add(to: &parameters)
         }
     }
+
+    /// The one order in which rows of `partitions` are locked.
+    static let order = "ORDER BY topic, partition"
 
     /// Ownerships by their places, as the statement of a plain write joins them, too.
     static func columns(_ ownerships: [PartitionOwnership]) -> PostgresColumns {
@@ -40,19 +43,10 @@ struct OwnershipTable {
         return columns
     }
 
-    /// The numbers by which rows name partitions; one that nobody has taken over gets a number as well.
+    /// The numbers by which rows name partitions that are known.
     func numbers(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> [TopicPartition: Int64] {
-        let partitions = partitions.sorted()
-        var found = try known(partitions)
-        let missing = partitions.filter { found[$0] == nil }
-        guard !missing.isEmpty else { return found }
-        _ = try connection.run(missing.map(Self.make))
-        found.merge(try known(missing)) { first, _ in first }
-        return found
-    }
-
-    private func known(_ partitions: [TopicPartition]) throws(PostgresFailure) -> [TopicPartition: Int64] {
         guard !partitions.isEmpty else { return [:] }
+        let partitions = partitions.sorted()
         var columns = PostgresColumns(types: [.integer, .text, .integer])
         for (place, partition) in partitions.enumerated() {
             columns.integer(place)
@@ -69,9 +63,14 @@ struct OwnershipTable {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// Makes a row where there is none. A row that is there uses up no number.
     private static func make(_ partition: TopicPartition) -> PostgresStatement {
         PostgresStatement(
-            "INSERT INTO partitions (topic, partition) VALUES ($1::text, $2::bigint) ON CONFLICT (topic, partition) DO NOTHING"
+            """
+            INSERT INTO partitions (topic, partition) SELECT $1::text, $2::bigint
+            WHERE NOT EXISTS (SELECT 1 FROM partitions WHERE topic = $1::text AND partition = $2::bigint)
+            ON CONFLICT (topic, partition) DO NOTHING
+            """
         ) { $0.partition(partition) }
     }
 
@@ -83,7 +82,7 @@ struct OwnershipTable {
         for topic in topics.sorted() { columns.text(topic) }
         _ = try connection.run(
             PostgresStatement(
-                "SELECT 1 FROM partitions WHERE topic = ANY ($1::text[]) ORDER BY number FOR NO KEY UPDATE"
+                "SELECT 1 FROM partitions WHERE topic = ANY ($1::text[]) \(Self.order) FOR NO KEY UPDATE"
             ) { columns.add(to: &$0) })
     }
 
