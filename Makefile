@@ -40,6 +40,8 @@ planted-bugs: ## Plant known mistakes one by one and expect the tests to notice
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Processing
 	SWIFT="$(SWIFT)" Tests/PlantedBugs/run.sh Simulation
 
+# The faults' schedule.
+SEED ?= 1
 # Flags of the short runs.
 CHAOSFLAGS ?= --submissions 3000
 
@@ -48,18 +50,18 @@ chaos: setup ## Kill and stop workers under load, try every account token and un
 	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
 	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
 	@bin=$$($(SWIFT) build --show-bin-path) && \
-	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 --workers 2 $(CHAOSFLAGS) && \
+	$$bin/grantor-chaos kills --program $$bin/grantor --kills 10 $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos stop --program $$bin/grantor $(CHAOSFLAGS) && \
 	$$bin/grantor-chaos tokens --program $$bin/grantor && \
 	$$bin/grantor-chaos unlisted --program $$bin/grantor
 
-chaos-fleet: ## Kill workers of a fleet on PostgreSQL, and cut their sessions with the database
+chaos-fleet: ## Break four workers, three brokers, PostgreSQL with a standby, and Apple for a minute, by a schedule (SEED)
 	@scripts/setup.sh --for test
 	$(SWIFT) build --product grantor $(SWIFTFLAGS)
 	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
 	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
 	@bin=$$($(SWIFT) build --show-bin-path) && \
-	$$bin/grantor-chaos kills --program $$bin/grantor --ledger postgres --workers 4 --kills 12 --cuts 8 $(CHAOSFLAGS)
+	$$bin/grantor-chaos fleet --program $$bin/grantor --seconds 60 --seed $(SEED) $(CHAOSFLAGS)
 
 sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
 	@scripts/setup.sh --for test

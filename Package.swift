@@ -176,6 +176,7 @@ let suites: [Target] = [
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "SimulatorServer", "Threading"),
+    .testTarget(name: "ChaosTests", dependencies: ["grantor-chaos", "Contract", "Kafka"]),
     .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",

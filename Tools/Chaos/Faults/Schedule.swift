@@ -6,6 +6,7 @@ struct Schedule: Hashable, Sendable {
         var seed: UInt64
         var seconds: Int
         var workers: Int
+        /// 0 if none can break.
         var brokers: Int
         /// Whether disks can be full.
         var hasSmallDisks: Bool
@@ -17,7 +18,7 @@ struct Schedule: Hashable, Sendable {
     /// Kinds are dealt like cards, so that each comes once before one comes twice.
     init(_ options: Options) {
         var faults: [FaultKind.Part: [Fault]] = [:]
-        for (number, part) in FaultKind.Part.allCases.enumerated() {
+        for (number, part) in FaultKind.Part.allCases.enumerated() where part != .brokers || options.brokers > 0 {
             // A part's faults do not depend on the others'.
             var random = SplitMix64(seed: options.seed &* 4 &+ UInt64(number))
             let kinds = FaultKind.allCases.filter { $0.part == part && (options.hasSmallDisks || !$0.needsSmallDisk) }
