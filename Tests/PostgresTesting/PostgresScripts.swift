@@ -6,7 +6,9 @@ enum PostgresScripts {
     static let template = Result {
         let script = try ScriptProcess(making)
         let folder = script.nextLine()
-        guard folder.hasPrefix("/") else { throw PostgresServer.Failure(description: "no PostgreSQL cluster: \(folder)") }
+        guard folder.hasPrefix("/") else {
+            throw PostgresServer.Failure(description: "no PostgreSQL cluster: \(folder)")
+        }
         return (folder: folder, script: script)
     }
 

@@ -42,7 +42,8 @@ public final class PostgresServer: Sendable {
         let script = try ScriptProcess(
             PostgresScripts.serving,
             [
-                "TEMPLATE": try PostgresScripts.template.get().folder, "SETTINGS": (lines + settings).joined(separator: "\n"),
+                "TEMPLATE": try PostgresScripts.template.get().folder,
+                "SETTINGS": (lines + settings).joined(separator: "\n"),
                 "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "", "DISK": disk ?? "",
             ])
         folder = script.nextLine()

@@ -7,7 +7,10 @@ final class ProxySession: Sendable {
     private let server: Int32
     private let next: @Sendable (_ before: [String], _ now: [String]) -> PostgresProxy.Plan?
 
-    init(client: Int32, server: Int32, next: @escaping @Sendable (_ before: [String], _ now: [String]) -> PostgresProxy.Plan?) {
+    init(
+        client: Int32, server: Int32,
+        next: @escaping @Sendable (_ before: [String], _ now: [String]) -> PostgresProxy.Plan?
+    ) {
         self.client = client
         self.server = server
         self.next = next

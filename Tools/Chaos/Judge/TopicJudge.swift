@@ -165,7 +165,9 @@ struct TopicJudge {
             record.headers.filter { $0.name != "grantor-repeat-of" && !(itsMoment && $0.name == "ce_time") }
         }
         func value(_ record: InputRecord) -> [UInt8]? {
-            guard itsMoment, let value = record.value, let moment = member("grantedAt", value) else { return record.value }
+            guard itsMoment, let value = record.value, let moment = member("grantedAt", value) else {
+                return record.value
+            }
             let text = String(decoding: value, as: UTF8.self)
             return Array(text.replacing("\"grantedAt\":\"\(moment)\"", with: "", maxReplacements: 1).utf8)
         }

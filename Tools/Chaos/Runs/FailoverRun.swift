@@ -85,7 +85,9 @@ struct FailoverRun {
         look(every: 500, for: .seconds(120)) {
             last.count("grants") >= traffic.expected.count && last.count("outbox") == 0 && last.count("retries") == 0
         }
-        say("\(count) of \(traffic.expected.count) are told and granted \(seconds(since: start)) s after the last promotion")
+        say(
+            "\(count) of \(traffic.expected.count) are told and granted \(seconds(since: start)) s after the last promotion"
+        )
         for fault in fleet.faults { report.fault(fault) }
         report.stop(fleet.workers)
         report.add(try judge.judge(ledger: primary.url(database: "grantor")))

@@ -79,7 +79,8 @@ struct RebalanceRun {
 
     /// The worker that writes for each partition, as the ledger has it.
     private func owners(_ world: World) -> [Int32: String] {
-        let rows = LedgerTables(world.ledger).rows("SELECT partition, owner FROM partitions WHERE owner IS NOT NULL") ?? []
+        let rows =
+            LedgerTables(world.ledger).rows("SELECT partition, owner FROM partitions WHERE owner IS NOT NULL") ?? []
         return Dictionary(rows.compactMap { row in Int32(row[0]).map { ($0, row[1]) } }) { first, _ in first }
     }
 

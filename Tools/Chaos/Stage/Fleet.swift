@@ -54,7 +54,9 @@ final class Fleet: Sendable {
     func thaw(_ place: Int) { state.withLock { $0.workers[place] }?.signal(SIGCONT) }
 
     /// The workers that are in their places now.
-    var workers: [ChildWorker] { state.withLock { state in state.workers.keys.sorted().compactMap { state.workers[$0] } } }
+    var workers: [ChildWorker] {
+        state.withLock { state in state.workers.keys.sorted().compactMap { state.workers[$0] } }
+    }
 
     /// Promises that workers have broken.
     var faults: [String] { state.withLock { $0.faults } }

@@ -36,23 +36,30 @@ final class Traffic {
     }
 
     /// A signed transaction of one of the apps.
-    func signed(_ name: String, user: String? = nil, app: Int = 0) throws {
+    @discardableResult
+    func signed(_ name: String, user: String? = nil, app: Int = 0) throws -> Claim {
         let purchase = nextPurchase()
         let bundle = World.apps[app % World.apps.count]
         let text = try transactions.signed(
             TransactionSpecification(purchase, bundleID: bundle, environment: .production), signedAt: .thisSecond)
         expected[name] = purchase.transactionID.rawValue
-        lastSigned = (text, user ?? nextPlayer, bundle)
-        submit(name, user, bundle, #""signedTransaction":"\#(text)""#)
+        let claim = Claim(user: user ?? nextPlayer, app: bundle, text: text)
+        submit(name, claim)
+        return claim
     }
 
-    /// Another submission of the last signed purchase, by the same user.
-    func claimAgain(_ name: String) {
-        guard let lastSigned else { return }
-        submit(name, lastSigned.user, lastSigned.app, #""signedTransaction":"\#(lastSigned.text)""#)
+    /// A user's signed transaction.
+    struct Claim {
+        let user: String
+        let app: BundleID
+        let text: String
     }
 
-    private var lastSigned: (text: String, user: String, app: BundleID)?
+    /// Another submission of a claim that was submitted before.
+    func submit(_ name: String, _ claim: Claim) {
+        submit(name, claim.user, claim.app, #""signedTransaction":"\#(claim.text)""#)
+    }
+
     private var nextPlayer: String { "player-\(sent % 997)" }
 
     /// A receipt of a size, as base64.
