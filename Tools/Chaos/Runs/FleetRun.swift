@@ -78,6 +78,7 @@ struct FleetRun {
         var report = Report()
         let start = Instant.now
         try traffic.flush()
+        say("\(traffic.refused) submissions were refused by brokers, and sent again")
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(Self.endLimit)
         let tables = LedgerTables(world.ledger)

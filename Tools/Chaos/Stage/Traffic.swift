@@ -14,7 +14,6 @@ final class Traffic {
     private var producer: KafkaProducer
     private var reports: [KafkaDeliveryReport] = []
     private var sent = 0
-    private var refused = 0
     /// The transaction of each genuine submission.
     private(set) var expected: [String: String] = [:]
 
@@ -104,32 +103,44 @@ final class Traffic {
         last = (key, value)
         let record = KafkaProducerRecord(
             topic: Topic.submitted.defaultName, key: Array(key.utf8), value: value, headers: [])
-        while producer.produce(record, token: UInt64(sent)) != .accepted {
+        let token = UInt64(sent)
+        sent += 1
+        while producer.produce(record, token: token) != .accepted {
             wake.wait(until: .now + .milliseconds(100))
             drain()
         }
-        sent += 1
+        unacknowledged[token] = (key, value)
         if sent % 100 == 0 { drain() }
     }
 
+    /// Takes what the broker says of records. One that it refused is sent again, as producers have to.
     private func drain() {
         producer.drainReports(into: &reports)
-        refused += reports.count { if case .failed = $0.result { true } else { false } }
-        acknowledged += reports.count
+        let answered = reports
         reports.removeAll(keepingCapacity: true)
+        for report in answered {
+            guard let record = unacknowledged.removeValue(forKey: report.token) else { continue }
+            if case .failed = report.result {
+                refused += 1
+                send(key: record.key, value: record.value)
+            }
+        }
     }
 
-    private var acknowledged = 0
+    /// By their tokens.
+    private var unacknowledged: [UInt64: (key: String, value: [UInt8])] = [:]
+    /// Times that a broker refused a record.
+    private(set) var refused = 0
 
     /// Waits until the broker has everything.
     func flush() throws {
         let until = Instant.now + Self.flushLimit
-        while acknowledged < sent, Instant.now < until {
+        while !unacknowledged.isEmpty, Instant.now < until {
             wake.wait(until: .now + .milliseconds(50))
             drain()
         }
-        guard refused == 0, acknowledged == sent else {
-            throw ChaosFailure("\(acknowledged) of \(sent) records were taken, \(refused) refused")
+        guard unacknowledged.isEmpty else {
+            throw ChaosFailure("\(unacknowledged.count) of \(sent) records are not taken by the brokers")
         }
     }
 }
