@@ -74,8 +74,8 @@ public final class TestKafka: Sendable {
     /// The program that runs.
     public var name: String { broker.name }
 
-    /// The broker's process.
-    public var pid: pid_t { broker.pid }
+    /// The brokers' processes.
+    public var pids: [pid_t] { broker.pids }
 
     /// A name that no other test of any run has.
     public static func uniqueName(_ prefix: String) -> String {

@@ -84,7 +84,7 @@ final class Stage {
     /// CPU time that each part has used by now.
     var cpuTimes: CPUTimes {
         .now(of: [
-            .worker: workers.map(\.pid), .postgres: database?.pid.map { [$0] } ?? [], .broker: [kafka.pid],
+            .worker: workers.map(\.pid), .postgres: database?.pid.map { [$0] } ?? [], .broker: kafka.pids,
             .apple: apple.pid > 0 ? [apple.pid] : [],
         ])
     }
