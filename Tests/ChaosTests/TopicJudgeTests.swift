@@ -15,7 +15,8 @@ struct TopicJudgeTests {
             value: Array(value.utf8), headers: headers, timestamp: nil)
     }
 
-    private let (noon, later) = ("2026-11-26T12:00:00.000Z", "2026-11-26T12:00:07.000Z")
+    private let noon = "2026-11-26T12:00:00.000Z"
+    private let later = "2026-11-26T12:00:07.000Z"
 
     @Test("Copies are the same to the last byte, but for the mark of a repeat")
     func copies() {
