@@ -38,6 +38,9 @@ enum BenchProgram {
     private static let grants = Parameter.option(
         "grants", .integer(1000...100_000_000), default: 20_000_000, help: "Grants in the full ledger.")
 
+    private static let rows = Parameter.option(
+        "rows", .integer(1000...100_000_000), default: 2_000_000, help: "Grants of each turn, before a checkpoint.")
+
     // MARK: Commands
 
     private static let worker = measurement(
@@ -88,9 +91,9 @@ enum BenchProgram {
 
     private static let growth = measurement(
         "growth", "The rate of writes into a ledger with many grants, beside that into an empty one.",
-        [ledger, grants]
+        [ledger, grants, rows]
     ) { arguments, _ in
-        try GrowthRun(try arguments[ledger], grants: try arguments[grants]).figures
+        try GrowthRun(try arguments[ledger], grants: try arguments[grants], rows: try arguments[rows]).figures
     }
 
     /// A command that measures several times, and prints the medians.
