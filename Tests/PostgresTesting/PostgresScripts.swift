@@ -39,10 +39,11 @@ enum PostgresScripts {
             control() { "$bin/pg_ctl" -D data -l log -w -t 180 "$@" >/dev/null 2>&1 </dev/null; }
             configure() {
                 printf "%s\\nunix_socket_directories = '%s'\\n" "$SETTINGS" "$folder" >>data/postgresql.conf
-                echo 'local replication all trust
+                echo "$RULES
+            local replication all trust
             local all guarded scram-sha-256
             local all all trust
-            hostssl all all 127.0.0.1/32 scram-sha-256' >data/pg_hba.conf
+            hostssl all all 127.0.0.1/32 scram-sha-256" >data/pg_hba.conf
             }
             # The server's processes, itself first: a frozen one starts no others.
             everybody() {
@@ -73,6 +74,10 @@ enum PostgresScripts {
             if [ -n "$NETWORK" ]; then
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \\
                     -addext subjectAltName=DNS:localhost -keyout key -out certificate >log 2>&1 </dev/null || fail
+                if [ -n "$EXPIRED" ]; then
+                    openssl x509 -in certificate -signkey key -days -1 -out expired >log 2>&1 </dev/null || fail
+                    mv expired certificate
+                fi
                 chmod 0755 . && chmod 0644 certificate && chmod 0600 key
             fi
             if [ -n "$STANDBY" ]; then

@@ -28,10 +28,13 @@ public final class PostgresServer: Sendable {
     ///   - settings: Lines of its configuration.
     ///   - hasNetwork: Whether it also listens on 127.0.0.1, with TLS and passwords only. The certificate is for
     ///     `localhost`, see ``certificate``.
+    ///   - rules: Lines of `pg_hba.conf` before the others.
+    ///   - hasExpired: Whether its certificate was good until yesterday.
     ///   - isStandby: Whether it follows a primary, which there is not, and takes no writes.
     ///   - disk: A folder that everybody may write into, for its data; nil for its own folder.
     public init(
-        settings: [String] = [], hasNetwork: Bool = false, isStandby: Bool = false, disk: String? = nil
+        settings: [String] = [], hasNetwork: Bool = false, rules: [String] = [], hasExpired: Bool = false,
+        isStandby: Bool = false, disk: String? = nil
     ) throws {
         port = hasNetwork ? try Self.freePort() : 5432
         var lines = [
@@ -44,6 +47,7 @@ public final class PostgresServer: Sendable {
             [
                 "TEMPLATE": try PostgresScripts.template.get().folder,
                 "SETTINGS": (lines + settings).joined(separator: "\n"),
+                "RULES": rules.joined(separator: "\n"), "EXPIRED": hasExpired ? "yes" : "",
                 "NETWORK": hasNetwork ? "yes" : "", "STANDBY": isStandby ? "yes" : "", "DISK": disk ?? "",
             ])
         folder = script.nextLine()
