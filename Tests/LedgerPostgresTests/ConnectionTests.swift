@@ -161,12 +161,15 @@ import Testing
 
     @Test("Commits are synced, limits are set, and one schema is searched")
     func session() throws {
-        let url = try PostgresServer.shared.createDatabase("session") + "&options=-csynchronous_commit%3Doff"
+        let url =
+            try PostgresServer.shared.createDatabase("session")
+            + "&options=-csynchronous_commit%3Doff%20-cidle_session_timeout%3D60000"
         var settings = PostgresSettings.forTests
         settings.lock = .milliseconds(1234)
         let connection = try connect(url, settings)
         #expect(connection.session?.schema == "public" && connection.session?.isReadOnly == false)
         #expect(try connection.text("SHOW synchronous_commit") == "on")
+        #expect(try connection.text("SHOW idle_session_timeout") == "0")
         #expect(try connection.text("SHOW lock_timeout") == "1234ms")
         #expect(try connection.text("SHOW statement_timeout") == "170s")
         #expect(try connection.text("SHOW plan_cache_mode") == "force_generic_plan")

@@ -81,7 +81,7 @@ import Testing
         #expect(first["host"] == "a" && first["port"] == "1" && first["password"] == "p")
         #expect(first["tcp_user_timeout"] == "99" && first["keepalives_idle"] == "10")
         #expect(first["client_encoding"] == "UTF8" && first["application_name"] == "grantor")
-        #expect(first["connect_timeout"] == nil)
+        #expect(first["connect_timeout"] == nil && first["options"] == "-c statement_timeout=0")
         let second = parameters(options, 1)
         #expect(second["host"] == "b" && second["port"] == "5432")
         #expect(try PostgresOptions(url: "postgres:///g").target == .readWrite)

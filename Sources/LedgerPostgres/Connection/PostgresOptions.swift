@@ -94,6 +94,8 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
             values["sslrootcert"] = values["sslrootcert"] ?? Self.authorities
         }
         values["client_encoding"] = "UTF8"
+        // A limit of the user's own could end the statement that sets the session's.
+        values["options"] = ["-c statement_timeout=0", values["options"]].compactMap { $0 }.joined(separator: " ")
         // The session looks itself, and can say why a server will not do.
         values["target_session_attrs"] = "any"
         self.values = values

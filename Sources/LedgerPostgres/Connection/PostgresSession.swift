@@ -68,8 +68,8 @@ struct PostgresSession: Hashable, Sendable {
     // A stronger `synchronous_commit` stays. The search path shrinks to one schema, so that all tables are found there
     // or none. Rows are found by indexes only: without statistics, as in a ledger's first minutes, the planner takes
     // large tables for small ones and reads them whole. Tables are joined in the order in which statements name them, for
-    // the same reason. Servers before 14 do not know the last but one, by which they
-    // notice during a statement that nobody waits for it any more.
+    // the same reason. A server notices during a statement that nobody waits for it any more. It ends no session
+    // that is silent or whose transaction is long. Older ones do not know these settings.
     private static let sql = """
         SELECT
             current_setting('server_version_num')::bigint,
@@ -94,6 +94,8 @@ struct PostgresSession: Hashable, Sendable {
             set_config('enable_mergejoin', 'off', false),
             set_config('join_collapse_limit', '1', false),
             (SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval'),
+            (SELECT count(set_config(name, '0', false)) FROM pg_settings
+                WHERE name IN ('idle_session_timeout', 'transaction_timeout')),
             set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false)
         """
 }
