@@ -20,7 +20,7 @@ struct PostgresOpening {
             var place: LedgerPlace?
             let connection = try PostgresConnection(configuration.options, configuration.settings) {
                 (connection) throws(PostgresFailure) in
-                try checkVersion(try version(of: connection))
+                try checkVersion(try version(of: connection), in: connection)
                 place = try connection.run(PostgresLedger.look).first.map(LedgerPlace.init)
                 if let place { try configuration.mark.open(place) }
             }
@@ -36,7 +36,7 @@ struct PostgresOpening {
             let connection = try PostgresConnection(configuration.options, configuration.settings)
             let from = try version(of: connection)
             guard from == 0 else {
-                try checkVersion(from)
+                try checkVersion(from, in: connection)
                 return (from, from)
             }
             do throws(PostgresFailure) {
@@ -69,10 +69,18 @@ struct PostgresOpening {
     private func version(of connection: PostgresConnection) throws(PostgresFailure) -> Int {
         let exists = PostgresStatement("SELECT to_regclass('ledger') IS NOT NULL")
         guard try connection.run(exists).first?.int(0) == 1 else { return 0 }
-        return try connection.run(PostgresStatement("SELECT version FROM ledger")).first?.int(0) ?? 0
+        do throws(PostgresFailure) {
+            return try connection.run(PostgresStatement("SELECT version FROM ledger")).first?.int(0) ?? 0
+        } catch {
+            guard case .server("42703", _, _) = error else { throw error }
+            throw .unfit("the table ledger is another program's")
+        }
     }
 
-    private func checkVersion(_ found: Int) throws(PostgresFailure) {
-        if let refusal = SchemaVersion.refusal(of: found, by: Self.version) { throw .unfit(refusal) }
+    private func checkVersion(_ found: Int, in connection: PostgresConnection) throws(PostgresFailure) {
+        guard let refusal = SchemaVersion.refusal(of: found, by: Self.version) else { return }
+        // The role's search path may lead elsewhere.
+        let schema = connection.session?.schema ?? ""
+        throw .unfit(found == 0 ? "the schema \(schema) is searched, and \(refusal)" : refusal)
     }
 }

@@ -49,6 +49,12 @@ public struct LedgerDriver: Sendable {
         }
     }
 
+    /// Makes sure that this user may do all that a worker does; who can write a file may do all.
+    /// - Throws: also `.unusable` with the rights that are missing.
+    func checkRights() throws(LedgerError) {
+        if case .postgres(let configuration) = kind { try PostgresLedger(configuration).checkRights() }
+    }
+
     /// Makes a ledger, or brings its schema up to date.
     /// - Returns: The versions of the schema before and after; 0 where there was no ledger.
     public func migrate() throws(LedgerError) -> (from: Int, to: Int) {

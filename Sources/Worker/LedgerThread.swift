@@ -204,6 +204,7 @@ struct LedgerOpening: Sendable {
         if driver.isMadeByWorkers, try driver.migrate().from == 0 {
             logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
         }
+        try driver.checkRights()
         return try open().identity()
     }
 

@@ -303,23 +303,12 @@ import Testing
     @Test("The roles of the documentation may do what they have to, and no worker may take a grant back")
     func roles() throws {
         defer { database.remove() }
-        let name = database.database
         try PostgresLedger.migrate(database.configuration())
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/postgresql.md"), encoding: .utf8)
-        let sql = try #require(page.split(separator: "```").first { $0.hasPrefix("sql") })
-        try database.server.run(
-            String(sql.dropFirst(3)).replacing("grantor_", with: "grantor_\(name)_"), database: name)
-        defer {
-            for role in ["worker", "operator", "reader"] {
-                _ = try? database.server.run(
-                    "DROP OWNED BY grantor_\(name)_\(role); DROP ROLE grantor_\(name)_\(role)", database: name)
-            }
-        }
+        try database.makeRoles()
+        defer { database.removeRoles() }
         func ledger(_ role: String) throws -> PostgresLedger {
             var configuration = try PostgresLedgerConfiguration(
-                url: database.server.url(database: name, user: "grantor_\(name)_\(role)"))
+                url: database.server.url(database: database.database, user: database.role(role)))
             configuration.settings.demandsFsync = false
             let clock = database.clock
             configuration.clock = { clock.now }

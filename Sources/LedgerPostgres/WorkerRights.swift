@@ -1,0 +1,56 @@
+public import Ledger
+
+/// A right to one table or sequence.
+struct Right: Hashable, Sendable, CustomStringConvertible {
+    let word: String
+    let name: String
+
+    var description: String { "\(word) on \(name)" }
+}
+
+/// What the role of a worker has to be allowed, as docs/postgresql.md grants it.
+enum WorkerRights {
+    static let all = [
+        ("SELECT", "ledger partitions products grants answers retries outbox workers measure"),
+        ("INSERT", "partitions products grants answers retries outbox workers"),
+        ("UPDATE", "partitions retries outbox workers measure"), ("DELETE", "answers retries outbox workers"),
+        ("USAGE", "lease_numbers"),
+    ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }
+
+    /// Those that a session's user lacks.
+    static func missing(for connection: PostgresConnection) throws(PostgresFailure) -> [Right] {
+        let held = try held(all, by: connection)
+        return all.filter { !held.contains($0) }
+    }
+
+    private static func held(
+        _ rights: [Right], by connection: PostgresConnection
+    ) throws(PostgresFailure) -> [Right] {
+        // PostgreSQL has a function for tables and another one for sequences.
+        let columns = rights.map { right in
+            let kind = right.word == "USAGE" ? "sequence" : "table"
+            return "has_\(kind)_privilege('\(right.name)', '\(right.word)')"
+        }
+        let row = try connection.run(PostgresStatement("SELECT \(columns.joined(separator: ", "))")).first
+        return zip(0..., rights).filter { row?.integer($0.0) == 1 }.map(\.1)
+    }
+
+    /// Words for the rights that are missing.
+    static func refusal(_ missing: [Right]) -> String {
+        let list = missing.map(\.description).joined(separator: ", ")
+        return "this user lacks \(list); docs/postgresql.md has the rights of a worker"
+    }
+}
+
+extension PostgresLedger {
+    /// Makes sure that this user may do all that a worker does.
+    /// - Throws: `.unusable` with the rights that are missing, or if a table is.
+    public func checkRights() throws(LedgerError) {
+        do throws(PostgresFailure) {
+            let missing = try WorkerRights.missing(for: connection)
+            guard missing.isEmpty else { throw .unfit(WorkerRights.refusal(missing)) }
+        } catch {
+            throw error.error(at: configuration.options.description, isOpening: true)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import PostgresTesting
+import Testing
+
+/// The roles of docs/postgresql.md, under names of the database's own: roles belong to a whole server.
+extension TemporaryLedger {
+    /// - Parameter word: `worker`, `operator` or `reader`.
+    func role(_ word: String) -> String { "grantor_\(database)_\(word)" }
+
+    func makeRoles() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/postgresql.md"), encoding: .utf8)
+        let sql = try #require(page.split(separator: "```").first { $0.hasPrefix("sql") })
+        try server.run(String(sql.dropFirst(3)).replacing("grantor_", with: role("")), database: database)
+    }
+
+    func removeRoles() {
+        for role in ["worker", "operator", "reader"].map(role) {
+            _ = try? server.run("DROP OWNED BY \(role); DROP ROLE \(role)", database: database)
+        }
+    }
+}
