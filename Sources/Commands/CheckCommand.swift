@@ -31,15 +31,32 @@ enum CheckCommand {
         let kafka = KafkaCheck(settings: configuration.kafka, cluster: context.cluster(configuration.kafka))
         let (ledger, refusal) = ledger(configuration.ledger, kafka, context)
         let results =
-            kafka.results() + [ledger]
+            kafka.results() + ledger
             + AppleCheck(apple: apple, now: context.now).results(configuration.apps)
         try context.output(TextTable(header: ["CHECK", "RESULT", "DETAIL"], rows: results.map(\.row)).text())
         if let refusal { throw refusal }
         if results.contains(where: { $0.outcome == .failed }) { throw CommandFailure(.failed, nil) }
     }
 
-    /// - Returns: The line, and the failure that a worker would end with because its group knows more than the ledger.
+    /// The lines about the ledger's database, and about the ledger if nothing there keeps a worker from it.
+    /// - Returns: Also the failure that a worker would end with because its group knows more than the ledger.
     private static func ledger(
+        _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
+    ) -> ([CheckLine], CommandFailure?) {
+        do throws(LedgerError) {
+            let findings = try context.ledgers.examine(settings)
+            let lines = findings.map {
+                CheckLine("ledger \($0.subject)", $0.facts, failures: $0.failures, warnings: $0.warnings)
+            }
+            guard !lines.contains(where: { $0.outcome == .failed }) else { return (lines, nil) }
+            let (line, refusal) = content(settings, kafka, context)
+            return (lines + [line], refusal)
+        } catch {
+            return ([CheckLine("ledger", .failed, error.failure.message ?? "")], nil)
+        }
+    }
+
+    private static func content(
         _ settings: LedgerSettings, _ kafka: KafkaCheck, _ context: CommandContext
     ) -> (CheckLine, CommandFailure?) {
         let committed: [TopicPartition]
@@ -51,12 +68,7 @@ enum CheckCommand {
         }
         do throws(LedgerError) {
             guard try context.ledgers.exists(settings) else {
-                guard !committed.isEmpty else {
-                    let detail = "there is none yet; grantor migrate or grantor run makes it" + doubt
-                    return (CheckLine("ledger", .warning, detail), nil)
-                }
-                let detail = "there is none, and the group has committed offsets: grantor run would end with 78"
-                return (CheckLine("ledger", .failed, detail), CommandFailure(.configuration, "the ledger: \(detail)"))
+                return absent(settings, isKnown: !committed.isEmpty, doubt)
             }
             let ledger = try context.ledgers.open(settings)
             let id = try ledger.identity()
@@ -70,6 +82,21 @@ enum CheckCommand {
             return (CheckLine("ledger", doubt.isEmpty ? .good : .warning, detail), nil)
         } catch {
             return (CheckLine("ledger", .failed, error.failure.message ?? ""), nil)
+        }
+    }
+
+    /// - Parameter isKnown: Whether the group has committed offsets, so that there was a ledger.
+    private static func absent(
+        _ settings: LedgerSettings, isKnown: Bool, _ doubt: String
+    ) -> (CheckLine, CommandFailure?) {
+        if isKnown {
+            let detail = "there is none, and the group has committed offsets: grantor run would end with 78"
+            return (CheckLine("ledger", .failed, detail), CommandFailure(.configuration, "the ledger: \(detail)"))
+        }
+        return switch settings {
+        case .sqlite:
+            (CheckLine("ledger", .warning, "there is none yet; grantor migrate or grantor run makes it" + doubt), nil)
+        case .postgres: (CheckLine("ledger", .failed, "there is none yet; grantor migrate makes it" + doubt), nil)
         }
     }
 }
@@ -91,6 +118,12 @@ struct CheckLine: Hashable, Sendable {
         self.name = name
         self.outcome = outcome
         self.detail = detail
+    }
+
+    /// What was found, and what is wrong with it.
+    init(_ name: String, _ facts: String, failures: [String], warnings: [String]) {
+        let outcome: Outcome = failures.isEmpty ? warnings.isEmpty ? .good : .warning : .failed
+        self.init(name, outcome, ([facts] + failures + warnings).joined(separator: "; "))
     }
 
     var row: [String] { [name, outcome.rawValue, detail] }
@@ -167,12 +200,9 @@ struct KafkaCheck {
                     finding.failures += failure.map { [$0] } ?? []
                 }
                 if configurations[name] == nil { finding.warnings.append(untold(answers[name])) }
-                let outcome: CheckLine.Outcome =
-                    finding.failures.isEmpty ? finding.warnings.isEmpty ? .good : .warning : .failed
                 let copies = "\(partitions.replicas) \(partitions.replicas == 1 ? "replica" : "replicas")"
                 let size = "\(partitions.count) \(partitions.count == 1 ? "partition" : "partitions"), \(copies)"
-                let detail = ([size] + finding.failures + finding.warnings).joined(separator: "; ")
-                return CheckLine("topic \(name)", outcome, detail)
+                return CheckLine("topic \(name)", size, failures: finding.failures, warnings: finding.warnings)
             }
         }
     }

@@ -91,6 +91,8 @@ extension ParsedArguments {
 struct LedgerOpener: Sendable {
     /// Whether there is anything where the ledger should be; an error where none can be.
     let exists: @Sendable (LedgerSettings) throws(LedgerError) -> Bool
+    /// Looks at what a worker relies on in the ledger's database, whether there is a ledger or not.
+    let examine: @Sendable (LedgerSettings) throws(LedgerError) -> [LedgerFinding]
     /// Opens a ledger that is there, and makes none.
     let open: @Sendable (LedgerSettings) throws(LedgerError) -> any LedgerOperator
     /// Makes a ledger, or brings its schema up to date.
@@ -99,6 +101,7 @@ struct LedgerOpener: Sendable {
 
     static let configured = LedgerOpener(
         exists: { settings throws(LedgerError) in try LedgerDriver(settings).exists() },
+        examine: { settings throws(LedgerError) in try LedgerDriver(settings).examine() },
         open: { settings throws(LedgerError) in try LedgerDriver(settings).open() },
         migrate: { settings throws(LedgerError) in try LedgerDriver(settings).migrate() })
 }

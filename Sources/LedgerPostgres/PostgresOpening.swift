@@ -29,6 +29,23 @@ struct PostgresOpening {
         }
     }
 
+    /// Looks at the server, and at the ledger if there is one.
+    func examine() throws(LedgerError) -> [LedgerFinding] {
+        try opening { () throws(PostgresFailure) in
+            var settings = configuration.settings
+            settings.demandsFsync = false
+            let connection = try PostgresConnection(configuration.options, settings)
+            let examination = PostgresExamination(connection: connection)
+            let findings = try examination.settings()
+            let version = try version(of: connection)
+            guard version > 0 else { return findings }
+            if let refusal = SchemaVersion.refusal(of: version, by: Self.version) {
+                return findings + [LedgerFinding("schema", "version \(version)", failures: [refusal])]
+            }
+            return findings + [LedgerFinding("schema", "version \(version)"), try examination.rights()]
+        }
+    }
+
     /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {

@@ -41,6 +41,14 @@ public struct LedgerDriver: Sendable {
         }
     }
 
+    /// Looks at what a worker relies on. A file has nothing that its opening does not say.
+    public func examine() throws(LedgerError) -> [LedgerFinding] {
+        switch kind {
+        case .sqlite: []
+        case .postgres(let configuration): try PostgresLedger.examine(configuration)
+        }
+    }
+
     /// A connection for the calling thread to a ledger that is there.
     public func open() throws(LedgerError) -> any LedgerConnection & LedgerOperator {
         switch kind {

@@ -90,6 +90,41 @@ struct CheckCommandTests {
         #expect(grantor("check").status == .configuration)
     }
 
+    @Test("Each thing that a ledger on a server rests on has its line")
+    func findings() {
+        var grantor = grantor
+        grantor.findings = [
+            LedgerFinding("server", "PostgreSQL 15.18"),
+            LedgerFinding("clock", "2000 ms ahead", warnings: ["one is wrong"]),
+        ]
+        let good = grantor("check")
+        #expect(good.status == .done)
+        for line in [
+            "ledger server                    ok       PostgreSQL 15.18",
+            "ledger clock                     warning  2000 ms ahead; one is wrong",
+            "ledger                           ok       \(FixedLedger.id), 0 owed",
+        ] {
+            #expect(good.output.contains("\n\(line)\n"))
+        }
+        grantor.findings.append(LedgerFinding("rights", "user kim", failures: ["this user lacks INSERT on grants"]))
+        let failed = grantor("check")
+        #expect(failed.status == .failed)
+        #expect(
+            failed.output.contains(
+                "\nledger rights                    FAILED   user kim; this user lacks INSERT on grants\n"))
+        #expect(!failed.output.contains(FixedLedger.id), "a worker would not get so far")
+    }
+
+    @Test("A ledger on a server is not made by workers")
+    func migration() {
+        var grantor = grantor
+        grantor.environment["GRANTOR_LEDGER_URL"] = "postgres://db/grantor"
+        grantor.hasLedger = false
+        let result = grantor("check")
+        #expect(result.status == .failed)
+        #expect(result.output.contains("FAILED  there is none yet; grantor migrate makes it\n"))
+    }
+
     @Test("A warning does not fail the check")
     func warning() {
         var grantor = grantor

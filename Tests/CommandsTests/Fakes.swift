@@ -272,6 +272,7 @@ struct SampleRun {
     var cluster = FixedCluster()
     var apple = FixedApple()
     var hasLedger = true
+    var findings: [LedgerFinding] = []
     let folder: String
     var environment: [String: String]
     var open: @Sendable () throws(LedgerError) -> Void = {}
@@ -295,7 +296,7 @@ struct SampleRun {
             environment: environment, width: nil, now: { FixedLedger.time },
             output: { text throws(CommandFailure) in output.withLock { $0 += text } },
             ledgers: LedgerOpener(
-                exists: { [hasLedger] _ in hasLedger },
+                exists: { [hasLedger] _ in hasLedger }, examine: { [findings] _ in findings },
                 open: { [ledger, open] _ throws(LedgerError) in
                     try open()
                     return ledger
