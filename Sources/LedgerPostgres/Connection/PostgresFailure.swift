@@ -155,8 +155,10 @@ extension PostgresFailure {
             self = .server(state: String(match.output.1), message: text.firstLine, statement: 0)
             return
         }
-        let line = lines.last { !$0.hasPrefix("LOCATION:") }
-        self = .unreachable(line.map { String($0).firstLine } ?? "no message")
+        let text = lines.last { !$0.hasPrefix("LOCATION:") }.map { String($0).firstLine } ?? "no message"
+        // libpq does not say why.
+        let hint = "; the URL's sslrootcert does not know its authority, or its time is over"
+        self = .unreachable(text.hasSuffix("certificate verify failed") ? text + hint : text)
     }
 }
 
