@@ -58,6 +58,12 @@ import Testing
         #expect(error?.error(at: "", isOpening: true).word == "unusable")
     }
 
+    @Test("An environment that leads elsewhere than the URL is refused", arguments: ["PGHOSTADDR", "PGSERVICE"])
+    func environment(variable: String) {
+        let error = failure { _ = try PostgresOptions(url: "postgres://a/b") { $0 == variable } }
+        #expect(error == .options("\(variable) of the environment leads elsewhere than the PostgreSQL URL; unset it"))
+    }
+
     @Test("Another machine has to prove its name; this one need not")
     func certificates() throws {
         for (url, mode) in [

@@ -4,7 +4,8 @@ import Glibc
 /// Where a ledger's server is and how it is reached, read from a URL by libpq itself.
 ///
 /// It has the password, if the URL has one, and shows it nowhere. libpq's environment variables count for what the URL
-/// leaves open, such as `PGPASSWORD`, but for hosts and ports: the URL alone says where the ledger is. A password file is read anew at each connect.
+/// leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are refused.
+/// A password file is read anew at each connect.
 struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
@@ -41,6 +42,10 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
     /// Options that name files.
     private static let files: Set = ["passfile", "sslrootcert", "sslcert", "sslkey", "sslcrl"]
 
+    /// Variables of the environment that give libpq an address beside the URL's host. No parameter can undo them: libpq
+    /// takes an empty one for none.
+    private static let misleading = ["PGHOSTADDR", "PGSERVICE"]
+
     /// Where the distribution keeps the authorities that it trusts.
     private static let authorities = "/etc/ssl/certs/ca-certificates.crt"
 
@@ -52,9 +57,14 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
     /// libpq's own names, without those of ``Host``.
     private let values: [String: String]
 
-    /// - Throws: `.options` for a URL that cannot be read or makes no sense. libpq's own words are not told: they quote
-    ///   pieces of the URL, and a piece may be of a password.
-    init(url: String) throws(PostgresFailure) {
+    /// - Throws: `.options` for a URL that cannot be read or makes no sense, or an environment that leads elsewhere.
+    ///   libpq's own words are not told: they quote pieces of the URL, and a piece may be of a password.
+    init(
+        url: String, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }
+    ) throws(PostgresFailure) {
+        if let variable = Self.misleading.first(where: isSet) {
+            throw .options("\(variable) of the environment leads elsewhere than the PostgreSQL URL; unset it")
+        }
         guard url.hasPrefix("postgres://") || url.hasPrefix("postgresql://") else {
             throw .options("a PostgreSQL URL begins with postgres:// or postgresql://")
         }
