@@ -6,7 +6,7 @@ extension PostgresLedger {
     public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
         guard !batch.isEmpty else { return [] }
         do throws(PostgresFailure) {
-            return try writeAll(batch)
+            return try connection.call { () throws(PostgresFailure) in try writeAll(batch) }
         } catch {
             guard error.isForData else { throw failed(error) }
             // Which decision it is, the database does not say: halves are tried until one is alone.

@@ -195,7 +195,7 @@ public final class PostgresLedger: LedgerConnection {
 
     private func call<Value>(_ body: () throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
         do throws(PostgresFailure) {
-            return try tried(body)
+            return try connection.call { () throws(PostgresFailure) in try tried(body) }
         } catch {
             throw failed(error)
         }

@@ -46,6 +46,19 @@ import Testing
         }
     }
 
+    @Test("The round trips of a call share its limit", .timeLimit(.minutes(5)))
+    func limitOfACall() throws {
+        var settings = PostgresSettings.forTests
+        settings.call = .seconds(1)
+        let connection = try connect(nil, settings)
+        let end = failure {
+            try connection.call { () throws(PostgresFailure) in
+                while true { try connection.run([PostgresStatement("SELECT pg_sleep(0.1)")]) }
+            }
+        }
+        #expect(end == .deadline && connection.isClosed)
+    }
+
     @Test("After its deadline a connection is closed, and the server ends what it was doing", .timeLimit(.minutes(5)))
     func deadline() throws {
         let server = try PostgresServer.shared

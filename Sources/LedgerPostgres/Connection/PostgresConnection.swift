@@ -15,6 +15,8 @@ final class PostgresConnection {
     /// Nil once the connection is closed.
     private var handle: OpaquePointer?
     private var deadline = Instant.now
+    /// The end of the call under way; nil outside of one.
+    private var callEnds: Instant?
     /// Names of prepared statements by their SQL.
     private var prepared: [String: String] = [:]
     private var names = 0
@@ -64,6 +66,13 @@ final class PostgresConnection {
     var backend: Int64 { Int64(PQbackendPID(handle)) }
 
     var isClosed: Bool { handle == nil }
+
+    /// Runs a block as one call: its round trips together wait no longer than one call may.
+    func call<Value>(_ body: () throws(PostgresFailure) -> Value) throws(PostgresFailure) -> Value {
+        callEnds = .now + settings.call
+        defer { callEnds = nil }
+        return try body()
+    }
 
     /// Sends statements in one message with one Sync, and waits for all answers: one round trip. They are one
     /// transaction, unless `BEGIN` or `COMMIT` is among them.
@@ -145,7 +154,7 @@ final class PostgresConnection {
     private func begin(within limit: Duration) throws(PostgresFailure) {
         guard handle != nil else { throw .closed }
         // Setting the session up is part of connecting.
-        if session != nil { deadline = .now + limit }
+        if session != nil { deadline = callEnds ?? .now + limit }
         isCommitUnknown = false
         refusal = nil
     }
