@@ -91,8 +91,9 @@ enum PostgresScripts {
                 crash) control -m immediate stop ;;
                 restart) control -m fast restart ;;
                 start) control status || control start || { sleep 1; control start; } ;;
-                freeze) kill -STOP $(everybody) 2>/dev/null ;;
-                thaw) kill -CONT $(everybody) 2>/dev/null ;;
+                # One that has ended meanwhile is none to stop.
+                freeze) kill -STOP $(everybody) 2>/dev/null || true ;;
+                thaw) kill -CONT $(everybody) 2>/dev/null || true ;;
                 hold) kill -STOP "$one" ;;
                 follow) followed "$one" "$two" ;;
                 promote) control promote ;;
