@@ -1,4 +1,3 @@
-import AppStore
 import Contract
 import Ledger
 import Scheduling
