@@ -80,6 +80,11 @@ final class Database {
     func number(_ sql: String) throws(StoreError) -> Int64 { try statement(sql).first({ _ in }) { $0.integer(0) } ?? 0 }
     func text(_ sql: String) throws(StoreError) -> String? { try statement(sql).first({ _ in }) { $0.text(0) } }
 
+    /// Its files as they are now.
+    func currentFiles() throws(StoreError) -> FileGuard {
+        try FileGuard(path: path, file: sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? path)
+    }
+
     /// A number for a lease that this ledger has not given before.
     func nextLease() throws(StoreError) -> Int64 {
         try statement("UPDATE ledger SET last_lease = last_lease + 1 RETURNING last_lease").first({ _ in }) {
@@ -210,9 +215,12 @@ struct FileGuard {
 
     /// Remembers the database, its write-ahead log and that log's index as they are now. A process that opens the
     /// database after the index is gone makes another, and neither sees the other's locks and writes.
-    init(database path: String) throws(StoreError) {
+    /// - Parameters:
+    ///   - path: What the database was opened by, which may be a link.
+    ///   - file: What the path leads to: SQLite keeps the log and its index beside that.
+    init(path: String, file: String) throws(StoreError) {
         var files: [(path: String, identity: FileIdentity)] = []
-        for path in [path, path + "-wal", path + "-shm"] { files.append((path, try FileIdentity(path: path))) }
+        for path in [path, file + "-wal", file + "-shm"] { files.append((path, try FileIdentity(path: path))) }
         self.files = files
     }
 

@@ -95,7 +95,7 @@ struct SQLiteOpening {
         do throws(StoreError) {
             let database = try connected(creating: false)
             try checkVersion(database)
-            database.files = try FileGuard(database: configuration.path)
+            database.files = try database.currentFiles()
             return database
         } catch {
             throw opening(error)

@@ -33,6 +33,8 @@ final class PlayedServer: Sendable {
         guard isBound, listen(listener, 4) == 0 else { throw Failure() }
         Thread.detachNewThread { [listener] in
             while case let client = accept(listener, nil, nil), client >= 0 { Self.serve(client, part) }
+            // Only here: its number would be another server's while this thread still takes sessions.
+            close(listener)
         }
     }
 
@@ -40,7 +42,6 @@ final class PlayedServer: Sendable {
 
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
         try? FileManager.default.removeItem(atPath: folder)
     }
 

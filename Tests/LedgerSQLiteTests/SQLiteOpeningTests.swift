@@ -105,6 +105,30 @@ import Testing
         #expect(unusable { () throws(LedgerError) in _ = try SQLiteLedger.exists(file.configuration) } == words)
     }
 
+    @Test("A link leads to a ledger, and one that leads elsewhere now is a lost connection")
+    func link() throws {
+        let file = TemporaryLedger()
+        let other = TemporaryLedger()
+        defer {
+            file.remove()
+            other.remove()
+        }
+        for ledger in [file, other] { try SQLiteLedger.migrate(ledger.configuration) }
+        let path = file.folder.appending(path: "link.db").path
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: file.path)
+        let ledger = try SQLiteLedger(SQLiteLedgerConfiguration(path: path))
+        #expect(try ledger.identity() == SQLiteLedger(file.configuration).identity())
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: other.path)
+        do throws(LedgerError) {
+            _ = try ledger.takeOver([])
+            Issue.record("nothing was noticed")
+        } catch {
+            if case .disconnected = error { return }
+            Issue.record("it is \(error)")
+        }
+    }
+
     @Test("A file that was deleted or replaced is a lost connection", arguments: [false, true])
     func replaced(isReplaced: Bool) throws {
         let file = TemporaryLedger()
