@@ -13,12 +13,16 @@ extension PostgresLedger {
         return measure
     }
 
+    /// No sample is good for longer: workers' shares of `retries` and their rounds of due rows go by it.
+    private static let longestRest: Int64 = 60_000
+
     private func sample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
         let latest = try connection.run(PostgresStatement("SELECT taken_at, took, content FROM measure")).first
         var sample = latest.flatMap { LedgerMeasure(text: $0.text(2)) }
         sample?.takenAt = Timestamp(milliseconds: latest?.integer(0) ?? 0)
         let age = now.milliseconds - (latest?.integer(0) ?? 0)
-        let goodFor = max(configuration.sampleMilliseconds, configuration.sampleRest * (latest?.integer(1) ?? 0))
+        let rest = min(Self.longestRest, configuration.sampleRest * (latest?.integer(1) ?? 0))
+        let goodFor = max(configuration.sampleMilliseconds, rest)
         if let sample, age >= 0, age < goodFor { return sample }
         let isLocked =
             try connection.run(PostgresStatement("SELECT 1 FROM measure FOR UPDATE SKIP LOCKED")).rowCount > 0

@@ -14,6 +14,8 @@ final class Database {
     /// Pages in the write-ahead log before they are moved to the database: seldom enough that a page which several
     /// batches touch is moved once.
     static let mostLogPages: CInt = 8_000
+    /// Pages at which the next checkpoint is tried.
+    private var checkpointAt = mostLogPages
     /// Set once the database is a ledger: from then on every transaction ends with a look for its files.
     var files: FileGuard?
 
@@ -132,7 +134,9 @@ final class Database {
     /// returns.
     func write<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         let value = try transaction("BEGIN IMMEDIATE", body)
-        if logPages.pointee >= Self.mostLogPages { checkpoint() }
+        if logPages.pointee >= checkpointAt {
+            checkpointAt = checkpoint() ? Self.mostLogPages : logPages.pointee + Self.mostLogPages / 8
+        }
         return value
     }
 
@@ -140,8 +144,11 @@ final class Database {
     ///
     /// Where another connection has that lock, SQLite would go on without it (`PASSIVE`), and a write beside can make it
     /// skip pages of commits for good: the WAL-reset bug of all versions before 3.51.3 (sqlite.org/wal.html). So whoever
-    /// would have to wait gives up instead. The next commit tries again, and a log that grows meanwhile does no harm.
-    func checkpoint() {
+    /// would have to wait gives up instead. A commit some pages on tries again: a log that grows does no harm, and each
+    /// try goes through all of it.
+    /// - Returns: Whether all pages were moved.
+    @discardableResult
+    func checkpoint() -> Bool {
         let handle = UnsafeMutableRawPointer(handle)
         sqlite3_busy_handler(
             self.handle,
@@ -149,8 +156,9 @@ final class Database {
                 sqlite3_interrupt(OpaquePointer(connection))
                 return 0
             }, handle)
-        sqlite3_wal_checkpoint_v2(self.handle, nil, SQLITE_CHECKPOINT_FULL, nil, nil)
+        let code = sqlite3_wal_checkpoint_v2(self.handle, nil, SQLITE_CHECKPOINT_FULL, nil, nil)
         sqlite3_busy_timeout(self.handle, busyTimeout)
+        return code == SQLITE_OK
     }
 
     /// Runs a block on one snapshot; works while another process writes.

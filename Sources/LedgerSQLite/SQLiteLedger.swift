@@ -41,7 +41,7 @@ public final class SQLiteLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of another version, or if a setting does not take that its
+    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with, or if a setting does not take that its
     ///   promises rest on; `.unavailable` if another process keeps it locked.
     public init(_ configuration: SQLiteLedgerConfiguration) throws(LedgerError) {
         database = try SQLiteOpening(configuration: configuration).open()

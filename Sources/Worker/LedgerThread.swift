@@ -186,11 +186,12 @@ struct LedgerOpening: Sendable {
                         metadata: ["ledger": "\(name)", "holder": holder])
                 }
             } catch {
-                guard case .unavailable(let detail) = error else { throw error }
+                // A session that ended between two looks is one that was not to be had.
+                if case .unusable = error { throw error }
                 if isToldNow {
                     logger.warning(
                         "The ledger is unavailable; the worker waits for it before it joins its group",
-                        metadata: ["cause": detail, "tries": "\(tries)"])
+                        metadata: ["cause": error.sentence, "tries": "\(tries)"])
                 }
             }
             if isStopped(events, within: backoff) { return nil }

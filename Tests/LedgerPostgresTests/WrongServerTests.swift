@@ -109,6 +109,10 @@ import Testing
             (PlayedServer.Part.answering(version: 120_022, backend: 1), "the server's version is 120022", true),
             (.answering(version: 150_018, backend: 2), "a connection pooler stands in between", true),
             (
+                .refusing(state: "08P01", text: "unsupported startup parameter in options: statement_timeout"),
+                "a connection pooler stands in between", true
+            ),
+            (
                 .refusing(state: "53100", text: "could not write init file"), "the server's disk is full: could not",
                 false
             ),

@@ -55,10 +55,10 @@ import Testing
         }
         let before = try Data(contentsOf: URL(filePath: file.path))
         try writer.run("BEGIN IMMEDIATE")
-        database.checkpoint()
+        #expect(!database.checkpoint())
         #expect(try Data(contentsOf: URL(filePath: file.path)) == before)
         try writer.run("ROLLBACK")
-        database.checkpoint()
+        #expect(database.checkpoint())
         #expect(try Data(contentsOf: URL(filePath: file.path)) != before)
         #expect(try database.number("SELECT count(*) FROM ballast") == 1)
     }

@@ -48,6 +48,7 @@ final class PostgresConnection {
                 return
             } catch {
                 close()
+                session = nil
                 guard error.letsTryNextHost else { throw error }
                 failures.append(error)
             }

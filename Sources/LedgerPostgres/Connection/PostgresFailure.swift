@@ -92,6 +92,8 @@ enum PostgresFailure: Error, Hashable, Sendable {
         }
     }
 
+    static let pooler = "a connection pooler stands in between; name the server itself"
+
     // MARK: Kinds of SQLSTATE
 
     /// Authentication, a database that is not there, rights, a schema and its parts: a person's to mend.
@@ -152,6 +154,11 @@ extension PostgresFailure {
         for line in lines.reversed() {
             guard let match = line.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else { continue }
             let text = String(line[match.range.upperBound...])
+            // A pooler takes no options of a session. Servers take them all.
+            guard match.output.1 != "08P01" || !text.contains("startup parameter") else {
+                self = .unfit(Self.pooler)
+                return
+            }
             self = .server(state: String(match.output.1), message: text.firstLine, statement: 0)
             return
         }

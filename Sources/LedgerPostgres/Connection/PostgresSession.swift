@@ -44,7 +44,7 @@ struct PostgresSession: Hashable, Sendable {
         }
         // A pooler has an id of its own. Settings of a session would be those of whoever comes next.
         guard found.integer(7) == connection.backend else {
-            throw .unfit("a connection pooler stands in between; name the server itself")
+            throw .unfit(PostgresFailure.pooler)
         }
         switch target {
         case .any: break
