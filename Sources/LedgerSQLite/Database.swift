@@ -135,7 +135,10 @@ final class Database {
     func write<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         let value = try transaction("BEGIN IMMEDIATE", body)
         if logPages.pointee >= checkpointAt {
-            checkpointAt = checkpoint() ? Self.mostLogPages : logPages.pointee + Self.mostLogPages / 8
+            let isMoved = checkpoint()
+            checkpointAt = isMoved ? Self.mostLogPages : logPages.pointee + Self.mostLogPages / 8
+            // The hook is not called for a transaction that changes nothing: without this it would move pages again.
+            if isMoved { logPages.pointee = 0 }
         }
         return value
     }

@@ -43,6 +43,19 @@ import Testing
         #expect(try bytes() == before)
     }
 
+    @Test("A transaction that changes nothing moves no pages of others")
+    func unchanged() throws {
+        defer { file.remove() }
+        try SQLiteLedger.migrate(file.configuration)
+        let database = try SQLiteLedger(file.configuration).database
+        try changed(database)
+        let other = try SQLiteLedger(file.configuration).database
+        try other.write { () throws(StoreError) in try other.run("INSERT INTO ballast VALUES (zeroblob(100000))") }
+        let before = try Data(contentsOf: URL(filePath: file.path))
+        try database.write { () throws(StoreError) in try database.run("DELETE FROM ballast WHERE bytes = 1") }
+        #expect(try Data(contentsOf: URL(filePath: file.path)) == before)
+    }
+
     @Test("Beside a writer no page is moved, and nobody waits; the next commit moves all")
     func excluded() throws {
         defer { file.remove() }
