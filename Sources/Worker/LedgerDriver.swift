@@ -57,10 +57,18 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Makes sure that this user may do all that a worker does; who can write a file may do all.
+    /// Opens a ledger that is there, and makes sure that this user may do all that a worker does. A user who can write a
+    /// file may do all.
+    /// - Returns: Its id.
     /// - Throws: also `.unusable` with the rights that are missing.
-    func checkRights() throws(LedgerError) {
-        if case .postgres(let configuration) = kind { try PostgresLedger(configuration).checkRights() }
+    func identify() throws(LedgerError) -> String {
+        switch kind {
+        case .sqlite(let configuration): return try SQLiteLedger(configuration).identity()
+        case .postgres(let configuration):
+            let ledger = try PostgresLedger(configuration)
+            try ledger.checkRights()
+            return try ledger.identity()
+        }
     }
 
     /// Makes a ledger, or brings its schema up to date.

@@ -205,8 +205,7 @@ struct LedgerOpening: Sendable {
         if driver.isMadeByWorkers, try driver.migrate().from == 0 {
             logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
         }
-        try driver.checkRights()
-        return try open().identity()
+        return try driver.identify()
     }
 
     /// Waits for a time, or until the process is to stop.

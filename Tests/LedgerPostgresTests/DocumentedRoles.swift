@@ -2,6 +2,8 @@ import Foundation
 import PostgresTesting
 import Testing
 
+@testable import LedgerPostgres
+
 /// The roles of docs/postgresql.md, under names of the database's own: roles belong to a whole server.
 extension TemporaryLedger {
     /// - Parameter word: `worker`, `operator` or `reader`.
@@ -13,6 +15,17 @@ extension TemporaryLedger {
         let page = try String(contentsOf: root.appending(path: "docs/postgresql.md"), encoding: .utf8)
         let sql = try #require(page.split(separator: "```").first { $0.hasPrefix("sql") })
         try server.run(String(sql.dropFirst(3)).replacing("grantor_", with: role("")), database: database)
+    }
+
+    /// Runs a block with a ledger that is made in it, and with the roles. Database and roles go with the block.
+    func withRoles(_ body: () throws -> Void) throws {
+        try PostgresLedger.migrate(configuration())
+        try makeRoles()
+        defer {
+            removeRoles()
+            remove()
+        }
+        try body()
     }
 
     func removeRoles() {

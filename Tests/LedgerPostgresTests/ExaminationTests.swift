@@ -36,17 +36,14 @@ import Testing
     @Test("A user with too few rights fails, and one who may take grants back is warned of")
     func rights() throws {
         let database = try TemporaryLedger()
-        try PostgresLedger.migrate(database.configuration())
-        try database.makeRoles()
-        defer {
-            database.removeRoles()
-            database.remove()
+        try database.withRoles {
+            #expect(
+                try findings(database, as: "reader")["rights"]?.failures.first?.contains("INSERT on grants") == true)
+            let warnings = try findings(database)["rights"]?.warnings
+            #expect(warnings?.first?.contains("(UPDATE on grants, DELETE on grants, TRUNCATE on grants)") == true)
+            try database.server.run("UPDATE ledger SET version = 9", database: database.database)
+            #expect(try findings(database)["schema"]?.failures.first?.contains("schema 9 is newer") == true)
         }
-        #expect(try findings(database, as: "reader")["rights"]?.failures.first?.contains("INSERT on grants") == true)
-        let warnings = try findings(database)["rights"]?.warnings
-        #expect(warnings?.first?.contains("(UPDATE on grants, DELETE on grants, TRUNCATE on grants)") == true)
-        try database.server.run("UPDATE ledger SET version = 9", database: database.database)
-        #expect(try findings(database)["schema"]?.failures.first?.contains("schema 9 is newer") == true)
     }
 
     @Test(

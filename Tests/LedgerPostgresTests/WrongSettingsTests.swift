@@ -99,37 +99,30 @@ struct WrongSetting: Sendable, CustomTestStringConvertible {
     @Test("A worker that cannot begin says one line, and ends or waits as the mistake asks", arguments: cases)
     func database(wrong: WrongSetting) throws {
         let database = try TemporaryLedger()
-        try PostgresLedger.migrate(database.configuration())
-        try database.makeRoles()
-        defer {
-            database.removeRoles()
-            database.remove()
+        try database.withRoles {
+            func named(_ text: String) -> String {
+                text.replacing("$ROLE", with: database.role("worker")).replacing("$DB", with: database.database)
+            }
+            if !wrong.sql.isEmpty { try database.server.run(named(wrong.sql), database: database.database) }
+            let url = database.server.url(database: named(wrong.database), user: named(wrong.user))
+            expect(start(url), named(wrong.line), ends: wrong.ends)
         }
-        func named(_ text: String) -> String {
-            text.replacing("$ROLE", with: database.role("worker")).replacing("$DB", with: database.database)
-        }
-        if !wrong.sql.isEmpty { try database.server.run(named(wrong.sql), database: database.database) }
-        let url = database.server.url(database: named(wrong.database), user: named(wrong.user))
-        expect(start(url), named(wrong.line), ends: wrong.ends)
     }
 
     @Test("Each right that a worker needs is missed by its name")
     func rights() throws {
         let database = try TemporaryLedger()
-        try PostgresLedger.migrate(database.configuration())
-        try database.makeRoles()
-        defer {
-            database.removeRoles()
-            database.remove()
-        }
-        let role = database.role("worker")
-        let url = database.server.url(database: database.database, user: role)
-        expect(start(url), "", ends: false)
-        // Without the first nobody finds the ledger, see above.
-        for right in WorkerRights.all.dropFirst() {
-            try database.server.run("REVOKE \(right.sql) FROM \(role)", database: database.database)
-            expect(start(url), "this user lacks \(right); docs/postgresql.md has the rights of a worker", ends: true)
-            try database.server.run("GRANT \(right.sql) TO \(role)", database: database.database)
+        try database.withRoles {
+            let role = database.role("worker")
+            let url = database.server.url(database: database.database, user: role)
+            expect(start(url), "", ends: false)
+            // Without the first nobody finds the ledger, see above.
+            for right in WorkerRights.all.dropFirst() {
+                try database.server.run("REVOKE \(right.sql) FROM \(role)", database: database.database)
+                expect(
+                    start(url), "this user lacks \(right); docs/postgresql.md has the rights of a worker", ends: true)
+                try database.server.run("GRANT \(right.sql) TO \(role)", database: database.database)
+            }
         }
     }
 }

@@ -15,9 +15,7 @@ struct FailoverRun {
     init(_ options: Options) { self.options = options }
 
     func run() throws -> Bool {
-        var options = options
-        options.ledger = .postgres
-        let world = try World(options, World.Needs(hasStandby: true))
+        let world = try World(options, World.Needs(ledger: .postgres, hasStandby: true))
         guard var primary = world.database, var standby = world.standby else { throw ChaosFailure("no standby") }
         let traffic = try Traffic(world)
         let fleet = try Fleet(world, workers: Self.workers)

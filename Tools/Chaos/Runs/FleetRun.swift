@@ -18,14 +18,12 @@ struct FleetRun {
     init(_ options: Options) { self.options = options }
 
     func run() throws -> Bool {
-        var options = options
-        options.ledger = .postgres
         // The mock has one broker, which forgets everything if it breaks.
         let brokers = TestKafka.isApache ? Self.brokers : 0
         if brokers == 0 { say("no broker will break: set KAFKA_HOME") }
         let needs = World.Needs(
-            brokers: max(1, brokers), hasStandby: true, hasSmallDisks: true, workersWithProxies: options.workers,
-            sessionTimeout: Self.sessionTimeout)
+            ledger: .postgres, brokers: max(1, brokers), hasStandby: true, hasSmallDisks: true,
+            workersWithProxies: options.workers, sessionTimeout: Self.sessionTimeout)
         let world = try World(options, needs)
         try world.database?.waitForStandby()
         world.apple.behave(.init(latency: .fixed(milliseconds: Saboteur.latency)))

@@ -48,9 +48,9 @@ struct FrozenRun {
     init(_ options: Options) { self.options = options }
 
     func run() throws -> Bool {
-        var options = options
-        options.ledger = .postgres
-        let world = try World(options, World.Needs(workersWithProxies: 1, sessionTimeout: Self.sessionTimeout))
+        let world = try World(
+            options,
+            World.Needs(ledger: .postgres, workersWithProxies: 1, sessionTimeout: Self.sessionTimeout))
         let traffic = try Traffic(world)
         var report = Report()
         for state in WriteState.allCases { try freeze(in: state, world, traffic, &report) }

@@ -25,9 +25,7 @@ struct RebalanceRun {
     init(_ options: Options) { self.options = options }
 
     func run() throws -> Bool {
-        var options = options
-        options.ledger = .postgres
-        let world = try World(options, World.Needs(sessionTimeout: Self.sessionTimeout))
+        let world = try World(options, World.Needs(ledger: .postgres, sessionTimeout: Self.sessionTimeout))
         let traffic = try Traffic(world)
         var report = Report()
         var sent = 0

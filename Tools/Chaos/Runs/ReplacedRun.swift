@@ -12,9 +12,7 @@ struct ReplacedRun {
     init(_ options: Options) { self.options = options }
 
     func run() throws -> Bool {
-        var options = options
-        options.ledger = .postgres
-        let world = try World(options)
+        let world = try World(options, World.Needs(ledger: .postgres))
         guard let server = world.database else { throw ChaosFailure("no database") }
         let traffic = try Traffic(world)
         var report = Report()

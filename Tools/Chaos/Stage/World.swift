@@ -16,6 +16,8 @@ final class World {
 
     /// What a run needs besides one broker and a ledger.
     struct Needs {
+        /// The ledger of a run that is about one kind alone; nil for the options'.
+        var ledger: Options.Ledger?
         var brokers = 1
         /// Whether a standby follows the server of the ledger.
         var hasStandby = false
@@ -60,7 +62,7 @@ final class World {
         kafka =
             needs.brokers > 1
             ? try .cluster(brokers: needs.brokers, dataFolders: disks.dropFirst().map(\.folder)) : try TestKafka()
-        if options.ledger == .postgres {
+        if needs.ledger ?? options.ledger == .postgres {
             // Workers refuse a server that does not sync, as tests have it.
             let settings = ["fsync = on", "max_wal_size = 96MB"]
             let server = try PostgresServer(settings: settings, disk: disks.first?.folder)
