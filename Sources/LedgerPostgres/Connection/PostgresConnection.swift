@@ -29,7 +29,7 @@ final class PostgresConnection {
     ///
     /// libpq goes from host to host itself, but without blocking it never gives up one that does not answer. So each
     /// host is a connection of its own here, with its own time limit.
-    /// - Parameter admit: Looks at a session that is set up; the next host is tried where it throws what lets that be.
+    /// - Parameter admit: Looks at a session that is set up; the next host is tried where it throws.
     /// - Throws: If no host will do: the first one's failure where a person must mend all of them, `.unreachable` with
     ///   the failures of all where one of them may pass.
     init(
@@ -49,7 +49,6 @@ final class PostgresConnection {
             } catch {
                 close()
                 session = nil
-                guard error.letsTryNextHost else { throw error }
                 failures.append(error)
             }
         }

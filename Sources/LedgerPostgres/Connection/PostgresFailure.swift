@@ -40,18 +40,13 @@ enum PostgresFailure: Error, Hashable, Sendable {
         return ["40001", "40P01", "55P03"].contains(state)
     }
 
-    /// Whether another host of the URL may yet do.
-    var letsTryNextHost: Bool {
-        switch self {
-        case .options, .unfit: false
-        default: true
-        }
-    }
-
     /// Whether only a person can mend it, as of a password.
     var isPersons: Bool {
-        guard case .server(let state, _, _) = self else { return false }
-        return Self.isPersons(state)
+        switch self {
+        case .options, .unfit: true
+        case .server(let state, _, _): Self.isPersons(state)
+        default: false
+        }
     }
 
     /// The error for the caller.
