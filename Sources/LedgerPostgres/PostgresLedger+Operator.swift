@@ -136,7 +136,11 @@ extension PostgresLedger: LedgerOperator {
                 ])
                 let told = planner.conclude(held: held, own: own)
                 try conclude(&planner, told, partitions: partitions, now: now)
-                if case .written(let outcome, _, _)? = planner.results().first { outcomes.append(outcome) }
+                guard case .written(let outcome, _, _)? = planner.results().first else {
+                    // Another session has answered meanwhile: nothing of this stays, and its answer is read.
+                    throw .server(state: "40001", message: "another session answers the submission", statement: 0)
+                }
+                outcomes.append(outcome)
             }
             if !outcomes.isEmpty { try add(.abandon, note, on: key) }
             return outcomes

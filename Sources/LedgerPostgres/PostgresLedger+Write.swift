@@ -4,16 +4,27 @@ import Scheduling
 
 extension PostgresLedger {
     public func write(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
-        guard !batch.isEmpty else { return [] }
+        var results: [DecisionResult] = []
+        while results.count < batch.count {
+            let part = Array(batch[results.count...].prefix(mostAtOnce))
+            results += try writePart(part)
+        }
+        if mostAtOnce < .max { mostAtOnce += 1 }
+        return results
+    }
+
+    private func writePart(_ batch: [Decision]) throws(LedgerError) -> [DecisionResult] {
         do throws(PostgresFailure) {
             return try connection.call { () throws(PostgresFailure) in try writeAll(batch) }
         } catch {
+            // A statement took too long. The same batch would take as long at its next try.
+            if case .server("57014", _, _) = error { mostAtOnce = max(1, batch.count / 2) }
             guard error.isForData else { throw failed(error) }
             // Which decision it is, the database does not say: halves are tried until one is alone.
             guard batch.count > 1 else { return [.refused(detail: error.text)] }
         }
         let middle = batch.count / 2
-        return try write(Array(batch[..<middle])) + write(Array(batch[middle...]))
+        return try writePart(Array(batch[..<middle])) + writePart(Array(batch[middle...]))
     }
 
     /// Writes what is plain in one statement, and the rest in a transaction of its own. So does a grant whose product this

@@ -1,0 +1,66 @@
+import Contract
+import Ledger
+import PostgresTesting
+import Testing
+
+@testable import LedgerConformance
+@testable import LedgerPostgres
+
+/// Calls that a server does not carry out at the first try.
+@Suite struct RefusalTests {
+    private let database: TemporaryLedger
+    private let subject: ConformanceSubject
+
+    init() throws {
+        database = try TemporaryLedger()
+        subject = try database.subject()
+        try subject.own()
+    }
+
+    /// Has the server run some SQL before each insertion into a table.
+    private func plant(_ body: String, before table: String) throws {
+        try database.server.run(
+            """
+            CREATE SEQUENCE insertions;
+            CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(body) RETURN NEW; END $$;
+            CREATE TRIGGER planted BEFORE INSERT ON \(table) FOR EACH ROW EXECUTE FUNCTION planted()
+            """, database: database.database)
+    }
+
+    @Test("A submission that is given up while another session answers it is looked at again")
+    func abandoned() throws {
+        defer { database.remove() }
+        let submission = Samples.submission("s1")
+        try subject.write(Samples.wait(submission))
+        try plant("IF nextval('insertions') = 1 THEN RETURN NULL; END IF;", before: "answers")
+        let note = OperatorNote(actor: "kim", reason: "Nobody wants it.", at: Samples.noon)
+        let outcomes = try subject.ledger.abandon(submission.claimant.submissionKey, note)
+        #expect(outcomes == [.failed(reason: "abandoned_by_operator")])
+    }
+
+    @Test("A batch that takes the server too long is written in parts", .timeLimit(.minutes(5)))
+    func parts() throws {
+        defer { database.remove() }
+        try plant("PERFORM pg_sleep(0.02);", before: "grants")
+        var configuration = try database.configuration()
+        configuration.settings.statement = .milliseconds(400)
+        let ledger = try PostgresLedger(configuration)
+        let batch = (0..<64).map { (number: Int64) in
+            Samples.grant(
+                Samples.submission(SubmissionID("s\(number)"), offset: number),
+                Samples.purchase(TransactionID("\(number)")))
+        }
+        var tries = 0
+        var results: [DecisionResult]?
+        while results == nil, tries < 8 {
+            tries += 1
+            do {
+                results = try ledger.write(batch)
+            } catch {
+                #expect(error.word == "unavailable" && error.detail.contains("a statement took too long"))
+            }
+        }
+        #expect(results?.count == batch.count && tries > 2)
+        #expect(try ledger.grants(GrantQuery()).count == batch.count)
+    }
+}
