@@ -39,6 +39,9 @@ extension PostgresLedger {
         return taken
     }
 
+    /// Rows of a table whose time is put right within one sample.
+    private static let mostCapped = 10_000
+
     private func takeSample(now: Timestamp) throws(PostgresFailure) -> LedgerMeasure {
         let results = try connection.run([
             // It counts all rows, which no index makes quicker.
@@ -51,8 +54,12 @@ extension PostgresLedger {
             PostgresStatement("SELECT count(*) FROM retries WHERE NOT \(RetryColumns.isKnown)"),
             PostgresStatement(
                 """
-                SELECT app, cause, detail, count(*) FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail
-                ORDER BY app, cause, detail
+                SELECT app, cause, detail, whole FROM (
+                    SELECT app, cause, detail,
+                        (sum(count(*)) OVER (PARTITION BY app, cause))::bigint AS whole,
+                        row_number() OVER (PARTITION BY app, cause ORDER BY count(*) DESC, detail) AS place
+                    FROM retries WHERE endpoint IS NULL GROUP BY app, cause, detail) AS details
+                WHERE place <= \(LedgerMeasure.Held.maxDetails) ORDER BY app, cause, place
                 """),
             PostgresStatement(
                 """
@@ -86,14 +93,29 @@ extension PostgresLedger {
             waiting: waiting.map {
                 LedgerMeasure.Waiting(endpoint: $0.key.flatMap { Endpoint(text: $0) }, rows: $0.value)
             },
-            held: LedgerMeasure.Held.groups(
-                results[3].rows.map { ($0.identifier(0), $0.text(1), $0.text(2), $0.int(3)) }),
+            held: Self.held(results[3]),
             outboxRows: outbox?.int(0) ?? 0,
             outboxAge: max(0, now.milliseconds - (outbox?.optionalInteger(1) ?? now.milliseconds)),
             later: later + (outbox?.int(3) ?? 0), takenAt: now)
     }
 
-    /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it.
+    /// Held rows by group, from rows of the groups' details.
+    private static func held(_ result: PostgresResult) -> [LedgerMeasure.Held] {
+        var groups: [(app: BundleID, cause: String, rows: Int, details: [String])] = []
+        for row in result.rows {
+            let (app, cause): (BundleID, String) = (row.identifier(0), row.text(1))
+            if groups.last.map({ $0.app != app || $0.cause != cause }) ?? true {
+                groups.append((app, cause, row.int(3), []))
+            }
+            groups[groups.count - 1].details.append(row.text(2))
+        }
+        return groups.map {
+            LedgerMeasure.Held($0.app, HoldCause(rawValue: $0.cause) ?? .unknownAnswer, rows: $0.rows, $0.details)
+        }
+    }
+
+    /// No row waits for longer than the longest delay, unless a clock was ahead: then it is due by the end of it. The
+    /// next sample finds what is left.
     private func cap(now: Timestamp) throws(PostgresFailure) {
         _ = try connection.run(
             ["retries", "outbox"].map { table in
@@ -101,9 +123,14 @@ extension PostgresLedger {
                     """
                     UPDATE \(table) SET
                         due_at = $1::bigint, leased_until = CASE WHEN leased_until IS NOT NULL THEN $1::bigint END
-                    WHERE due_at > $1::bigint
+                    WHERE sequence IN (
+                        SELECT sequence FROM \(table) WHERE due_at > $1::bigint LIMIT $2::bigint
+                        FOR UPDATE SKIP LOCKED)
                     """
-                ) { $0.integer(now.milliseconds + longestDelayMilliseconds) }
+                ) {
+                    $0.integer(now.milliseconds + longestDelayMilliseconds)
+                    $0.integer(Self.mostCapped)
+                }
             })
     }
 }
