@@ -4,10 +4,7 @@ public import Ledger
 extension PostgresLedger: LedgerOperator {
     public func knows(_ partitions: [TopicPartition]) throws(LedgerError) -> Bool {
         try read { (_) throws(PostgresFailure) in
-            for partition in partitions {
-                if try OwnershipTable(connection: connection).refuses(partition) { return false }
-            }
-            return true
+            try OwnershipTable(connection: connection).refused(Set(partitions)).isEmpty
         }
     }
 

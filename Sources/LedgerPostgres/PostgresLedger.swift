@@ -81,14 +81,10 @@ public final class PostgresLedger: LedgerConnection {
     public func takeOver(_ requests: [TakeOver]) throws(LedgerError) -> [TakeOverResult] {
         guard !requests.isEmpty else { return [] }
         return try write { (_) throws(PostgresFailure) in
-            let table = OwnershipTable(connection: connection)
-            try table.lock(Set(requests.map(\.ownership.partition.topic)))
-            var results: [TopicPartition: TakeOverResult] = [:]
-            for request in requests.sorted(by: { $0.ownership.partition < $1.ownership.partition }) {
-                let start = try table.takeOver(request)
-                results[request.ownership.partition] = start.map { .taken($0) } ?? .forgotten(ledger: place.id)
+            let starts = try OwnershipTable(connection: connection).takeOver(requests)
+            return requests.map { request in
+                starts[request.ownership.partition].map { .taken($0) } ?? .forgotten(ledger: place.id)
             }
-            return requests.map { results[$0.ownership.partition] ?? .forgotten(ledger: place.id) }
         }
     }
 

@@ -86,37 +86,63 @@ struct OwnershipTable {
             ) { columns.add(to: &$0) })
     }
 
-    /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of its
-    /// topic is noted, or one was refused before.
-    func refuses(_ partition: TopicPartition) throws(PostgresFailure) -> Bool {
+    /// The partitions among these of which the group's offsets stop a worker. The ledger does not know them then, and none
+    /// of their topic is noted, or one was refused before.
+    func refused(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> Set<TopicPartition> {
+        guard !partitions.isEmpty else { return [] }
+        var columns = PostgresColumns(types: [.text])
+        for topic in Set(partitions.map(\.topic)) { columns.text(topic) }
         let statement = PostgresStatement(
             """
-            SELECT count(*) FILTER (WHERE partition = $2::bigint AND NOT (\(Self.isRefused))), count(next_offset),
-                count(*) FILTER (WHERE \(Self.isRefused))
-            FROM partitions WHERE topic = $1::text
+            SELECT topic, partition, \(Self.isRefused), next_offset IS NOT NULL FROM partitions
+            WHERE topic = ANY ($1::text[])
             """
-        ) { $0.partition(partition) }
-        guard let row = try connection.run(statement).first else { return true }
-        return row.int(0) == 0 && (row.int(1) == 0 || row.int(2) > 0)
+        ) { columns.add(to: &$0) }
+        var known: Set<TopicPartition> = []
+        var (noted, stopped): (Set<String>, Set<String>) = ([], [])
+        for row in try connection.run(statement).rows {
+            let topic = row.text(0)
+            if row.int(2) != 0 {
+                stopped.insert(topic)
+            } else {
+                known.insert(TopicPartition(topic: topic, partition: Int32(clamping: row.integer(1))))
+            }
+            if row.int(3) != 0 { noted.insert(topic) }
+        }
+        return partitions.filter {
+            !known.contains($0) && (!noted.contains($0.topic) || stopped.contains($0.topic))
+        }
     }
 
-    private static let isRefused = "generation IS NULL AND next_offset IS NULL"
+    private static let isRefused = "(generation IS NULL AND next_offset IS NULL)"
 
-    /// - Returns: Nil where the ledger does not know the partition although the group does. The row says so from then
-    ///   on.
-    func takeOver(_ request: TakeOver) throws(PostgresFailure) -> PartitionStart? {
-        let partition = request.ownership.partition
-        let isRefused = request.isTopicCommitted ? try refuses(partition) : false
-        guard !isRefused else {
-            _ = try connection.run(Self.make(partition))
-            return nil
+    /// - Returns: The start of each partition, but of those that the ledger does not know although the group does. Their
+    ///   rows say so from then on.
+    func takeOver(_ requests: [TakeOver]) throws(PostgresFailure) -> [TopicPartition: PartitionStart] {
+        try lock(Set(requests.map(\.ownership.partition.topic)))
+        let refused = try refused(Set(requests.filter(\.isTopicCommitted).map(\.ownership.partition)))
+        let requests = requests.sorted { $0.ownership.partition < $1.ownership.partition }
+        let taken = requests.filter { !refused.contains($0.ownership.partition) }
+        // The highest origins are read by later statements than the locks: a write that was under way is visible to them.
+        let results = try connection.run(
+            requests.map { Self.make($0.ownership.partition) } + taken.flatMap(Self.taking)
+                + taken.map { Self.start($0.ownership.partition) })
+        var starts: [TopicPartition: PartitionStart] = [:]
+        for (request, result) in zip(taken, results.suffix(taken.count)) {
+            guard let row = result.first else { continue }
+            starts[request.ownership.partition] = PartitionStart(
+                next: row.optionalInteger(0), passed: row.optionalInteger(4), highestOrigin: row.optionalInteger(5),
+                starts: row.int(1),
+                suspect: row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) })
         }
-        // The highest origin is read by a later statement than the lock: a write that was under way is visible to it.
-        let results = try connection.run([
-            Self.make(partition),
+        return starts
+    }
+
+    private static func taking(_ request: TakeOver) -> [PostgresStatement] {
+        [
             PostgresStatement(
                 "SELECT number FROM partitions WHERE topic = $1::text AND partition = $2::bigint FOR UPDATE"
-            ) { $0.partition(partition) },
+            ) { $0.partition(request.ownership.partition) },
             PostgresStatement(
                 """
                 UPDATE partitions SET
@@ -138,21 +164,19 @@ struct OwnershipTable {
                 $0.text(request.owner)
                 $0.integer(request.committed)
             },
-            PostgresStatement(
-                """
-                SELECT next_offset, starts, suspect_offset, suspect_ends, passed_offset, greatest(
-                    (SELECT max(origin_offset) FROM grants WHERE origin_partition = number),
-                    (SELECT max(origin_offset) FROM answers WHERE origin_partition = number),
-                    (SELECT max(origin_offset) FROM retries WHERE origin_partition = number))
-                FROM partitions WHERE topic = $1::text AND partition = $2::bigint
-                """
-            ) { $0.partition(partition) },
-        ])
-        guard let row = results[3].first else { return nil }
-        return PartitionStart(
-            next: row.optionalInteger(0), passed: row.optionalInteger(4), highestOrigin: row.optionalInteger(5),
-            starts: row.int(1),
-            suspect: row.optionalInteger(2).map { CheckSuspect(offset: $0, ends: row.int(3)) })
+        ]
+    }
+
+    private static func start(_ partition: TopicPartition) -> PostgresStatement {
+        PostgresStatement(
+            """
+            SELECT next_offset, starts, suspect_offset, suspect_ends, passed_offset, greatest(
+                (SELECT max(origin_offset) FROM grants WHERE origin_partition = number),
+                (SELECT max(origin_offset) FROM answers WHERE origin_partition = number),
+                (SELECT max(origin_offset) FROM retries WHERE origin_partition = number))
+            FROM partitions WHERE topic = $1::text AND partition = $2::bigint
+            """
+        ) { $0.partition(partition) }
     }
 
     // MARK: Offsets
@@ -196,8 +220,7 @@ struct OwnershipTable {
     /// is read from the oldest record as well.
     func accept(_ committed: [TopicPartition: Int64]) throws(PostgresFailure) {
         try lock(Set(committed.keys.map(\.topic)))
-        var refused: [TopicPartition] = []
-        for partition in committed.keys.sorted() where try refuses(partition) { refused.append(partition) }
+        let refused = try refused(Set(committed.keys)).sorted()
         // Of a topic whose committed partitions are all known, too: another of it may be what stops the workers.
         for topic in Set(committed.keys.map(\.topic)).sorted() {
             _ = try connection.run(
@@ -223,7 +246,7 @@ struct OwnershipTable {
         let locked = PostgresStatement(
             """
             SELECT next_offset FROM partitions WHERE topic = $1::text AND partition = $2::bigint
-                AND NOT (\(Self.isRefused)) FOR UPDATE
+                AND NOT \(Self.isRefused) FOR UPDATE
             """
         ) { $0.partition(passed.partition) }
         let next = try connection.run(locked).first?.optionalInteger(0)
@@ -246,7 +269,7 @@ struct OwnershipTable {
     func all() throws(PostgresFailure) -> [PartitionRow] {
         let statement = PostgresStatement(
             """
-            SELECT topic, partition, next_offset, owner, starts FROM partitions WHERE NOT (\(Self.isRefused))
+            SELECT topic, partition, next_offset, owner, starts FROM partitions WHERE NOT \(Self.isRefused)
             ORDER BY topic, partition
             """)
         return try connection.run(statement).rows.map { row in
