@@ -111,6 +111,9 @@ let migration001 = """
     CREATE UNIQUE INDEX answers_submission ON answers (submission_id, app);
     CREATE INDEX answers_origin ON answers (origin_partition, origin_offset);
     CREATE INDEX answers_user ON answers (hashtextextended(user_id, 0));
+    -- For lists of failures.
+    CREATE INDEX answers_app ON answers (app, sequence) WHERE reason IS NOT NULL;
+    CREATE INDEX answers_reason ON answers (reason, sequence) WHERE reason IS NOT NULL;
 
     CREATE TABLE retries (
         sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -156,7 +159,8 @@ let migration001 = """
     CREATE INDEX retries_origin ON retries (origin_partition, origin_offset);
     CREATE INDEX retries_submission ON retries (hashtextextended(submission_id, 0));
     CREATE INDEX retries_user ON retries (hashtextextended(user_id, 0));
-    CREATE INDEX retries_app ON retries (app);
+    CREATE INDEX retries_app ON retries (app, sequence);
+    CREATE INDEX retries_cause ON retries (cause, sequence);
     -- Rows that only a later version can read.
     CREATE INDEX retries_later ON retries (sequence)
         WHERE NOT (evidence_kind IN ('receipt', 'signedTransaction', 'transactionId')

@@ -64,9 +64,9 @@ struct AnswerTable {
     /// Failures; repeats belong to the list of grants.
     func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
         try connection.page(
-            AnswerColumns.selection, of: "answers", before: query.before, limit: query.limit,
+            AnswerColumns.selection, of: "answers", where: "reason IS NOT NULL", before: query.before,
+            limit: query.limit,
             [
-                ("CASE WHEN reason IS NULL THEN 'repeated' ELSE 'failed' END = ?", query.state.rawValue),
                 ("answers.app = ?", query.bundleID?.rawValue),
                 (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("reason = ?", query.cause),

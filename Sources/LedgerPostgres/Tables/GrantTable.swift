@@ -224,11 +224,12 @@ struct GrantTable {
                 UNION SELECT sequence FROM grants WHERE coalesce(grant_key, transaction_id) = ?)
             """
         return try connection.page(
-            GrantColumns.selection, of: "grants", before: query.before, limit: query.limit,
+            GrantColumns.selection, of: "grants", where: "grants.kind = 0", before: query.before, limit: query.limit,
             [
-                ("grants.kind::text = ?", "0"), ("products.app = ?", query.bundleID?.rawValue),
+                // So the app's products are looked up once, and not those of each grant.
+                ("(product IN (SELECT number FROM products WHERE app = ?)) IS TRUE", query.bundleID?.rawValue),
                 (HashedIndex.condition("grants.user_id", "?"), query.userID?.rawValue),
-                ("order_id = ?", query.orderID?.rawValue),
+                (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (transaction, query.transactionID?.rawValue),
                 (HashedIndex.condition("grants.submission_id", "?"), query.submissionID?.rawValue),
             ]

@@ -250,9 +250,10 @@ struct RetryTable {
     /// Rows that are retrying, or held.
     func page(_ query: SubmissionQuery) throws(PostgresFailure) -> [SubmissionRow] {
         try connection.page(
-            RetryColumns.selection, of: "retries", before: query.before, limit: query.limit,
+            RetryColumns.selection, of: "retries",
+            where: query.state == .held ? "endpoint IS NULL" : "endpoint IS NOT NULL",
+            before: query.before, limit: query.limit,
             [
-                ("CASE WHEN endpoint IS NULL THEN 'held' ELSE 'retrying' END = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("cause = ?", query.cause),
             ], sequence: 27
