@@ -142,6 +142,17 @@ public struct BatchPlanner: Sendable {
         return questions
     }
 
+    /// Grants that were refused although no row has their keys. No session deletes grants, so the database is at fault.
+    /// - Parameter held: The rows that ``BatchQuestions/holders`` found.
+    public func refusedForNothing(_ held: FoundGrants) -> [NewGrant] {
+        let holders = Holders(held)
+        return entries.filter(\.isOpen).flatMap { entry in
+            zip(entry.grants, entry.isNew)
+                .filter { grant, isNew in !isNew && !holders.holder(of: grant.reference, grant.key).isThere }
+                .map { grant, _ in NewGrant(decision: entry.place, grant: grant) }
+        }
+    }
+
     /// Decides all that is open, and says which answers are tried: in the order of the batch.
     /// - Parameters:
     ///   - held: The rows that ``BatchQuestions/holders`` found, in any order.

@@ -111,6 +111,13 @@ extension PostgresLedger {
             // The holder of a refused key may not be visible to the statement that was refused, but to the next one.
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
+            // Then a number is given again, as by a sequence that did not come along to a copy of the database.
+            let faulty = planner.refusedForNothing(held)
+            if try grants.insert(faulty, partitions: partitions, arbiter: "(transaction_id, environment)").contains(
+                true)
+            {
+                throw .server(state: "40001", message: "a number of grants came again", statement: 0)
+            }
             let own = try grants.grants(of: questions.submissions)
             let told = planner.conclude(held: held, own: own, ours: try grants.ours(questions.apps))
             let writes = try conclude(&planner, told, partitions: partitions, now: now)

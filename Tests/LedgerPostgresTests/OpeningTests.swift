@@ -129,15 +129,21 @@ import Testing
         }
     }
 
-    @Test("A number that is given again drops no row in silence")
-    func numbers() throws {
+    @Test("A number that is given again drops no row in silence", arguments: [false, true])
+    func numbers(isGrant: Bool) throws {
         defer { database.remove() }
         let subject = try database.subject()
         try subject.own()
-        try subject.write(Samples.wait(Samples.submission("s1")))
+        // One number or two that came again are passed by further tries.
+        let decisions = (1...30).map(String.init).map { (id: String) in
+            let submission = Samples.submission(SubmissionID(id))
+            return isGrant ? Samples.grant(submission, Samples.purchase(TransactionID(id))) : Samples.wait(submission)
+        }
+        for decision in decisions.dropLast() { try subject.write(decision) }
+        let table = isGrant ? "grants" : "retries"
         try database.server.run(
-            "SELECT setval(pg_get_serial_sequence('retries', 'sequence'), 1, false)", database: database.database)
-        guard case .unusable = error({ try subject.write(Samples.wait(Samples.submission("s2", offset: 8))) }) else {
+            "SELECT setval(pg_get_serial_sequence('\(table)', 'sequence'), 1, false)", database: database.database)
+        guard case .unusable = error({ try subject.write(decisions[29]) }) else {
             Issue.record("nobody is told")
             return
         }

@@ -8,16 +8,18 @@ struct GrantTable {
     // MARK: Writing
 
     /// Adds grants in the order of their keys, each unless its transaction or its key is taken.
-    /// - Parameter partitions: The numbers of their origins' partitions.
+    /// - Parameters:
+    ///   - partitions: The numbers of their origins' partitions.
+    ///   - arbiter: The one key that may be taken; nil for any. That another one is taken is an error then.
     /// - Returns: Whether each is new, in the order that was given. The unique indexes decide.
     func insert(
-        _ grants: [NewGrant], partitions: [TopicPartition: Int64]
+        _ grants: [NewGrant], partitions: [TopicPartition: Int64], arbiter: String? = nil
     ) throws(PostgresFailure) -> [Bool] {
         guard !grants.isEmpty else { return [] }
         let products = Self.products(of: grants)
         let columns = Self.columns(grants, products) { partitions[$0.grant.origin.topicPartition] ?? 0 }
         let results = try connection.run([
-            Self.insertion(products), PostgresStatement(Self.wholeInsertion) { columns.add(to: &$0) },
+            Self.insertion(products), PostgresStatement(Self.wholeInsertion(arbiter ?? "")) { columns.add(to: &$0) },
         ])
         return Self.flags(grants, results[1])
     }
@@ -71,11 +73,13 @@ struct GrantTable {
         "unnest(\(GrantColumns.written.parameters), $\(names.count + 1)::text[])"
         + " WITH ORDINALITY AS given (\(names.joined(separator: ", ")), app, place)"
 
-    private static let wholeInsertion = """
+    private static func wholeInsertion(_ arbiter: String) -> String {
+        """
         INSERT INTO grants (\(GrantColumns.written.list)) SELECT \(GrantColumns.written.list) FROM \(rows)
         ORDER BY place
-        ON CONFLICT DO NOTHING RETURNING transaction_id, environment, submission_id, grant_key
+        ON CONFLICT \(arbiter) DO NOTHING RETURNING transaction_id, environment, submission_id, grant_key
         """
+    }
 
     /// The column of the partition has the place of the ownership at first.
     private static let plainInsertion = """
