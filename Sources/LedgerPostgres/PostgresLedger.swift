@@ -65,8 +65,8 @@ public final class PostgresLedger: LedgerConnection {
     }
 
     /// Opens a ledger that ``migrate(_:)`` has made.
-    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with, or if the session's settings cannot keep the
-    ///   ledger's promises; `.unavailable` if the server cannot be reached.
+    /// - Throws: `.unusable` if there is none, or one of a version that it does not work with, or if the session's
+    ///   settings cannot keep the ledger's promises; `.unavailable` if the server cannot be reached.
     public init(_ configuration: PostgresLedgerConfiguration) throws(LedgerError) {
         let opened = try PostgresOpening(configuration: configuration).open()
         connection = opened.connection
