@@ -174,9 +174,10 @@ extension ClientProperties {
             "enable.idempotence": "true",
             "acks": "all",
             "message.timeout.ms": "10000",
-            // Longer than brokers take: librdkafka 2.0.2 spins while a partition has one batch under way and another
-            // one that has waited for so long.
-            "linger.ms": "25",
+            // Longer than brokers mostly take: librdkafka 2.0.2 spins while a partition has one batch under way and
+            // another one that has waited for so long. 25 ms cost a worker 3 % less at its highest rate, and 16 ms more
+            // of an event's time at a tenth of it.
+            "linger.ms": "10",
             "compression.codec": "lz4",
             // A quarantined record is as large as it came; the topic says what it takes.
             "message.max.bytes": String(4 << 20),

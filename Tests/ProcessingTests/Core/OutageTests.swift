@@ -44,7 +44,7 @@ struct OutageTests {
     private func writeAll() -> [Decision] {
         var all: [Decision] = []
         for _ in 0..<50 {
-            bench.wait(WriteBatcher.pace)
+            bench.wait(WriteBatcher.mostPause)
             for batch in bench.takeWrites() {
                 all += batch.decisions
                 let results = batch.decisions.map { decision -> DecisionResult in

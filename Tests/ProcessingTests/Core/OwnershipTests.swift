@@ -243,7 +243,7 @@ struct OwnershipTests {
     func toldAfterRevoke() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.revoked([Fixture.partition]))
         bench.send(
@@ -295,7 +295,7 @@ struct OwnershipTests {
     func disconnected() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.written(batch.id, .failure(.disconnected(detail: "closed"))))
         #expect(bench.takeUnassigned() == [Fixture.partition])

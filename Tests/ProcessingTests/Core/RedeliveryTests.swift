@@ -147,7 +147,7 @@ struct CrashMarkTests {
         _ = try mark()
         bench.conclude(try #require(bench.takeChecks().first), Fixture.verified("t1"))
         _ = bench.takeRequest { if case .mark = $0 { true } else { nil } }
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         bench.send(.written(try #require(bench.takeWrites().first).id, .failure(.disconnected(detail: "closed"))))
         let assignment = try bench.takeOver(next: 0, committed: 0, starts: 4, marked: 0)
         let cleared = try mark()
@@ -164,7 +164,7 @@ struct CrashMarkTests {
         bench.conclude(try #require(bench.takeChecks().first), Fixture.verified("t1"))
         #expect(try mark().begins == 1)
         #expect(bench.takeChecks().count == 1)
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         bench.send(.written(try #require(bench.takeWrites().first).id, .failure(.disconnected(detail: "closed"))))
         try bench.takeOver(next: 0, committed: 0, starts: 4, marked: 1)
         let cleared = try mark()

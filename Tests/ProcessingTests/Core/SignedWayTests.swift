@@ -125,7 +125,7 @@ struct SignedWayTests {
     func unknownCommit() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let first = try #require(bench.takeWrites().first)
         bench.send(.written(first.id, .failure(.unavailable(detail: "gone"))))
         #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "gone")])

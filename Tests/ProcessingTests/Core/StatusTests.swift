@@ -39,7 +39,7 @@ struct StatusTests {
         let assignment = try bench.own()
         #expect(bench.core.status.readingStop == nil)
         bench.conclude(try #require(bench.read(0, in: assignment).first), Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.written(batch.id, .failure(.unavailable(detail: "away"))))
         #expect(bench.core.status.readingStop == .ledgerUnavailable)
@@ -64,7 +64,7 @@ struct StatusTests {
         bench.conclude(checks[0], Fixture.verified("t1"))
         try bench.written(.written(.granted(created: 1), publish: []))
         bench.conclude(checks[1], Fixture.verified("t2"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.written(batch.id, .failure(.unavailable(detail: "database or disk is full"))))
         bench.wait(.seconds(1))
@@ -86,7 +86,7 @@ struct StatusTests {
     func ledgerHangs() throws {
         let assignment = try bench.own()
         bench.conclude(try #require(bench.read(0, in: assignment).first), Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let batch = try #require(bench.takeWrites().first)
         bench.wait(.seconds(29))
         #expect(bench.takeAlerts().isEmpty)
@@ -96,7 +96,7 @@ struct StatusTests {
         bench.wait(.seconds(60))
         #expect(bench.takeAlerts().isEmpty, "samples are answered, and the batch is not")
         bench.send(.written(batch.id, .success([.written(.granted(created: 1), publish: [])])))
-        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(60) + WriteBatcher.pace)])
+        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(60) + WriteBatcher.mostPause)])
     }
 
     @Test("tells of held submissions as they begin to be held, and every ten minutes while they are")

@@ -144,7 +144,7 @@ struct StopTests {
     func limit() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         bench.send(.stop)
         bench.wait(.seconds(25))
         #expect(bench.stop == .clean)
@@ -154,7 +154,7 @@ struct StopTests {
     func unusable() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        bench.wait(WriteBatcher.pace)
+        bench.wait(WriteBatcher.mostPause)
         let batch = try #require(bench.takeWrites().first)
         bench.send(.written(batch.id, .failure(.unusable(detail: "no such table"))))
         #expect(bench.stop == .unusable(detail: "no such table"))

@@ -212,7 +212,7 @@ final class CoreBench {
     /// Answers the batch under way, once the pace of batches has let it go.
     @discardableResult
     func written(_ results: DecisionResult...) throws -> WriteBatch {
-        wait(WriteBatcher.pace)
+        wait(WriteBatcher.mostPause)
         let batch = try #require(takeWrites().first)
         try #require(batch.decisions.count == results.count)
         send(.written(batch.id, .success(results)))

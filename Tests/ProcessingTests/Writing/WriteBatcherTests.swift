@@ -53,21 +53,31 @@ final class WriteBatcherTests {
         #expect(start() == [token])
     }
 
-    @Test("start no sooner than 10 ms after the last one, and never beside it")
-    func pace() {
+    @Test("never start beside another")
+    func beside() {
         add("a", "1")
         _ = start()
         add("b", "2")
         now += .milliseconds(50)
-        #expect(start() == nil, "one is under way")
-        end()
-        #expect(start()?.count == 1)
-        end()
-        add("c", "3")
         #expect(start() == nil)
-        #expect(batcher.nextMoment == now + .milliseconds(10))
-        now += .milliseconds(10)
+        end()
         #expect(start()?.count == 1)
+    }
+
+    @Test("start no sooner than 0.5 ms after the last start for each row of that batch, and 10 ms after a large one")
+    func pause() {
+        for (number, (rows, pause)) in [(1, 500), (6, 3000), (20, 10_000), (200, 10_000)].enumerated() {
+            now += .seconds(1)
+            add("first\(number)", "f\(number)", rows: rows)
+            #expect(start()?.count == 1)
+            end()
+            add("next\(number)", "n\(number)")
+            #expect(start() == nil)
+            #expect(batcher.nextMoment == now + .microseconds(pause))
+            now += .microseconds(pause)
+            #expect(start()?.count == 1)
+            end()
+        }
     }
 
     @Test("start at once with 256 rows")

@@ -24,10 +24,14 @@ struct LatencyRun {
         Pace(rate: rate).run(made.count) { load.submit(made[$0]) }
         try load.flush()
         let events = try GrantedEvents.wait(stage, for: load, atMost: .seconds(60))
+        let submissions = try GrantedEvents.submissions(stage)
         try stage.end()
-        let times = Percentiles(
-            (warmUp..<load.sentAt.count).map { (events.cameAt[Load.name($0)] ?? .max) - load.sentAt[$0] })
+        let names = (warmUp..<load.sentAt.count).map { ($0, Load.name($0)) }
+        let taking = Percentiles(names.map { (submissions[$1] ?? .max) - load.sentAt[$0] })
+        let times = Percentiles(names.map { (events.cameAt[$1] ?? .max) - (submissions[$1] ?? 0) })
         return [
+            Figure("half of the submissions taken within", taking.at(50), "ms"),
+            Figure("99 of 100 submissions taken within", taking.at(99), "ms"),
             Figure("half of the events within", times.at(50), "ms"),
             Figure("99 of 100 events within", times.at(99), "ms", wanted: .atMost(15)),
             Figure("the slowest event", times.at(100), "ms"),

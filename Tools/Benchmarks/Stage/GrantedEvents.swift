@@ -40,6 +40,20 @@ struct GrantedEvents {
         let submissionId, transactionId: String
     }
 
+    /// When each submission came to its topic, by the broker's clock, in milliseconds since 1970.
+    static func submissions(_ stage: Stage) throws -> [String: Int64] {
+        struct Submission: Decodable { let submissionId: String }
+        var times: [String: Int64] = [:]
+        try stage.scan.read(topics: [Topic.submitted.defaultName]) { batch in
+            for record in batch.records {
+                let submission = try? JSONDecoder().decode(Submission.self, from: Data(record.value ?? []))
+                times[submission?.submissionId ?? ""] = record.timestamp?.milliseconds
+            }
+            return true
+        }
+        return times
+    }
+
     /// Waits until all that was submitted is granted.
     static func wait(_ stage: Stage, for load: Load, atMost limit: Duration) throws -> GrantedEvents {
         let count = load.expected.count

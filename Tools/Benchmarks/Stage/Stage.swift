@@ -43,9 +43,10 @@ final class Stage {
         guard TestKafka.isApache else { throw BenchFailure("KAFKA_HOME has to name a folder of Apache Kafka") }
         kafka = try TestKafka()
         for topic in Topic.allCases {
-            // The broker's clock tells when an event came.
-            let configuration = topic == .granted ? ["message.timestamp.type": "LogAppendTime"] : [:]
-            try kafka.createTopic(topic.defaultName, partitions: Self.partitions, configuration: configuration)
+            // The broker's clock tells when a record came.
+            try kafka.createTopic(
+                topic.defaultName, partitions: Self.partitions,
+                configuration: ["message.timestamp.type": "LogAppendTime"])
         }
         // As a production server: it syncs, and has the memory of PostgreSQL's defaults.
         database = ledger == .postgres ? try PostgresServer(settings: ["fsync = on", "shared_buffers = 128MB"]) : nil
