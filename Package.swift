@@ -59,8 +59,9 @@ let modules: [Target] = [
     .target(
         name: "Commands",
         dependencies: [
-            "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "HTTPClient", "Kafka", "Ledger",
-            "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
+            "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "HTTPClient", "HTTPServer",
+            "Kafka",
+            "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]
@@ -182,8 +183,8 @@ let suites: [Target] = [
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
         "Metrics", "Processing", "Scheduling", "Threading"),
     tests(
-        "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "HTTPClient", "Kafka",
-        "Ledger", "Logging"),
+        "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "HTTPClient", "HTTPServer",
+        "Kafka", "Ledger", "Logging"),
 ]
 
 // A target enters the build when its folder is there.

@@ -9,9 +9,9 @@ public enum GrantorProgram {
             "grantor", "Turns App Store payments into granted purchases.",
             discussion: "Exit codes: 0 done, 1 failed, 64 bad usage, 78 bad configuration.",
             subcommands: [
-                RunCommand.command, CheckCommand.command, VerifyCommand.command, TopicsCommand.command,
-                MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command, SubmissionsCommand.command,
-                GrantsCommand.command,
+                RunCommand.command, HealthCommand.command, CheckCommand.command, VerifyCommand.command,
+                TopicsCommand.command, MigrateCommand.command, LedgerCommand.command, PartitionsCommand.command,
+                SubmissionsCommand.command, GrantsCommand.command,
             ]),
         version: programVersion)
 

@@ -8,7 +8,8 @@ enum Settings {
     static let all: [any SettingRow] =
         [bootstrapServers, groupID, groupInstanceID, propertiesFile] + Topic.allCases.map(topic)
         + [
-            ledgerURL, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit, shutdownTimeout, httpBind,
+            ledgerURL, ledgerPasswordFile, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit,
+            shutdownTimeout, httpBind,
             logLevel, logFormat, verifyReceiptProductionURL, verifyReceiptSandboxURL, serverAPIProductionURL,
             serverAPISandboxURL, appleProxy, appleCAFile, rootCertificates, connectTimeout, timeout,
         ]
@@ -43,6 +44,9 @@ enum Settings {
     static let ledgerURL = Setting.required(
         "ledger.url", .ledger,
         "`sqlite:` and the path of a file on a local disk, or `postgres://` and a database, see [below](#ledger)")
+    static let ledgerPasswordFile = Setting.optional(
+        "ledger.passwordFile", .path, absent: "none",
+        "a file with PostgreSQL's password and nothing else, read at each connect")
     static let appsFile = Setting.required("appsFile", .path, "the apps and their rules, see [below](#apps-file)")
     static let maxCalls = Setting(
         "maxCalls", .integer(1...10_000), default: 1000, "most calls to Apple at once, 1 to 10000")

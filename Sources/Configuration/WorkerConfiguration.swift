@@ -179,5 +179,20 @@ public struct LogSettings: Hashable, Sendable {
 extension LedgerSettings {
     public init(_ values: SettingValues) throws(ConfigurationError) {
         self = try values.value(Settings.ledgerURL)
+        guard let file = try values.value(Settings.ledgerPasswordFile) else { return }
+        guard case .postgres(var url) = self else {
+            throw .contradiction(
+                values.place(Settings.ledgerURL.name), values.place(Settings.ledgerPasswordFile.name),
+                problem: "contradict: a file of SQLite's has no password")
+        }
+        url.passwordFile = file
+        self = .postgres(url)
+    }
+}
+
+extension HostAndPort {
+    /// Where a worker serves health and metrics.
+    public init(ofProbes values: SettingValues) throws(ConfigurationError) {
+        self = try values.value(Settings.httpBind)
     }
 }

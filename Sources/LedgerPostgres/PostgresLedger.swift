@@ -17,11 +17,13 @@ public struct PostgresLedgerConfiguration: Sendable {
     var clock: (@Sendable () -> Timestamp)?
 
     /// A ledger with the settings that suit a worker. Copies share what the connections of a process share.
-    /// - Parameter url: `postgres://user@host,host/database?…`, as libpq reads it.
+    /// - Parameters:
+    ///   - url: `postgres://user@host,host/database?…`, as libpq reads it.
+    ///   - passwordFile: a file with the password alone, read at each connect.
     /// - Throws: `.unusable` for a URL that makes no sense; the text has none of its password.
-    public init(url: String) throws(LedgerError) {
+    public init(url: String, passwordFile: String? = nil) throws(LedgerError) {
         do throws(PostgresFailure) {
-            options = try PostgresOptions(url: url)
+            options = try PostgresOptions(url: url, passwordFile: passwordFile)
         } catch {
             throw .unusable(detail: error.text)
         }

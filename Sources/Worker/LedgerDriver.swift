@@ -16,7 +16,8 @@ public struct LedgerDriver: Sendable {
     public init(_ settings: LedgerSettings) throws(LedgerError) {
         switch settings {
         case .sqlite(let path): kind = .sqlite(SQLiteLedgerConfiguration(path: path))
-        case .postgres(let url): kind = .postgres(try PostgresLedgerConfiguration(url: url.revealed))
+        case .postgres(let url):
+            kind = .postgres(try PostgresLedgerConfiguration(url: url.revealed, passwordFile: url.passwordFile))
         }
     }
 

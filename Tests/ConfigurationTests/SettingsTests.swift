@@ -34,7 +34,7 @@ struct SettingsTests {
     @Test("No two settings share a name, and none is the beginning of another")
     func distinct() {
         let keys = Settings.all.map(\.name.key)
-        #expect(Set(keys).count == 27 && keys.count == 27)
+        #expect(Set(keys).count == 28 && keys.count == 28)
         #expect(Set(Settings.all.map(\.name.environmentName)).count == keys.count)
         for key in keys { #expect(!keys.contains { $0.hasPrefix(key + ".") }) }
     }

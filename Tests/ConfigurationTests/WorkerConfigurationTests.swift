@@ -11,6 +11,18 @@ struct WorkerConfigurationTests {
 
     init() throws { sample = try SampleSettings() }
 
+    @Test("A file of PostgreSQL's password goes with a database, and contradicts a file of SQLite's")
+    func passwordFile() throws {
+        let file = ["GRANTOR_LEDGER_PASSWORD_FILE": "/run/secrets/password"]
+        let error = #expect(throws: ConfigurationError.self) { try sample.load(file) }
+        #expect(error?.description.contains("a file of SQLite's has no password") == true)
+        let settings = try sample.load(file.merging(["GRANTOR_LEDGER_URL": "postgres://kim@db/grantor"]) { $1 }).ledger
+        var url = try #require(PostgresURL("postgres://kim@db/grantor"))
+        #expect(settings != .postgres(url))
+        url.passwordFile = "/run/secrets/password"
+        #expect(settings == .postgres(url))
+    }
+
     @Test("With the required settings alone the defaults hold")
     func defaults() throws {
         let configuration = try sample.load()

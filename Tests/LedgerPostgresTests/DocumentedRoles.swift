@@ -10,11 +10,15 @@ extension TemporaryLedger {
     func role(_ word: String) -> String { "grantor_\(database)_\(word)" }
 
     func makeRoles() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/postgresql.md"), encoding: .utf8)
+        let page = try Self.text("docs/postgresql.md")
         let sql = try #require(page.split(separator: "```").first { $0.hasPrefix("sql") })
         try server.run(String(sql.dropFirst(3)).replacing("grantor_", with: role("")), database: database)
+    }
+
+    /// The text of a file of the checkout.
+    static func text(_ path: String) throws -> String {
+        let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
     /// Runs a block with a ledger that is made in it, and with the roles. Database and roles go with the block.

@@ -144,17 +144,10 @@ import Testing
         try server.run("CREATE ROLE guarded LOGIN PASSWORD 'right'")
         try server.run("CREATE ROLE reader LOGIN; ALTER ROLE reader SET default_transaction_read_only = on")
         try server.run("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1'")
-        let file = FileManager.default.temporaryDirectory.appending(path: "grantor-pass-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: file) }
-        _ = FileManager.default.createFile(
-            atPath: file, contents: Data("*:*:*:*:right\n".utf8), attributes: [.posixPermissions: 0o644])
         let password = server.url(user: "guarded:wrong")
-        let passfile = server.url(user: "guarded") + "&passfile=\(file)"
         for (url, word, part) in [
             (password, "unusable", "password authentication failed for user \"guarded\" (PostgreSQL 28P01)"),
             (server.url(user: "guarded"), "unusable", "the server wants a password, and there is none"),
-            (passfile, "unusable", "may be read by others; its mode must be 0600"),
-            (passfile + "x", "unusable", "passfile of the PostgreSQL URL, \(file)x: No such file"),
             (server.url(database: "none"), "unusable", "database \"none\" does not exist (PostgreSQL 3D000)"),
             (server.url(database: "latin"), "unusable", "encoding is LATIN1, not UTF8"),
             (server.url(user: "reader"), "unavailable", "default_transaction_read_only is on"),
@@ -164,12 +157,37 @@ import Testing
             #expect(error?.word == word && error?.detail.contains(part) == true, "\(String(describing: error))")
             #expect(error?.detail.contains("wrong") == false && error?.detail.contains("\n") == false)
         }
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
-        #expect(try connect(passfile).text("SELECT current_user::text") == "guarded")
         #expect(try connect(server.url(user: "reader") + "&target_session_attrs=primary").session?.isReadOnly == true)
         var strict = PostgresSettings.forTests
         strict.demandsFsync = true
         #expect(failure { _ = try connect(server.url(), strict) }?.text.contains("without fsync") == true)
+    }
+
+    @Test("The password comes from a file that others may read, and is read anew at each connect")
+    func passwordFile() throws {
+        let server = try PostgresServer(rules: ["local all filed scram-sha-256"])
+        try server.run("CREATE ROLE filed LOGIN PASSWORD 'right'")
+        let url = server.url(user: "filed")
+        let file = FileManager.default.temporaryDirectory.appending(path: "grantor-pass-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let options = try PostgresOptions(url: url, passwordFile: file)
+        for (text, problem) in [
+            ("", "must hold one line"), ("\n", "must hold one line"), ("a\nb\n", "must hold one line"),
+            ("\u{FEFF}a", "must hold one line"), ("a\0", "must hold one line"),
+            (String(repeating: "a", count: 4097), "larger than 4096 bytes"),
+            ("wrong", "password authentication failed"),
+        ] {
+            try Data(text.utf8).write(to: URL(filePath: file))
+            let error = failure { _ = try PostgresConnection(options) }
+            #expect(error?.text.contains(problem) == true, "\(String(describing: error))")
+            #expect(error?.error(at: "", isOpening: true).word == "unusable")
+        }
+        try Data("right\r\n".utf8).write(to: URL(filePath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        #expect(try PostgresConnection(options, .forTests).text("SELECT current_user::text") == "filed")
+        #expect(
+            failure { _ = try PostgresOptions(url: server.url(user: "a:b"), passwordFile: file) }?.text
+                .contains("one of them must go") == true)
     }
 
     @Test("The first host that takes writes is used")

@@ -271,7 +271,8 @@ final class PostgresConnection {
 
     private func connect(_ options: PostgresOptions, _ host: PostgresOptions.Host) throws(PostgresFailure) {
         (prepared, refusal) = ([:], nil)
-        handle = options.withKeywords(for: host) { PQconnectStartParams($0, $1, 0) }
+        let password = try options.password()
+        handle = options.withKeywords(for: host, password: password) { PQconnectStartParams($0, $1, 0) }
         guard handle != nil else { throw .unreachable("out of memory") }
         // With it a refusal says its SQLSTATE, which libpq has no other way to tell before there is a connection.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
@@ -291,7 +292,7 @@ final class PostgresConnection {
 
     private func noConnection() -> PostgresFailure {
         if PQconnectionNeedsPassword(handle) == 1 {
-            return .options("the server wants a password, and there is none (passfile=… in the URL)")
+            return .options("the server wants a password, and there is none (GRANTOR_LEDGER_PASSWORD_FILE)")
         }
         return PostgresFailure(opening: PQerrorMessage(handle).map { String(cString: $0) } ?? "")
     }

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// It has the password, if the URL has one, and shows it nowhere. libpq's environment variables count for what the URL
 /// leaves open, such as `PGPASSWORD`. The URL alone says where the ledger is: variables that lead elsewhere are refused.
-/// A password file is read anew at each connect.
+/// The password's file is read anew at each connect.
 struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
     /// The servers that will do.
     enum Target: String, CaseIterable, Sendable {
@@ -40,7 +40,9 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
         "connect_timeout", "tcp_user_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
     ]
     /// Options that name files.
-    private static let files: Set = ["passfile", "sslrootcert", "sslcert", "sslkey", "sslcrl"]
+    private static let files: Set = ["sslrootcert", "sslcert", "sslkey", "sslcrl"]
+    /// Most bytes of a password's file.
+    static let maxPasswordBytes = 4096
 
     /// Variables of the environment that give libpq an address beside the URL's host. No parameter can undo them: libpq
     /// takes an empty one for none.
@@ -54,13 +56,16 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
     let target: Target
     /// Time for each host.
     let connectTimeout: Duration
+    /// A file that holds the password and nothing else; nil if the URL or the environment has it, or nobody asks.
+    let passwordFile: String?
     /// libpq's own names, without those of ``Host``.
     private let values: [String: String]
 
-    /// - Throws: `.options` for a URL that cannot be read or makes no sense, or an environment that leads elsewhere.
+    /// - Throws: `.options` for a URL that cannot be read or makes no sense, two passwords, or an environment that leads
+    ///   elsewhere.
     ///   libpq's own words are not told: they quote pieces of the URL, and a piece may be of a password.
     init(
-        url: String, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }
+        url: String, passwordFile: String? = nil, isSet: (_ variable: String) -> Bool = { getenv($0) != nil }
     ) throws(PostgresFailure) {
         if let variable = Self.misleading.first(where: isSet) {
             throw .options("\(variable) of the environment leads elsewhere than the PostgreSQL URL; unset it")
@@ -88,6 +93,10 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
         guard let database = values["dbname"], !database.contains(where: { "@/:?".contains($0) || $0.isNewline }) else {
             throw .options("the PostgreSQL URL names no database, \(Self.encoding)")
         }
+        guard passwordFile == nil || values["password"] == nil else {
+            throw .options("the PostgreSQL URL has a password, and its file is named, too; one of them must go")
+        }
+        self.passwordFile = passwordFile
         hosts = try Self.hosts(values.removeValue(forKey: "host"), values.removeValue(forKey: "port"))
         target = values.removeValue(forKey: "target_session_attrs").flatMap(Target.init) ?? .readWrite
         connectTimeout = .seconds(values.removeValue(forKey: "connect_timeout").flatMap { Int($0) } ?? 5)
@@ -126,17 +135,41 @@ struct PostgresOptions: Hashable, Sendable, CustomStringConvertible, CustomRefle
             guard access(path, R_OK) == 0 else {
                 throw .options("\(name) of the PostgreSQL URL, \(path): \(String(cString: strerror(errno)))")
             }
-            var status = stat()
-            guard name == "passfile", stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
-            throw .options("passfile of the PostgreSQL URL, \(path), may be read by others; its mode must be 0600")
         }
+    }
+
+    /// Reads the password's file, whose line breaks at the end are dropped.
+    ///
+    /// Its mode does not matter, which libpq's own password file cannot have: containers mount secrets as files that a
+    /// group or all may read.
+    /// - Returns: nil if no file is named.
+    func password() throws(PostgresFailure) -> String? {
+        guard let passwordFile else { return nil }
+        func refused(_ problem: String) -> PostgresFailure {
+            .options("the file of the PostgreSQL password, \(passwordFile): \(problem)")
+        }
+        // Without waiting: opening a named pipe would last until somebody writes to it.
+        let descriptor = open(passwordFile, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refused(String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Self.maxPasswordBytes + 1)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw refused(String(cString: strerror(errno))) }
+        guard count <= Self.maxPasswordBytes else { throw refused("it is larger than \(Self.maxPasswordBytes) bytes") }
+        let line = bytes[..<count].reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed()
+        guard let text = String(validating: Array(line), as: UTF8.self) else { throw refused("it is no text") }
+        guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0xFEFF }) else {
+            throw refused("it must hold one line, the password")
+        }
+        return text
     }
 
     /// Runs a block with libpq's keywords and values for one of the hosts.
     func withKeywords<Outcome>(
-        for host: Host, _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Outcome
+        for host: Host, password: String? = nil, _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Outcome
     ) -> Outcome {
         var pairs = values.map { ($0.key, $0.value) }
+        if let password { pairs.append(("password", password)) }
         pairs.append(("host", host.name ?? Host.socket))
         pairs.append(("port", host.port ?? Host.usualPort))
         let keywords = pairs.map { strdup($0.0) }
