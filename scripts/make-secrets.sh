@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Containers run as other users than this one, so the files can be read by all, and the folder by its owner only.
+# Containers run as other users than this one, so all may read the files, and only their owner may enter the folder.
 mkdir -p config/secrets
 chmod 700 config/secrets
 for name in ledger-password ledger-owner-password; do
@@ -12,10 +12,7 @@ for name in ledger-password ledger-owner-password; do
         printf '%s: exists, and stays as it is\n' "$file"
         continue
     fi
-    # Letters and digits only: a password file would need escapes for others.
     head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$file"
     chmod 444 "$file"
     printf '%s: made\n' "$file"
 done
-[ -s config/secrets/shared-secret ] || printf '%s\n' \
-    "config/secrets/shared-secret: missing; put the app's shared secret from App Store Connect there, mode 444"

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+// With a static standard library the names of sockets come from here, and not from Glibc.
 #include <sys/socket.h>
 #include <time.h>
 
@@ -33,7 +34,7 @@ static inline int grantor_accept(int listener, struct sockaddr *address, socklen
     return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-static inline int grantor_listening_socket(int family) {
+static inline int grantor_stream_socket(int family) {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 

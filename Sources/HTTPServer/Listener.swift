@@ -66,7 +66,7 @@ public final class Listener: Sendable {
         defer { freeaddrinfo(list) }
         var next = list
         while let entry = next {
-            let descriptor = grantor_listening_socket(entry.pointee.ai_family)
+            let descriptor = grantor_stream_socket(entry.pointee.ai_family)
             if descriptor >= 0 {
                 // So that a server can come back to a port on which old connections linger.
                 var yes: Int32 = 1

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Scheduling
 
@@ -48,8 +49,7 @@ public enum ProbeClient {
             throw .unknownHost
         }
         defer { freeaddrinfo(list) }
-        let type = address.ai_socktype | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let socket = Glibc.socket(address.ai_family, type, address.ai_protocol)
+        let socket = grantor_stream_socket(address.ai_family)
         guard socket >= 0 else { throw .refused(errno: errno) }
         do throws(ProbeFailure) {
             if Glibc.connect(socket, address.ai_addr, address.ai_addrlen) != 0 {

@@ -1,0 +1,14 @@
+-- After each `grantor migrate`, as the owner of the ledger; harmless to run again. It gives a worker what it needs, and
+-- no more: nobody but the owner may change or delete a grant. docs/postgresql.md has the rights of operators and readers.
+--
+--   psql "postgres://grantor_owner@host/grantor" -f deploy/postgres/rights.sql
+\set ON_ERROR_STOP on
+
+BEGIN;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO grantor_worker;
+GRANT INSERT ON partitions, products, grants, answers, retries, outbox TO grantor_worker;
+GRANT UPDATE ON partitions, retries, outbox, measure TO grantor_worker;
+GRANT INSERT, UPDATE, DELETE ON workers TO grantor_worker;
+GRANT DELETE ON answers, retries, outbox TO grantor_worker;
+GRANT USAGE ON SEQUENCE lease_numbers TO grantor_worker;
+COMMIT;

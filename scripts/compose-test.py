@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Runs docker-compose.yml as a user does, breaks its parts on the way, and judges topics and tables.
+
+From a clone of the last commit: secrets, image, `up` with two workers, purchases in parts. Between the parts workers,
+PostgreSQL and Kafka are killed, workers are replaced one by one, and everything goes `down` and `up` again. In the end
+each purchase must have one event id and one row. Needs Docker with Compose, python3, git and a built
+grantor-simulator; the images of Dockerfile and docker-compose.yml come from a registry or are made by
+scripts/stand-in-images.sh. Whatever it started it removes.
+
+    scripts/compose-test.py SIMULATOR [PURCHASES]
+"""
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+APP, PRODUCT = "com.example.game", "com.example.game.gems100"
+BROKER = "localhost:19092"
+PARTS = 8
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*words, stdin=None, check=True, cwd=None):
+    done = subprocess.run(words, input=stdin, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if check and done.returncode != 0:
+        raise Failure(f"{' '.join(words[:6])} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+def wait_for(what, limit, condition):
+    end = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure(f"{what} did not come within {limit} s")
+        time.sleep(1)
+
+
+class Simulator:
+    """Signs transactions as the App Store does, under an authority of its own."""
+
+    def __init__(self, program, folder):
+        self.process = subprocess.Popen(
+            [program, "--authority-folder", folder], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        addresses = json.loads(self.process.stdout.readline())
+        self.url, self.roots = addresses["controlURL"], addresses["rootsFile"]
+        self.context = ssl.create_default_context(cafile=addresses["caFile"])
+
+    def signed(self, transaction):
+        purchase = {"transactionId": transaction, "productId": PRODUCT, "purchasedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+        order = {"transaction": {"bundleId": APP, "environment": "production", "purchase": purchase}}
+        request = urllib.request.Request(
+            self.url + "/simulator/signed-transactions", json.dumps(order).encode(), method="POST"
+        )
+        with urllib.request.urlopen(request, context=self.context) as answer:
+            return json.load(answer)["signedTransaction"]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+class Stack:
+    def __init__(self, folder):
+        self.folder = folder
+        self.project = f"grantor-test-{os.getpid()}"
+        is_plugin = subprocess.run(["docker", "compose", "version"], capture_output=True).returncode == 0
+        program = ["docker", "compose"] if is_plugin else ["docker-compose"]
+        files = ["-f", "docker-compose.yml", "-f", "compose.test.yml"]
+        self.words = [*program, "--project-name", self.project, *files]
+
+    def compose(self, *words, **options):
+        return run(*self.words, *words, cwd=self.folder, **options)
+
+    def up(self):
+        self.compose("up", "-d", "--scale", "worker=2")
+
+    def ids(self, service):
+        return self.compose("ps", "-q", service).split()
+
+    def kill(self, service):
+        """`kill -9` of all containers of a service, which are then started again."""
+        ids = self.ids(service)
+        run("docker", "kill", "--signal", "KILL", *ids)
+        run("docker", "start", *ids)
+
+    def healthy(self, service):
+        ids = self.ids(service)
+        states = run("docker", "inspect", "--format", "{{.State.Health.Status}}", *ids).split() if ids else []
+        return bool(states) and all(state == "healthy" for state in states)
+
+    def wait(self, service):
+        wait_for(f"a healthy {service}", 180, lambda: self.healthy(service))
+
+    def tool(self, name, *words, **options):
+        path = f"/opt/kafka/bin/{name}.sh"
+        return self.compose("exec", "-T", "kafka", path, "--bootstrap-server", BROKER, *words, **options)
+
+    def submit(self, records):
+        self.tool(
+            "kafka-console-producer", "--topic", "receipts.submitted", "--property", "parse.key=true",
+            "--producer-property", "acks=all", stdin="".join(f"{key}\t{value}\n" for key, value in records),
+        )
+
+    def events(self, topic):
+        lines = self.tool(
+            "kafka-console-consumer", "--topic", topic, "--from-beginning", "--timeout-ms", "10000", check=False
+        )
+        return [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
+
+    def count(self, table):
+        text = self.compose(
+            "exec", "-T", "postgres", "psql", "-U", "grantor_owner", "-d", "grantor", "-Atc",
+            f"SELECT count(*) FROM {table}", check=False,
+        ).strip()
+        return int(text) if text.isdigit() else -1
+
+    def end(self):
+        self.compose("down", "--volumes", "--timeout", "30", check=False)
+        return run("docker", "ps", "-aq", "--filter", f"label=com.docker.compose.project={self.project}").split()
+
+
+def prepare(clone, simulator):
+    run("scripts/make-secrets.sh", cwd=clone)
+    with open(f"{clone}/config/apps.yaml", "w", encoding="utf-8") as file:
+        file.write(f"apps:\n  - {{bundleId: {APP}, sandbox: {{policy: reject}}, receipts: local, products: any}}\n")
+    shutil.copy(simulator.roots, f"{clone}/config/roots.pem")
+    os.chmod(f"{clone}/config/roots.pem", 0o644)
+    worker = {
+        "environment": {"GRANTOR_APPLE_ROOT_CERTIFICATES": "/etc/grantor/roots.pem"},
+        "volumes": ["./config/roots.pem:/etc/grantor/roots.pem:ro"],
+    }
+    with open(f"{clone}/compose.test.yml", "w", encoding="utf-8") as file:
+        # The ports of the host may be another stack's; JSON is YAML.
+        json.dump({"services": {"worker": worker}}, file)
+
+
+def play(stack, simulator, purchases, say):
+    stack.compose("build", "worker")
+    say("the image is built")
+    stack.up()
+    for service in ("kafka", "postgres", "worker"):
+        stack.wait(service)
+    say("all parts are healthy")
+    breaks = ["worker", "postgres", "kafka", "upgrade", "worker", "postgres", "kafka", "down"]
+    size = -(-purchases // PARTS)
+    numbers = range(purchases)
+    for part in range(PARTS):
+        records = []
+        for number in numbers[part * size : (part + 1) * size]:
+            value = {
+                "submissionId": f"order-{number}", "userId": f"player-{number % 997}", "bundleId": APP,
+                "signedTransaction": simulator.signed(str(2_000_000_000_000_000 + number)),
+            }
+            records.append((value["userId"], json.dumps(value)))
+        stack.submit(records)
+        match breaks[part]:
+            case "upgrade":
+                stack.compose("up", "-d", "--no-deps", "--force-recreate", "--scale", "worker=2", "worker")
+            case "down":
+                stack.compose("down", "--timeout", "30")
+                stack.up()
+            case service:
+                stack.kill(service)
+        say(f"{min(purchases, (part + 1) * size)} purchases; {breaks[part]}")
+        for service in ("kafka", "postgres", "worker"):
+            stack.wait(service)
+    wait_for(f"{purchases} grants", 300, lambda: stack.count("grants") >= purchases)
+    wait_for("the last event", 120, lambda: stack.count("outbox") == 0)
+
+
+def judge(stack, purchases):
+    granted, failed = stack.events("purchases.granted"), stack.events("purchases.failed")
+    ids = {}
+    for event in granted:
+        ids.setdefault(event["transactionId"], set()).add(event["eventId"])
+    lost = purchases - len(ids)
+    twice = sum(len(names) > 1 for names in ids.values())
+    rows = stack.count("grants")
+    print(f"{len(granted)} events of {len(ids)} purchases; {lost} lost, {twice} twice, {len(failed)} failed; {rows} rows")
+    return lost == 0 and twice == 0 and not failed and rows == purchases
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        print(__doc__, file=sys.stderr)
+        return 64
+    purchases = int(sys.argv[2]) if len(sys.argv) == 3 else 10_000
+    started = time.monotonic()
+
+    def say(text):
+        print(f"after {time.monotonic() - started:6.1f} s  {text}", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="grantor-compose-") as folder:
+        clone = f"{folder}/clone"
+        here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        run("git", "clone", "--quiet", here, clone)
+        simulator = Simulator(os.path.abspath(sys.argv[1]), f"{folder}/authority")
+        stack = None
+        try:
+            prepare(clone, simulator)
+            stack = Stack(clone)
+            play(stack, simulator, purchases, say)
+            passed = judge(stack, purchases)
+        except Failure as failure:
+            print(f"compose-test: {failure}", file=sys.stderr)
+            if stack:
+                print(stack.compose("logs", "--tail", "20", check=False)[-6000:], file=sys.stderr)
+            passed = False
+        finally:
+            simulator.stop()
+            orphans = stack.end() if stack else []
+        if orphans:
+            print(f"compose-test: containers are left: {' '.join(orphans)}", file=sys.stderr)
+        say("PASSED" if passed and not orphans else "FAILED")
+        return 0 if passed and not orphans else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
