@@ -28,7 +28,7 @@ RUN apt-get -qq update \
     && dpkg-query --show --showformat '${Package} ${Version} ${Architecture}\n' >/usr/share/grantor/packages.txt
 COPY LICENSE NOTICE /usr/share/grantor/
 COPY --from=build /out /
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Grantor" \
     org.opencontainers.image.description="Turns App Store payments into granted purchases" \

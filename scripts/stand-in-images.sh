@@ -65,7 +65,8 @@ RUN printf '%s\n' '#!/bin/bash' 'set -e' \
     'java -cp "libs/*" kafka.docker.KafkaDockerWrapper setup --default-configs-dir /etc/kafka/docker --mounted-configs-dir /mnt/shared/config --final-configs-dir /opt/kafka/config' \
     'exec bin/kafka-server-start.sh config/server.properties' >/etc/kafka/docker/run \
     && chmod +x /etc/kafka/docker/run && cp /opt/kafka/config/*.properties /etc/kafka/docker/ \
-    && touch /etc/kafka/docker/server.properties && chown -R appuser /opt/kafka /var/lib/kafka /etc/kafka
+    && touch /etc/kafka/docker/server.properties /opt/kafka/config/server.properties && chmod -R u+w /opt/kafka/config /etc/kafka \
+    && chown -R appuser /opt/kafka /var/lib/kafka /etc/kafka
 USER appuser
 CMD ["/etc/kafka/docker/run"]
 DOCKERFILE
