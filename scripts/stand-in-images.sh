@@ -62,7 +62,8 @@ COPY . /opt/kafka/
 RUN printf '%s\n' '#!/bin/bash' 'set -e' \
     'export CLUSTER_ID="${CLUSTER_ID:-5L6g3nShT-eMCtK--X86sw}"' \
     'cd /opt/kafka' \
-    'java -cp "libs/*" kafka.docker.KafkaDockerWrapper setup --default-configs-dir /etc/kafka/docker --mounted-configs-dir /mnt/shared/config --final-configs-dir /opt/kafka/config' \
+    ': >config/server.properties' \
+    'java -cp "libs/*" kafka.docker.KafkaDockerWrapper setup --default-configs-dir /etc/kafka/docker --mounted-configs-dir /mnt/shared/config --final-configs-dir /opt/kafka/config >/tmp/setup 2>&1 || grep -qi "already formatted" /tmp/setup || { cat /tmp/setup; exit 1; }' \
     'exec bin/kafka-server-start.sh config/server.properties' >/etc/kafka/docker/run \
     && chmod +x /etc/kafka/docker/run && cp /opt/kafka/config/*.properties /etc/kafka/docker/ \
     && touch /etc/kafka/docker/server.properties /opt/kafka/config/server.properties && chmod -R u+w /opt/kafka/config /etc/kafka \
