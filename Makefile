@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet sanitize fuzz lint schemas clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test sanitize fuzz lint schemas clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -62,6 +62,16 @@ chaos-fleet: ## Break four workers, three brokers, PostgreSQL with a standby, an
 	$(SWIFT) build --product grantor-chaos $(SWIFTFLAGS)
 	@bin=$$($(SWIFT) build --show-bin-path) && \
 	$$bin/grantor-chaos fleet --program $$bin/grantor --seconds 60 --seed $(SEED) $(CHAOSFLAGS)
+
+image: ## Build the container image (Docker)
+	docker build --build-arg REVISION=$$(git rev-parse HEAD) -t grantor:0.2.0 .
+
+# Purchases of `make compose-test`.
+PURCHASES ?= 10000
+
+compose-test: setup ## Run docker-compose.yml, kill each part twice under load, and judge topics and tables (Docker)
+	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+	scripts/compose-test.py $$($(SWIFT) build --show-bin-path)/grantor-simulator $(PURCHASES)
 
 sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
 	@scripts/setup.sh --for test

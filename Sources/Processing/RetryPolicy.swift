@@ -36,6 +36,8 @@ enum RetryStep: Sendable {
 ///
 /// - An attempt that failed is repeated at most three times within five seconds, in memory; then it waits in `retries`.
 ///   One that was undecided ten times is not repeated there: its history then has an entry for each time it was due.
+/// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. Attempts are not
+///   counted for that: four that failed within a moment say no more than one.
 /// - A doubt is an answer of Apple's that may not be its last word. It becomes final once at least five doubting answers
 ///   came and its clock has run for six hours. The clock runs only between doubting answers.
 /// - The time between other answers that decide nothing is summed up as well. As long as a doubt may last, and at most
@@ -49,12 +51,12 @@ struct RetryPolicy: Sendable {
     static let repeats = 3
     static let repeatWithin: Duration = .seconds(5)
     static let repeatBackoff = Backoff(base: .milliseconds(400), cap: .seconds(2))
-    static let retryBackoff = Backoff(base: .seconds(4), cap: .seconds(15 * 60), jitter: .equal)
+    static let shortestPause: Duration = .seconds(4)
     static let heldBackoff = Backoff(base: .seconds(120), cap: .seconds(5 * 60), jitter: .equal)
     static let doubtAnswers = 5
     static let doubtTime: Duration = .seconds(6 * 3600)
     /// The longest pause between two attempts of a submission whose endpoint answers.
-    static let longestPause = retryBackoff.cap
+    static let longestPause: Duration = .seconds(15 * 60)
     static let awayShare = 0.25
     static let awayLeast: Duration = .seconds(15)
     static let awayMost: Duration = .seconds(15 * 60)
@@ -165,8 +167,8 @@ struct RetryPolicy: Sendable {
     /// The time between two answers, as far as it counts.
     private static func counted(_ interval: Duration) -> Duration { min(max(.zero, interval), longestPause) }
 
-    /// The sum of a history about answers that decided and doubted nothing, since the latest hold of ours. Attempts that it
-    /// no longer has are missing.
+    /// The sum of a history about answers that decided and doubted nothing, since the latest hold of ours. Of a full
+    /// history the first attempts do not count: that hold may be among those that it no longer has.
     private struct Undecided {
         var answers = 0
         /// From and to such an answer. The time between two doubting ones is the doubt's.
@@ -174,7 +176,8 @@ struct RetryPolicy: Sendable {
 
         init(_ history: AttemptHistory) {
             var later: (at: Timestamp, isDoubt: Bool)?
-            for attempt in history.attempts.reversed() {
+            let isFull = history.attempts.count == AttemptHistory.maxFirst + AttemptHistory.maxLatest
+            for attempt in history.attempts.dropFirst(isFull ? AttemptHistory.maxFirst : 0).reversed() {
                 guard HoldCause(rawValue: attempt.cause) == nil else { break }
                 let isDoubt = RetryCause(rawValue: attempt.cause)?.isDoubt ?? false
                 if !isDoubt { answers += 1 }
@@ -198,8 +201,10 @@ struct RetryPolicy: Sendable {
         return .wait(entry(.retrying(cause, endpoint), cause.sentence, after: delay, state))
     }
 
+    /// The pause before the next attempt: as long as Apple has been asked, so that it about doubles.
     private static func delay(_ state: AttemptState, using generator: inout SplitMix64) -> Duration {
-        retryBackoff.delay(afterFailures: max(1, state.attempts), using: &generator)
+        let tried = Undecided(state.history).time + .milliseconds(state.doubt?.elapsed ?? 0)
+        return min(max(tried, shortestPause), longestPause) * Double.random(in: 0.5...1, using: &generator)
     }
 
     private static func entry(
