@@ -29,6 +29,7 @@ extension WorkerCore {
             guard let place = partitions.place(of: partition) else { continue }
             orphanAll(of: partitions[place].assignment)
             partitions.remove(at: place)
+            lastNoted[partition] = nil
         }
         forgetLostTakeOvers()
     }
@@ -210,6 +211,7 @@ extension WorkerCore {
     mutating func loseToAnother(_ place: Int, into actions: inout Actions) {
         guard partitions[place].state == .owned else { return }
         actions.alerts.append(.ownershipLost(partitions[place].partition))
+        lastNoted[partitions[place].partition] = nil
         pause(place, into: &actions)
     }
 

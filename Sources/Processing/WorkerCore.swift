@@ -47,7 +47,9 @@ public struct WorkerCore: ~Copyable {
     var lookUps: [SubmissionToken] = []
     var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
     var reports: [OutboxReport] = []
-    /// The offsets that the ledger noted in this process's life. A smaller offset shows that the ledger was set back.
+    /// The offsets that the ledger noted for the partitions of this worker. A smaller offset shows that the ledger was set
+    /// back. Of a partition that another worker had meanwhile it shows nothing: that one may have read from the group's
+    /// offset, which follows the ledger's, and noted from there.
     var lastNoted: [TopicPartition: Int64] = [:]
 
     var fetchAt: Instant?

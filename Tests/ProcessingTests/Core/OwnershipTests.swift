@@ -320,6 +320,18 @@ struct OwnershipTests {
         #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 1, found: 0)])
     }
 
+    @Test("tell of no ledger that was set back where another worker has noted less meanwhile")
+    func notedByAnother() throws {
+        let check = try #require(bench.read(0, in: try bench.own()).first)
+        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
+        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
+        try bench.noted()
+        bench.send(.revoked([Fixture.partition]))
+        bench.send(.assigned([Fixture.partition]))
+        #expect(try bench.takeOver(next: 0, committed: 0).start == 0)
+        #expect(bench.takeAlerts().isEmpty)
+    }
+
     @Test("whose offsets go back are taken over anew: the topic is another one")
     func offsetsGoBack() throws {
         let assignment = try bench.own(next: 100, committed: 100)
