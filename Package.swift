@@ -60,8 +60,7 @@ let modules: [Target] = [
         name: "Commands",
         dependencies: [
             "AppStore", "CommandParser", "Configuration", "Contract", "Cryptography", "HTTPClient", "HTTPServer",
-            "Kafka",
-            "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
+            "Kafka", "Ledger", "LedgerSQLite", "Logging", "Metrics", "Threading", "Worker",
         ]),
     .executableTarget(name: "grantor", dependencies: allocator + ["CommandParser", "Commands"]),
 ]

@@ -9,9 +9,9 @@ enum Settings {
         [bootstrapServers, groupID, groupInstanceID, propertiesFile] + Topic.allCases.map(topic)
         + [
             ledgerURL, ledgerPasswordFile, appsFile, maxCalls, maxInFlightBytes, maxRetryBytes, doubtLimit,
-            shutdownTimeout, httpBind,
-            logLevel, logFormat, verifyReceiptProductionURL, verifyReceiptSandboxURL, serverAPIProductionURL,
-            serverAPISandboxURL, appleProxy, appleCAFile, rootCertificates, connectTimeout, timeout,
+            shutdownTimeout, httpBind, logLevel, logFormat, verifyReceiptProductionURL, verifyReceiptSandboxURL,
+            serverAPIProductionURL, serverAPISandboxURL, appleProxy, appleCAFile, rootCertificates, connectTimeout,
+            timeout,
         ]
 
     // MARK: Kafka

@@ -22,8 +22,17 @@ public enum ProbeClient {
         host: String, port: Int, path: String, within limit: Duration
     ) throws(ProbeFailure) -> Answer {
         let end = Instant.now + limit
-        let socket = try connect(host: loopback(for: host), port: port, until: end)
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(loopback(for: host), String(port), &hints, &list) == 0, let address = list?.pointee else {
+            throw .unknownHost
+        }
+        defer { freeaddrinfo(list) }
+        let socket = grantor_stream_socket(address.ai_family)
+        guard socket >= 0 else { throw .refused(errno: errno) }
         defer { close(socket) }
+        try connect(socket, to: address, until: end)
         let name = host.contains(":") ? "[\(host)]" : host
         var request = Array("GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n\r\n".utf8)[...]
         while !request.isEmpty {
@@ -41,29 +50,13 @@ public enum ProbeClient {
         }
     }
 
-    private static func connect(host: String, port: Int, until end: Instant) throws(ProbeFailure) -> Int32 {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(port), &hints, &list) == 0, let address = list?.pointee else {
-            throw .unknownHost
-        }
-        defer { freeaddrinfo(list) }
-        let socket = grantor_stream_socket(address.ai_family)
-        guard socket >= 0 else { throw .refused(errno: errno) }
-        do throws(ProbeFailure) {
-            if Glibc.connect(socket, address.ai_addr, address.ai_addrlen) != 0 {
-                guard errno == EINPROGRESS else { throw .refused(errno: errno) }
-                try wait(socket, POLLOUT, until: end)
-                var (code, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-                getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
-                guard code == 0 else { throw .refused(errno: code) }
-            }
-        } catch {
-            close(socket)
-            throw error
-        }
-        return socket
+    private static func connect(_ socket: Int32, to address: addrinfo, until end: Instant) throws(ProbeFailure) {
+        guard Glibc.connect(socket, address.ai_addr, address.ai_addrlen) != 0 else { return }
+        guard errno == EINPROGRESS else { throw .refused(errno: errno) }
+        try wait(socket, POLLOUT, until: end)
+        var (code, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size)
+        guard code == 0 else { throw .refused(errno: code) }
     }
 
     private static func read(_ socket: Int32, until end: Instant) throws(ProbeFailure) -> [UInt8] {

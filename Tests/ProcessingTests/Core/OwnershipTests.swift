@@ -307,14 +307,19 @@ struct OwnershipTests {
         #expect(demand.records > 1, "the next write finds out whether the ledger is back")
     }
 
-    @Test("tell of a ledger that was set back, and are read from where it stands")
-    func setBack() throws {
+    /// The ledger notes 1 for the partition, which then goes and comes back.
+    private func noteAndComeBack() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
         try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
         try bench.noted()
         bench.send(.revoked([Fixture.partition]))
         bench.send(.assigned([Fixture.partition]))
+    }
+
+    @Test("tell of a ledger that was set back, and are read from where it stands")
+    func setBack() throws {
+        try noteAndComeBack()
         let assignment = try bench.takeOver(next: 0, committed: 1)
         #expect(assignment.start == 0)
         #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 1, found: 0)])
@@ -322,12 +327,7 @@ struct OwnershipTests {
 
     @Test("tell of no ledger that was set back where another worker has noted less meanwhile")
     func notedByAnother() throws {
-        let check = try #require(bench.read(0, in: try bench.own()).first)
-        bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
-        try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
-        try bench.noted()
-        bench.send(.revoked([Fixture.partition]))
-        bench.send(.assigned([Fixture.partition]))
+        try noteAndComeBack()
         #expect(try bench.takeOver(next: 0, committed: 0).start == 0)
         #expect(bench.takeAlerts().isEmpty)
     }
