@@ -1,4 +1,4 @@
-# The worker as a container image: docker build -t grantor .
+# The worker as a container image: docker build --target worker -t grantor:0.2.0 .
 #
 # The program is built on Debian 12 and runs on Debian 13, whose libraries have the same interfaces and are newer.
 
@@ -44,3 +44,24 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["/us
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["/usr/bin/grantor"]
 CMD ["run"]
+
+# The simulated App Store and the demo that plays on docker-compose.yml. Nothing of it is in the worker's image.
+FROM build AS demo-build
+COPY Tools Tools
+RUN swift build -c release --product grantor-demo --static-swift-stdlib -Xlinker -s \
+    && swift build -c release --product grantor-simulator --static-swift-stdlib -Xlinker -s \
+    && install -D -t /out/demo/usr/bin .build/release/grantor-demo .build/release/grantor-simulator
+
+FROM worker AS demo
+USER root
+# Docker's command line, because the demo kills parts of the stack.
+RUN apt-get -qq update \
+    && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends docker-cli \
+    && rm -rf /var/lib/apt/lists/* /var/log/*
+COPY --from=demo-build /out/demo /
+HEALTHCHECK NONE
+ENTRYPOINT ["/usr/bin/grantor-demo"]
+CMD ["containers"]
+
+# The image that is made unless somebody asks for another target.
+FROM worker

@@ -64,7 +64,7 @@ chaos-fleet: ## Break four workers, three brokers, PostgreSQL with a standby, an
 	$$bin/grantor-chaos fleet --program $$bin/grantor --seconds 60 --seed $(SEED) $(CHAOSFLAGS)
 
 image: ## Build the container image (Docker)
-	docker build --build-arg REVISION=$$(git rev-parse HEAD) -t grantor:0.2.0 .
+	docker build --target worker --build-arg REVISION=$$(git rev-parse HEAD) -t grantor:0.2.0 .
 
 # Purchases of `make compose-test`.
 PURCHASES ?= 10000

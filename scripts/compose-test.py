@@ -75,7 +75,7 @@ class Stack:
         is_plugin = subprocess.run(["docker", "compose", "version"], capture_output=True).returncode == 0
         program = ["docker", "compose"] if is_plugin else ["docker-compose"]
         files = ["-f", "docker-compose.yml", "-f", "compose.test.yml"]
-        self.words = [*program, "--project-name", self.project, *files]
+        self.words = [*program, "--project-name", self.project, *files, "--profile", "worker"]
 
     def compose(self, *words, **options):
         return run(*self.words, *words, cwd=self.folder, **options)

@@ -4,8 +4,8 @@ public import Logging
 internal import SimulatorServer
 internal import Synchronization
 
-/// Apple's verifyReceipt and App Store Server API for production and sandbox, on loopback, over TLS with its own
-/// authority.
+/// Apple's verifyReceipt and App Store Server API for production and sandbox, over TLS with its own authority; on
+/// loopback, unless its configuration names another host.
 ///
 /// A receipt's answer follows from the receipt itself. So simulators that share an authority answer alike, and a
 /// simulator may stop and start again in between. The App Store Server API is asked by id, so it knows only the
@@ -163,11 +163,12 @@ public final class AppStoreSimulator: Sendable {
     }
 
     private func endpoints(of ports: SimulatorServers.Ports) -> Endpoints {
-        let production = "https://127.0.0.1:\(ports.production)"
-        let sandbox = "https://127.0.0.1:\(ports.sandbox)"
+        let host = configuration.host
+        let production = "https://\(host):\(ports.production)"
+        let sandbox = "https://\(host):\(ports.sandbox)"
         return Endpoints(
             productionURL: "\(production)/verifyReceipt", sandboxURL: "\(sandbox)/verifyReceipt",
             serverAPIProductionURL: production, serverAPISandboxURL: sandbox,
-            controlURL: "https://127.0.0.1:\(ports.control)", caFile: files.caFile, rootsFile: files.rootsFile)
+            controlURL: "https://\(host):\(ports.control)", caFile: files.caFile, rootsFile: files.rootsFile)
     }
 }

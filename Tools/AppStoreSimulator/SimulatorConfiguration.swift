@@ -2,7 +2,10 @@ public import Contract
 
 /// How a simulator is set up.
 public struct SimulatorConfiguration: Sendable {
-    /// The production endpoint's port on 127.0.0.1; zero for any that is free, kept from the first start on.
+    /// The name or address that is listened on, and under which clients reach it. The authority's certificate has to be
+    /// for it.
+    public var host = "127.0.0.1"
+    /// The production endpoint's port; zero for any that is free, kept from the first start on.
     public var productionPort = 0
     /// The sandbox endpoint's port, likewise.
     public var sandboxPort = 0

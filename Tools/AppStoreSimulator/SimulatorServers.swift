@@ -47,6 +47,7 @@ struct SimulatorServers: Sendable {
         _ configuration: SimulatorConfiguration, named name: String
     ) -> ServerConfiguration {
         var server = ServerConfiguration()
+        server.host = configuration.host
         server.threadName = name
         server.maxConnections = configuration.connectionLimit
         let bodyLimit = configuration.bodyLimit

@@ -4,7 +4,7 @@ import Glibc
 import Kafka
 import Logging
 
-/// Broker, App Store, ledger and worker, and the course of events between them.
+/// The course of events between an App Store and the parts of a stage.
 struct Demo {
     /// Longest time until a step's submissions have their answers.
     private static let answerLimit = Duration.seconds(180)
@@ -12,117 +12,117 @@ struct Demo {
     private static let outage = Duration.seconds(4)
     /// Time between two looks at the topics.
     private static let lookPause: UInt32 = 200_000
-    /// Apple's latency, so that the worker is killed with calls under way.
+    /// Apple's latency, so that parts are killed with calls under way.
     private static let latency = Latency.uniform(from: 60, through: 250)
 
-    let grantor: String
-    let kafkaMock: String
-    let folder: String
-    /// An empty database for the ledger; nil for a SQLite file in the folder.
-    let ledgerURL: String?
+    private let stage: any Stage
+    private let broker: Broker
     private let progress = Progress()
     private let logger: Logger
 
-    init(grantor: String, kafkaMock: String, folder: String, ledgerURL: String?) {
-        self.ledgerURL = ledgerURL
-        self.grantor = grantor
-        self.kafkaMock = kafkaMock
-        self.folder = folder
+    init(on stage: any Stage) {
+        self.stage = stage
         var logger = Logger(label: "grantor-demo")
         logger.logLevel = .critical
         self.logger = logger
+        broker = Broker(bootstrapServers: stage.bootstrapServers, logger: logger)
     }
 
+    /// Plays, ends the stage's parts, and says what came out.
+    ///
     /// - Returns: whether everything came out as it must.
     func run() throws -> Bool {
-        let ledger = ledgerURL == nil ? "a SQLite ledger" : "a ledger on PostgreSQL"
-        progress.say("Starting a Kafka mock, an App Store simulator over TLS and a worker with \(ledger) ...")
+        let report = try play()
+        // Before the report: the parts' last lines would stand behind it.
+        stage.end(passed: report.passed)
+        progress.say(report.text(took: progress.elapsed))
+        return report.passed
+    }
+
+    private func play() throws -> Report {
+        progress.say("Starting an App Store simulator over TLS beside \(stage.parts) ...")
         let now = Self.now()
-        let authority = try SimulatorAuthority(now: now)
+        let authority = try SimulatorAuthority(host: stage.apple?.host, now: now)
         let simulator = try simulator(authority)
         let key = try ServerAPIKey()
         try simulator.accept(key)
         let endpoints = try simulator.start()
         defer { simulator.stop() }
-        let broker = try Broker(program: kafkaMock, folder: folder, logger: logger)
-        defer { broker.stop() }
-        let worker = try Worker(
-            program: grantor, folder: folder, bootstrapServers: broker.bootstrapServers, apple: endpoints, key: key,
-            ledgerURL: ledgerURL)
-        defer { worker.kill() }
+        var answers = Answers()
+        try broker.look(into: &answers)
+        guard answers.records == 0 else { throw DemoFailure("the topics hold events already, of an earlier run") }
+        try stage.prepare(apple: endpoints, key: key)
         let scenario = try Scenario(authority: authority, now: now)
         for registration in scenario.registrations { try simulator.register(registration) }
         for case let (transaction, faults)? in scenario.all.map(\.faults) { try simulator.script(transaction, faults) }
 
-        var answers = Answers()
-        try play(scenario, simulator, broker, worker, &answers)
-        let stopped = worker.stop()
+        try play(scenario, simulator, &answers)
+        let stopped = try stage.stop()
         // Copies that the last moments brought.
         try broker.look(into: &answers)
-        let report = Report(
-            scenario: scenario, answers: answers, ledger: try LedgerContent(url: worker.ledgerURL),
-            stoppedInOrder: stopped)
-        progress.say(report.text(took: progress.elapsed))
-        return report.passed
+        return Report(
+            scenario: scenario, answers: answers, ledger: try LedgerContent(stage.ledger()), stoppedInOrder: stopped)
     }
 
-    private func play(
-        _ scenario: Scenario, _ simulator: AppStoreSimulator, _ broker: Broker, _ worker: Worker,
-        _ answers: inout Answers
-    ) throws {
+    private func play(_ scenario: Scenario, _ simulator: AppStoreSimulator, _ answers: inout Answers) throws {
         var sent: [DemoSubmission] = []
-        func submit(_ submissions: [DemoSubmission]) throws {
+        func submit(_ submissions: some Collection<DemoSubmission>) throws {
             sent += submissions
-            try broker.submit(submissions)
+            try broker.submit(Array(submissions))
         }
         simulator.behave(Behaviour(latency: Self.latency))
-        try worker.start()
+        try stage.start()
         try submit(scenario.parts[0])
         progress.say("Submitted \(sent.count): purchases of every kind, and attempts at fraud.")
-        try wait(for: sent, broker, worker, &answers)
+        try wait(for: sent, &answers)
 
         simulator.behave(Behaviour(latency: Self.latency, outage: .unavailable))
         try submit(scenario.parts[1])
         progress.say("Apple is away; submitted \(scenario.parts[1].count) more. Some need no call to Apple.")
         let end = ContinuousClock.now + Self.outage
         while ContinuousClock.now < end {
-            try look(sent, broker, worker, &answers)
+            try look(sent, &answers)
             usleep(Self.lookPause)
         }
         simulator.behave(Behaviour(latency: Self.latency))
         progress.say("Apple is back.")
-        try wait(for: sent, broker, worker, &answers)
+        try wait(for: sent, &answers)
 
-        let before = answers.records
-        try submit(scenario.parts[2])
-        while answers.records == before { try look(sent, broker, worker, &answers) }
-        worker.kill()
-        progress.say("Submitted \(scenario.parts[2].count) more and killed the worker (kill -9); started another one.")
-        try worker.start()
-        try wait(for: sent, broker, worker, &answers)
+        let accidents = stage.accidents
+        let part = scenario.parts[2]
+        for (index, accident) in accidents.enumerated() {
+            let slice = part[part.count * index / accidents.count..<part.count * (index + 1) / accidents.count]
+            let before = answers.records
+            try submit(slice)
+            while answers.records == before { try look(sent, &answers) }
+            try accident.happen()
+            progress.say("Submitted \(slice.count) more and \(accident.text).")
+            try wait(for: sent, &answers)
+        }
 
         try submit(scenario.repeats)
         progress.say("Submitted \(scenario.repeats.count) repeats, restores and thefts of what is granted.")
-        try wait(for: sent, broker, worker, &answers)
+        try wait(for: sent, &answers)
     }
 
     /// Waits until all submissions have their answers, or the limit is over: then the report says which have not.
-    private func wait(
-        for sent: [DemoSubmission], _ broker: Broker, _ worker: Worker, _ answers: inout Answers
-    ) throws {
+    private func wait(for sent: [DemoSubmission], _ answers: inout Answers) throws {
         let end = ContinuousClock.now + Self.answerLimit
-        while try look(sent, broker, worker, &answers) < sent.count, ContinuousClock.now < end {
+        while try look(sent, &answers) < sent.count, ContinuousClock.now < end {
             usleep(Self.lookPause)
         }
     }
 
     /// - Returns: how many submissions have their answers.
     @discardableResult
-    private func look(
-        _ sent: [DemoSubmission], _ broker: Broker, _ worker: Worker, _ answers: inout Answers
-    ) throws -> Int {
-        try worker.mustRun()
-        try broker.look(into: &answers)
+    private func look(_ sent: [DemoSubmission], _ answers: inout Answers) throws -> Int {
+        try stage.mustRun()
+        do throws(KafkaError) {
+            try broker.look(into: &answers)
+        } catch {
+            // A broker that was killed a moment ago: the next look sees what this one missed.
+            guard error.disposition == .retry else { throw error }
+        }
         let unreadable = sent.count { $0.expectation == .quarantined }
         // A quarantined record names nobody; all of them count once all are there.
         let missing = answers.quarantined < unreadable ? unreadable : 0
@@ -133,8 +133,13 @@ struct Demo {
 
     private func simulator(_ authority: SimulatorAuthority) throws -> AppStoreSimulator {
         var configuration = SimulatorConfiguration()
-        configuration.caFile = folder + "/ca.pem"
-        configuration.rootsFile = folder + "/roots.pem"
+        if let apple = stage.apple {
+            configuration.host = apple.host
+            configuration.productionPort = apple.productionPort
+            configuration.sandboxPort = apple.sandboxPort
+        }
+        configuration.caFile = stage.folder + "/ca.pem"
+        configuration.rootsFile = stage.folder + "/roots.pem"
         configuration.acceptedSecrets = [Catalogue.sharedSecret]
         return try AppStoreSimulator(
             authority: authority, configuration: configuration, logger: logger, now: { Self.now() })

@@ -1,9 +1,7 @@
 import Contract
 import Ledger
-import LedgerPostgres
-import LedgerSQLite
 
-/// The demo's view of the ledger, once the worker has stopped.
+/// The demo's view of the ledger, once the workers have stopped.
 struct LedgerContent {
     private static let pageSize = 1000
 
@@ -15,13 +13,7 @@ struct LedgerContent {
     /// Rows of the outbox.
     let owed: Int
 
-    /// - Parameter url: As the worker's setting has it.
-    init(url: String) throws(LedgerError) {
-        let scheme = "sqlite:"
-        let ledger: any LedgerOperator =
-            url.hasPrefix(scheme)
-            ? try SQLiteLedger(SQLiteLedgerConfiguration(path: String(url.dropFirst(scheme.count))))
-            : try PostgresLedger(PostgresLedgerConfiguration(url: url))
+    init(_ ledger: any LedgerOperator) throws(LedgerError) {
         var grants: [TransactionID: [UserID]] = [:]
         var query = GrantQuery(limit: Self.pageSize)
         while true {

@@ -45,7 +45,7 @@ struct Report {
             Finding(
                 "the ledger has a row for each failure, and nothing waits or is owed (\(ledger.failed) failures)",
                 ledger.failed == answers.failures.count && ledger.waiting == 0 && ledger.owed == 0),
-            Finding("the worker stopped in order", stoppedInOrder),
+            Finding("each worker stopped in order", stoppedInOrder),
         ]
     }
 

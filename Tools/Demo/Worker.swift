@@ -1,5 +1,4 @@
 import AppStoreSimulator
-import Glibc
 
 /// `grantor run` as a program, with the files that it needs in the demo's folder.
 final class Worker {
@@ -9,37 +8,35 @@ final class Worker {
     private static let migrateLimit = Duration.seconds(120)
 
     let ledgerURL: String
-    let logFile: String
+    private let folder: String
     private let program: String
-    private let environment: [String: String]
+    private var environment: [String: String] = [:]
     private var running: ChildProgram?
+
+    /// - Parameters:
+    ///   - path: the program `grantor`.
+    ///   - ledgerURL: as the worker's setting has it; the ledger must not be there yet.
+    init(program path: String, folder: String, ledgerURL: String) {
+        program = path
+        self.folder = folder
+        self.ledgerURL = ledgerURL
+    }
+
+    private var logFile: String { folder + "/worker.log" }
 
     /// Writes the files and creates the ledger; nothing runs yet.
     ///
-    /// - Parameters:
-    ///   - path: the program `grantor`.
-    ///   - key: a key that the simulator accepts.
-    ///   - ledgerURL: an empty database; nil for a file in the folder.
-    init(
-        program path: String, folder: String, bootstrapServers: String, apple: AppStoreSimulator.Endpoints,
-        key: ServerAPIKey, ledgerURL: String?
-    ) throws {
-        program = path
-        self.ledgerURL = ledgerURL ?? "sqlite:\(folder)/ledger.db"
-        logFile = folder + "/worker.log"
-        let keyFile = folder + "/key.p8"
-        try key.save(to: keyFile)
-        try Self.write(Catalogue.sharedSecret, to: folder + "/shared-secret")
-        try Self.write(
-            Catalogue.yaml(key: key, keyFile: keyFile, secretFile: folder + "/shared-secret"),
-            to: folder + "/apps.yaml")
+    /// - Parameter key: a key that the simulator accepts.
+    func prepare(bootstrapServers: String, apple: AppStoreSimulator.Endpoints, key: ServerAPIKey) throws {
+        let files = WorkerFiles(folder: folder, mode: 0o600)
+        try files.write(key: key)
         // The mock gives a killed worker's partitions away when its session has timed out, and not before. An empty
         // fetch takes its whole time there.
-        try Self.write("session.timeout.ms=6000\nfetch.wait.max.ms=10\n", to: folder + "/kafka.properties")
+        try files.write("session.timeout.ms=6000\nfetch.wait.max.ms=10\n", to: folder + "/kafka.properties")
         environment = [
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
             "GRANTOR_KAFKA_PROPERTIES_FILE": folder + "/kafka.properties",
-            "GRANTOR_LEDGER_URL": self.ledgerURL, "GRANTOR_APPS_FILE": folder + "/apps.yaml",
+            "GRANTOR_LEDGER_URL": ledgerURL, "GRANTOR_APPS_FILE": files.apps,
             "GRANTOR_HTTP_BIND": "127.0.0.1:0", "GRANTOR_LOG_FORMAT": "text",
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": apple.productionURL,
             "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": apple.sandboxURL,
@@ -47,7 +44,7 @@ final class Worker {
             "GRANTOR_SERVER_API_SANDBOX_URL": apple.serverAPISandboxURL, "GRANTOR_APPLE_CA_FILE": apple.caFile,
             "GRANTOR_APPLE_ROOT_CERTIFICATES": apple.rootsFile,
         ]
-        let migration = try ChildProgram([path, "migrate"], environment: environment, log: logFile)
+        let migration = try ChildProgram([program, "migrate"], environment: environment, log: logFile)
         guard migration.waitForEnd(within: Self.migrateLimit) == 0 else {
             throw DemoFailure("no ledger can be made; see \(logFile)")
         }
@@ -74,15 +71,5 @@ final class Worker {
     func stop() -> Bool {
         defer { running = nil }
         return running?.stop(within: Self.stopLimit) == 0
-    }
-
-    private static func write(_ text: String, to file: String) throws(DemoFailure) {
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DemoFailure("\(file) cannot be written (errno \(errno))") }
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-            throw DemoFailure("\(file) cannot be written (errno \(errno))")
-        }
     }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-// Plays a day of a game's purchases on a broker, an App Store and a ledger of its own. Apple goes away on the way, and
-// the worker is killed. Exit code 0 says that everything came out as it must.
+// Plays a day of a game's purchases on a broker, an App Store and a ledger. Apple goes away on the way, and parts are
+// killed. Exit code 0 says that everything came out as it must.
 
 /// The folder with the other programs: that of this one.
 func ownFolder() -> String? {
@@ -12,7 +12,8 @@ func ownFolder() -> String? {
     return path.lastIndex(of: "/").map { String(path[..<$0]) }
 }
 
-func remove(folder: String) {
+/// Removes the files of a folder.
+func empty(folder: String) {
     guard let entries = opendir(folder) else { return }
     while let entry = readdir(entries) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -21,30 +22,44 @@ func remove(folder: String) {
         if name != ".", name != ".." { unlink(folder + "/" + name) }
     }
     closedir(entries)
+}
+
+func remove(folder: String) {
+    empty(folder: folder)
     rmdir(folder)
 }
 
-let ledgers = CommandLine.arguments.dropFirst()
-guard ledgers.count <= 1, ledgers.allSatisfy({ $0.hasPrefix("postgres") }) else {
-    print("usage: grantor-demo [postgres://EMPTY-DATABASE]\nruns the programs grantor and kafka-mock beside it")
+/// The stage that the command line asks for.
+func stage(_ words: ArraySlice<String>) throws -> any Stage {
+    if words.first == "containers" {
+        return try Containers(folder: "/demo") { name in getenv(name).map { String(cString: $0) } }
+    }
+    var template = Array("/tmp/grantor-demo-XXXXXX".utf8CString)
+    guard let programs = ownFolder(), let made = mkdtemp(&template) else {
+        throw DemoFailure("no temporary folder (errno \(errno))")
+    }
+    return try OwnParts(programs: programs, folder: String(cString: made), ledgerURL: words.first)
+}
+
+let words = CommandLine.arguments.dropFirst()
+guard words.count <= 1, words.allSatisfy({ $0 == "containers" || $0.hasPrefix("postgres") }) else {
+    print(
+        """
+        usage: grantor-demo [postgres://EMPTY-DATABASE | containers]
+        runs the programs grantor and kafka-mock beside it, or plays on the stack of containers that it is in
+        """)
     exit(64)
 }
-var template = Array("/tmp/grantor-demo-XXXXXX".utf8CString)
-guard let programs = ownFolder(), let made = mkdtemp(&template) else {
-    print("grantor-demo: no temporary folder (errno \(errno))")
-    exit(1)
-}
-let folder = String(cString: made)
 do {
-    let demo = Demo(
-        grantor: programs + "/grantor", kafkaMock: programs + "/kafka-mock", folder: folder,
-        ledgerURL: ledgers.first)
-    if try demo.run() {
-        remove(folder: folder)
-        exit(0)
+    let stage = try stage(words)
+    do {
+        if try Demo(on: stage).run() { exit(0) }
+    } catch {
+        stage.end(passed: false)
+        print("\nThe demo broke off: \(error)")
     }
-    print("The worker's log and ledger are in \(folder).")
+    print(stage.traces)
 } catch {
-    print("\nThe demo broke off: \(error)\nThe worker's log and ledger are in \(folder).")
+    print("grantor-demo: \(error)")
 }
 exit(1)

@@ -53,6 +53,19 @@ struct SimulatorAuthorityTests {
         }
     }
 
+    @Test func theServersCertificateHoldsForAHostThatIsNamed() throws {
+        try withTemporaryFolder { parent in
+            let folder = parent.appending(path: "authority").path
+            #expect(try SimulatorAuthority(host: "apple.test", now: .present).save(in: folder))
+            func path(_ file: SimulatorAuthority.File) -> String { "\(folder)/\(file.rawValue)" }
+            for (name, holds) in [("apple.test", true), ("localhost", true), ("other.test", false)] {
+                let answer = try openssl(
+                    "verify", "-CAfile", path(.serverRoot), "-verify_hostname", name, path(.server))
+                #expect((answer.status == 0) == holds, "\(name): \(answer.output)")
+            }
+        }
+    }
+
     @Test func bothRootsStandInOneText() throws {
         let authority = try SimulatorAuthority.shared.get()
         let roots = try Certificate.certificates(pem: authority.rootsPEM)

@@ -53,6 +53,20 @@ struct SimulatorProgramTests {
         }
     }
 
+    @Test func aHostThatIsNamedIsReachedUnderItsName() {
+        let ended = run("--host", "localhost") { addresses in
+            do {
+                let url = try #require(addresses["productionURL"])
+                #expect(url.hasPrefix("https://localhost:"))
+                let client = try Client(to: url, caFile: #require(addresses["caFile"]))
+                #expect(try client.send("GET", "/inApps/v1/transactions/7").code == 401)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(ended.status == .done)
+    }
+
     @Test func aFileThatIsThereEndsTheStart() throws {
         try withTemporaryFolder { folder in
             let key = folder.appending(path: "AuthKey.p8").path
@@ -73,7 +87,7 @@ struct SimulatorProgramTests {
     @Test func helpNamesEveryOption() {
         let help = run("--help").output
         for option in [
-            "--production-port", "--sandbox-port", "--control-port", "--authority-folder", "--accept-secret",
+            "--host", "--production-port", "--sandbox-port", "--control-port", "--authority-folder", "--accept-secret",
             "--api-key-file", "--latency", "--version",
         ] {
             #expect(help.contains("  \(option)"))

@@ -32,10 +32,10 @@ extension SimulatorAuthority {
     /// the second process reads the first one's.
     /// - Throws: ``AuthorityError``.
     public static func kept(
-        in folder: String, receipts: ReceiptAlgorithm = .ecdsa, now: Timestamp
+        in folder: String, receipts: ReceiptAlgorithm = .ecdsa, host: String? = nil, now: Timestamp
     ) throws(AuthorityError) -> SimulatorAuthority {
         if !FileManager.default.fileExists(atPath: File.serverRoot.path(in: folder)) {
-            let new = try SimulatorAuthority(receipts: receipts, now: now)
+            let new = try SimulatorAuthority(receipts: receipts, host: host, now: now)
             if try new.save(in: folder) { return new }
         }
         return try SimulatorAuthority(folder: folder)

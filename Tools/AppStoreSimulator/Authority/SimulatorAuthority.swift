@@ -37,16 +37,17 @@ public struct SimulatorAuthority: Sendable {
     ///
     /// - Parameters:
     ///   - receipts: How receipts are to be signed.
+    ///   - host: A DNS name of the server besides `localhost`.
     ///   - now: The certificates are valid until ten years later.
     /// - Throws: ``AuthorityError/certificateRefused(_:)``.
-    public init(receipts: ReceiptAlgorithm = .ecdsa, now: Timestamp) throws(AuthorityError) {
+    public init(receipts: ReceiptAlgorithm = .ecdsa, host: String? = nil, now: Timestamp) throws(AuthorityError) {
         let validity = Self.notBefore...(now.milliseconds / 1000 + 10 * 365 * 86_400)
         func names(_ purpose: String) -> (root: String, intermediate: String, leaf: String) {
             let name = "App Store Simulator \(purpose)"
             return ("\(name) Root", "\(name) Relations", "\(name) Signing")
         }
         do throws(MakingFailed) {
-            let server = try ServerCertificate(validity: validity)
+            let server = try ServerCertificate(hosts: ["localhost"] + (host.map { [$0] } ?? []), validity: validity)
             let receipt = try CertificateChain(
                 leaf: receipts == .rsa ? .rsa(bits: 2048) : .p256, authorities: .p256, validity: validity,
                 names: names("Receipt"))

@@ -23,18 +23,21 @@ public enum SimulatorProgram {
     public static var program: Program<Context> {
         Program(
             Command<Context>(
-                "grantor-simulator", "Runs the App Store simulator on its own, on loopback over TLS.",
+                "grantor-simulator", "Runs the App Store simulator on its own, over TLS.",
                 discussion: """
                     Prints one JSON object with its addresses and the files of its certificates, then runs until \
                     SIGTERM. Receipts, signed transactions, scripts and the transactions of the App Store Server \
                     API are asked for over HTTPS under /simulator/ of the control address.
                     """,
                 [
-                    productionPort, sandboxPort, controlPort, authorityFolder, acceptSecret, apiKeyFile, latency,
+                    host, productionPort, sandboxPort, controlPort, authorityFolder, acceptSecret, apiKeyFile, latency,
                 ], run: run),
             version: "0.2.0")
     }
 
+    private static let host = Parameter<String?>.option(
+        "host", .text,
+        help: "Name of this host for clients elsewhere; without it, loopback alone. A kept authority keeps its name.")
     private static let productionPort = port("production-port", "production")
     private static let sandboxPort = port("sandbox-port", "sandbox")
     private static let controlPort = port("control-port", "control")
@@ -55,6 +58,8 @@ public enum SimulatorProgram {
 
     private static func run(_ arguments: ParsedArguments, _ context: Context) throws(CommandFailure) {
         var configuration = SimulatorConfiguration()
+        let host = try arguments[host]
+        configuration.host = host ?? configuration.host
         configuration.productionPort = try arguments[productionPort]
         configuration.sandboxPort = try arguments[sandboxPort]
         configuration.controlPort = try arguments[controlPort]
@@ -66,7 +71,7 @@ public enum SimulatorProgram {
         let milliseconds = try arguments[latency]
         let running: (simulator: AppStoreSimulator, line: String)
         do {
-            running = try start(configuration, folder: folder, keyFile: keyFile, latency: milliseconds)
+            running = try start(configuration, folder: folder, host: host, keyFile: keyFile, latency: milliseconds)
         } catch {
             throw CommandFailure(.failed, "the simulator cannot start: \(error)")
         }
@@ -76,14 +81,14 @@ public enum SimulatorProgram {
     }
 
     private static func start(
-        _ configuration: SimulatorConfiguration, folder: String?, keyFile: String?, latency: Int
+        _ configuration: SimulatorConfiguration, folder: String?, host: String?, keyFile: String?, latency: Int
     ) throws -> (simulator: AppStoreSimulator, line: String) {
         var configuration = configuration
         let authority =
             if let folder {
-                try SimulatorAuthority.kept(in: folder, now: now())
+                try SimulatorAuthority.kept(in: folder, host: host, now: now())
             } else {
-                try SimulatorAuthority(now: now())
+                try SimulatorAuthority(host: host, now: now())
             }
         let key = try keyFile.map { _ in try ServerAPIKey() }
         configuration.serverAPIKeys = key.map { [$0] } ?? []

@@ -1,0 +1,61 @@
+import AppStoreSimulator
+import Ledger
+import LedgerPostgres
+import LedgerSQLite
+
+/// A Kafka mock and one worker, programs of the demo's own on this host.
+final class OwnParts: Stage {
+    let folder: String
+    let apple: (host: String, productionPort: Int, sandboxPort: Int)? = nil
+    private let mock: KafkaMock
+    private let worker: Worker
+    private let isOnPostgres: Bool
+
+    /// Starts the mock.
+    ///
+    /// - Parameters:
+    ///   - programs: the folder with `grantor` and `kafka-mock`.
+    ///   - ledgerURL: an empty database; nil for a SQLite file in the folder.
+    init(programs: String, folder: String, ledgerURL: String?) throws(DemoFailure) {
+        self.folder = folder
+        isOnPostgres = ledgerURL != nil
+        mock = try KafkaMock(program: programs + "/kafka-mock", folder: folder)
+        worker = Worker(
+            program: programs + "/grantor", folder: folder, ledgerURL: ledgerURL ?? "sqlite:\(folder)/ledger.db")
+    }
+
+    var parts: String { "a Kafka mock and a worker with a ledger on \(isOnPostgres ? "PostgreSQL" : "SQLite")" }
+
+    var bootstrapServers: String { mock.bootstrapServers }
+
+    var accidents: [Accident] {
+        let restart = Accident(text: "killed the worker (kill -9); started another one") { [worker] in
+            worker.kill()
+            try worker.start()
+        }
+        return [restart]
+    }
+
+    var traces: String { "The worker's log and ledger are in \(folder)." }
+
+    func prepare(apple: AppStoreSimulator.Endpoints, key: ServerAPIKey) throws {
+        try worker.prepare(bootstrapServers: bootstrapServers, apple: apple, key: key)
+    }
+
+    func start() throws(DemoFailure) { try worker.start() }
+
+    func mustRun() throws(DemoFailure) { try worker.mustRun() }
+
+    func stop() -> Bool { worker.stop() }
+
+    func ledger() throws(LedgerError) -> any LedgerOperator {
+        if isOnPostgres { return try PostgresLedger(PostgresLedgerConfiguration(url: worker.ledgerURL)) }
+        return try SQLiteLedger(SQLiteLedgerConfiguration(path: String(worker.ledgerURL.dropFirst("sqlite:".count))))
+    }
+
+    func end(passed: Bool) {
+        worker.kill()
+        mock.stop()
+        if passed { remove(folder: folder) }
+    }
+}
