@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test sanitize fuzz lint schemas clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test sanitize fuzz lint schemas kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -103,6 +103,13 @@ lint: ## Check the style of the Swift sources
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
 	.venv/bin/python scripts/validate-schemas.py
+
+kubernetes: ## Check deploy/kubernetes and the product's version, and plant mistakes to see that they are noticed
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	@bin=$$($(SWIFT) build --show-bin-path) && \
+	scripts/check-kubernetes.py $$bin/grantor && \
+	scripts/check-kubernetes-tests.py $$bin/grantor
 
 clean: ## Remove what was built and installed into the checkout
 	rm -rf .build .venv

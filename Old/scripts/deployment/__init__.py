@@ -1,1 +1,0 @@
-"""What scripts/check-deployment.py checks, one module for each kind of file."""
