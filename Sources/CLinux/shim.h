@@ -3,6 +3,7 @@
 
 // Swift's Glibc module leaves epoll, eventfd and prctl out.
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -37,6 +38,9 @@ static inline int grantor_accept(int listener, struct sockaddr *address, socklen
 static inline int grantor_stream_socket(int family) {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
+
+// The processors that a process may run on, hidden in the same way.
+extern int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set);
 
 // prctl is variadic, which Swift cannot call: names the calling thread for debuggers.
 static inline void grantor_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

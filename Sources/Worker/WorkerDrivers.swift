@@ -37,7 +37,7 @@ final class WorkerDrivers: Sendable {
         var rules = RulesLoading(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
         let first = rules.rules(configuration.apps, version: 1)
         self.rules = rules
-        activity = CoreActivity(checkers: Self.processors)
+        activity = CoreActivity(checkers: Processors.usable)
         let clock = LedgerClock()
         do throws(ThreadingError) {
             let core = try Mailbox<CoreMail>(bound: Self.maxMail)
@@ -84,8 +84,6 @@ final class WorkerDrivers: Sendable {
         core.wake.signal()
         thread.join()
     }
-
-    private static var processors: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
     private static func settings(_ configuration: WorkerConfiguration) -> CoreSettings {
         var settings = CoreSettings()
