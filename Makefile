@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test sanitize fuzz lint schemas kubernetes clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test sanitize fuzz lint schemas monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -103,6 +103,13 @@ lint: ## Check the style of the Swift sources
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
 	.venv/bin/python scripts/validate-schemas.py
+
+monitoring: ## Check alerts, their tests and sections, and the dashboard on the demo's worker
+	@scripts/setup.sh --for test
+	$(SWIFT) build --product grantor $(SWIFTFLAGS)
+	$(SWIFT) build --product kafka-mock $(SWIFTFLAGS)
+	$(SWIFT) build --product grantor-demo $(SWIFTFLAGS)
+	scripts/check-monitoring.py $$($(SWIFT) build --show-bin-path)
 
 kubernetes: ## Check deploy/kubernetes and the product's version, and plant mistakes to see that they are noticed
 	@scripts/setup.sh --for test

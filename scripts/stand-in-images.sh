@@ -7,6 +7,7 @@
 set -euo pipefail
 
 toolchain=swift:6.3-bookworm runtime=debian:trixie-slim kafka=apache/kafka:3.9.1 postgres=postgres:17-trixie
+prometheus=prom/prometheus:v3.5.0
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
@@ -102,4 +103,15 @@ ENTRYPOINT ["docker-entrypoint.sh"]
 CMD ["postgres"]
 DOCKERFILE
 fi
-say 'all there'
+if ! is_there "$prometheus"; then
+    mkdir -p "$work/prometheus"
+    image "$prometheus" "$work/prometheus" <<'DOCKERFILE'
+FROM debian:trixie-slim
+RUN apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends prometheus \
+    >/dev/null && rm -rf /var/lib/apt/lists/* && mkdir -p /prometheus && chown nobody /prometheus
+USER nobody
+WORKDIR /prometheus
+ENTRYPOINT ["/usr/bin/prometheus"]
+DOCKERFILE
+fi
+say 'all there, but for Grafana, which Debian does not have'

@@ -5,6 +5,13 @@ import Processing
 
 /// Tells people what the core has to say, in constant messages.
 struct AlertLog: Sendable {
+    /// Every kind of news, as `grantor_alerts_total` has it.
+    static let kinds = [
+        "breaker_closed", "breaker_opened", "breaker_still_open", "decision_refused", "events_not_taken", "held",
+        "later_version", "ledger_available", "ledger_set_back", "ledger_unavailable", "outbox_full", "ownership_lost",
+        "record_ends_workers", "retries_full", "retries_half_full", "row_ends_workers",
+    ]
+
     let logger: Logger
     let metrics: WorkerMetrics
     /// The topics' names by the configuration.
@@ -90,6 +97,7 @@ struct AlertLog: Sendable {
     }
 
     private func say(_ kind: String, _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata = [:]) {
+        assert(Self.kinds.contains(kind))
         metrics.alert(kind)
         logger.log(level: level, message, metadata: metadata)
     }

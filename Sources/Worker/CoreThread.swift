@@ -127,6 +127,7 @@ enum CoreThread {
         if !actions.writes.isEmpty { ports.writer.post(actions.writes.map { .write($0) }, losses: losses.write) }
         if !actions.requests.isEmpty { ports.side.post(actions.requests.map { .request($0) }, losses: losses.side) }
         for task in actions.publishes { producer.publish(task) }
+        ports.metrics.sent(actions.publishes)
         if !actions.alerts.isEmpty { ports.alerts.tell(actions.alerts) }
     }
 }

@@ -1,3 +1,4 @@
+import Configuration
 import Contract
 import Ledger
 import Logging
@@ -30,7 +31,7 @@ struct WorkerMetrics: Sendable {
         "grantor_ledger_batch_size", help: "Submissions in one batch at the ledger.")
     static let written = TimerDeclaration(
         "grantor_received_to_written_seconds",
-        help: "Time from a record's own timestamp until its outcome stood in the ledger.")
+        help: "Time from a record's own timestamp until its answer stood in the ledger, waits included.")
     static let unavailable = CounterDeclaration(
         "grantor_ledger_unavailable_total", help: "Ledger calls that must be tried again, by connection.",
         labels: ["connection"])
@@ -80,6 +81,16 @@ struct WorkerMetrics: Sendable {
         "grantor_log_lines_lost_total", help: "Log lines for which there was no room because nobody read the log.")
     static let alerts = CounterDeclaration(
         "grantor_alerts_total", help: "News that a person should look at, by kind.", labels: ["kind"])
+    static let build = GaugeDeclaration(
+        "grantor_build_info", help: "1, for the program's version.", labels: ["version"])
+    static let quarantined = CounterDeclaration(
+        "grantor_records_quarantined_total",
+        help: "Records sent to the quarantine topic, once more where Kafka did not take one.")
+    static let waitingRows = GaugeDeclaration(
+        "grantor_waiting_rows", help: "Submissions that wait for an endpoint of Apple's, of all workers.",
+        labels: ["service", "environment"])
+    static let heldRows = GaugeDeclaration(
+        "grantor_held_rows", help: "Submissions that wait for a person, by cause, of all workers.", labels: ["cause"])
     static let retryRows = GaugeDeclaration(
         "grantor_retry_rows", help: "Submissions that wait in the ledger, of all workers.")
     static let workers = GaugeDeclaration(
@@ -100,6 +111,7 @@ struct WorkerMetrics: Sendable {
     let created: Counter
     let published: Counter
     let notTaken: Counter
+    let quarantined: Counter
     let writeSeconds: Timer
     let batchSize: Recorder
     let written: Timer
@@ -117,11 +129,14 @@ struct WorkerMetrics: Sendable {
         created = registry.counter(Self.created)
         published = registry.counter(Self.published)
         notTaken = registry.counter(Self.notTaken)
+        quarantined = registry.counter(Self.quarantined)
+        registry.gauge(Self.build, programVersion).set(1)
         writeSeconds = registry.timer(Self.writeSeconds)
         batchSize = registry.recorder(Self.batchSize)
         written = registry.timer(Self.written)
         inFlight = registry.gauge(Self.inFlight)
         // An alert on a rise sees the first one only if the series was there before.
+        for kind in AlertLog.kinds { registry.counter(Self.alerts, kind).increment(by: 0) }
         for reason in PassedOver.Reason.allCases { registry.counter(Self.passedOver, reason.rawValue).increment(by: 0) }
         let endpoints = Endpoint.Service.allCases.flatMap { service in
             Environment.allCases.map { Endpoint(service, $0) }
@@ -138,6 +153,12 @@ struct WorkerMetrics: Sendable {
         let taken = reports.count { $0.result == .acknowledged }
         published.increment(by: taken)
         if taken < reports.count { notTaken.increment(by: reports.count - taken) }
+    }
+
+    /// Events that are on their way to Kafka.
+    func sent(_ tasks: [PublishTask]) {
+        let count = tasks.count { $0.event.topic == .quarantined }
+        if count > 0 { quarantined.increment(by: count) }
     }
 
     func alert(_ kind: String) { registry.counter(Self.alerts, kind).increment() }
@@ -193,7 +214,7 @@ struct WorkerMetrics: Sendable {
             case .held(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
             case .redelivery, .repeated: break
             }
-            if case .submission(let submission) = decision.subject {
+            if outcome.isAnswer, case .submission(let submission) = decision.subject {
                 written.record(max(.zero, now.since(submission.receivedAt)))
             }
         }
@@ -203,6 +224,15 @@ struct WorkerMetrics: Sendable {
     /// The ledger's own sample of what waits in it.
     func measured(_ measure: LedgerMeasure) {
         registry.gauge(Self.workers).set(measure.workers)
+        for endpoint in callSeconds.keys {
+            let rows = measure.waiting.filter { $0.endpoint.map { Endpoint($0.service, $0.environment) } == endpoint }
+            registry.gauge(Self.waitingRows, endpoint.service.rawValue, endpoint.environment.rawValue)
+                .set(rows.reduce(0) { $0 + $1.rows })
+        }
+        for cause in HoldCause.allCases {
+            let rows = measure.held.filter { $0.group.cause == cause }
+            registry.gauge(Self.heldRows, cause.rawValue).set(rows.reduce(0) { $0 + $1.rows })
+        }
         registry.gauge(Self.retryRows).set(measure.retries.reduce(0) { $0 + $1.rows })
         registry.gauge(Self.retryBytes).set(Double(measure.retries.reduce(0) { $0 + $1.bytes }))
         registry.gauge(Self.outboxRows).set(measure.outboxRows)
@@ -211,6 +241,14 @@ struct WorkerMetrics: Sendable {
 }
 
 extension Outcome {
+    /// Whether it ends a submission that nobody had an answer to. A redelivery's age is the former answer's.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .granted, .repeated, .failed: true
+        case .redelivery, .retrying, .held: false
+        }
+    }
+
     /// Its word in metrics and logs.
     var word: String {
         switch self {

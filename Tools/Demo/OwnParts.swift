@@ -16,12 +16,14 @@ final class OwnParts: Stage {
     /// - Parameters:
     ///   - programs: the folder with `grantor` and `kafka-mock`.
     ///   - ledgerURL: an empty database; nil for a SQLite file in the folder.
-    init(programs: String, folder: String, ledgerURL: String?) throws(DemoFailure) {
+    ///   - httpPort: the worker's, for health and metrics; 0 for any.
+    init(programs: String, folder: String, ledgerURL: String?, httpPort: Int) throws(DemoFailure) {
         self.folder = folder
         isOnPostgres = ledgerURL != nil
         mock = try KafkaMock(program: programs + "/kafka-mock", folder: folder)
         worker = Worker(
-            program: programs + "/grantor", folder: folder, ledgerURL: ledgerURL ?? "sqlite:\(folder)/ledger.db")
+            program: programs + "/grantor", folder: folder, ledgerURL: ledgerURL ?? "sqlite:\(folder)/ledger.db",
+            httpPort: httpPort)
     }
 
     var parts: String { "a Kafka mock and a worker with a ledger on \(isOnPostgres ? "PostgreSQL" : "SQLite")" }

@@ -10,14 +10,17 @@ final class Worker {
     let ledgerURL: String
     private let folder: String
     private let program: String
+    private let httpPort: Int
     private var environment: [String: String] = [:]
     private var running: ChildProgram?
 
     /// - Parameters:
     ///   - path: the program `grantor`.
     ///   - ledgerURL: as the worker's setting has it; the ledger must not be there yet.
-    init(program path: String, folder: String, ledgerURL: String) {
+    ///   - httpPort: for health and metrics; 0 for any.
+    init(program path: String, folder: String, ledgerURL: String, httpPort: Int) {
         program = path
+        self.httpPort = httpPort
         self.folder = folder
         self.ledgerURL = ledgerURL
     }
@@ -37,7 +40,7 @@ final class Worker {
             "GRANTOR_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
             "GRANTOR_KAFKA_PROPERTIES_FILE": folder + "/kafka.properties",
             "GRANTOR_LEDGER_URL": ledgerURL, "GRANTOR_APPS_FILE": files.apps,
-            "GRANTOR_HTTP_BIND": "127.0.0.1:0", "GRANTOR_LOG_FORMAT": "text",
+            "GRANTOR_HTTP_BIND": "127.0.0.1:\(httpPort)", "GRANTOR_LOG_FORMAT": "text",
             "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": apple.productionURL,
             "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": apple.sandboxURL,
             "GRANTOR_SERVER_API_PRODUCTION_URL": apple.serverAPIProductionURL,

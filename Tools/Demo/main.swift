@@ -38,7 +38,9 @@ func stage(_ words: ArraySlice<String>) throws -> any Stage {
     guard let programs = ownFolder(), let made = mkdtemp(&template) else {
         throw DemoFailure("no temporary folder (errno \(errno))")
     }
-    return try OwnParts(programs: programs, folder: String(cString: made), ledgerURL: words.first)
+    let port = getenv("DEMO_HTTP_PORT").flatMap { Int(String(cString: $0)) }
+    return try OwnParts(
+        programs: programs, folder: String(cString: made), ledgerURL: words.first, httpPort: port ?? 0)
 }
 
 let words = CommandLine.arguments.dropFirst()
@@ -47,6 +49,7 @@ guard words.count <= 1, words.allSatisfy({ $0 == "containers" || $0.hasPrefix("p
         """
         usage: grantor-demo [postgres://EMPTY-DATABASE | containers]
         runs the programs grantor and kafka-mock beside it, or plays on the stack of containers that it is in
+        DEMO_HTTP_PORT: port of the worker's health and metrics, on loopback
         """)
     exit(64)
 }

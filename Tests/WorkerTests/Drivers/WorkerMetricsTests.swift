@@ -1,3 +1,4 @@
+import Configuration
 import Contract
 import Ledger
 import Metrics
@@ -47,5 +48,49 @@ struct WorkerMetricsTests {
         #expect(registry.render().contains(line(.subscriptionExpired, 20)), "once, for the decision that granted")
         #expect(registry.render().contains(line(.productNotConfigured, 1)))
         #expect(registry.render().contains(line(.partialRefund, 2)), "a repeat's")
+    }
+
+    @Test("time an answer from the record's own moment, and no step on the way to one")
+    func answers() throws {
+        let registry = PrometheusRegistry()
+        let metrics = WorkerMetrics(registry)
+        let results: [DecisionResult] = [
+            .written(.granted(created: 1), publish: []), .written(.repeated, publish: []),
+            .written(.redelivery, publish: []), .written(.retrying(.unreachable), publish: []),
+            .written(.held(.credentialsRefused), publish: []),
+        ]
+        metrics.wrote(
+            try results.map { _ in try decision(nil) }, results, took: .zero, now: Timestamp(milliseconds: 4000))
+        let text = registry.render()
+        #expect(text.contains("grantor_received_to_written_seconds_count 2\n"))
+        #expect(text.contains("grantor_received_to_written_seconds_sum 8\n"))
+    }
+
+    @Test("say what waits for which endpoint and which person, and that nothing does any more")
+    func waiting() {
+        let registry = PrometheusRegistry()
+        let metrics = WorkerMetrics(registry)
+        func says(_ line: String) -> Bool { registry.render().contains(line + "\n") }
+        let held = LedgerMeasure.Held("com.example.game", .credentialsRefused, rows: 2, [])
+        let others = LedgerMeasure.Held("com.example.other", .credentialsRefused, rows: 3, [])
+        let waiting = LedgerMeasure.Waiting(endpoint: Endpoint(.verifyReceipt, .production), rows: 7)
+        metrics.measured(
+            LedgerMeasure(retries: [], waiting: [waiting], held: [held, others], outboxRows: 0, outboxAge: 0))
+        #expect(says(#"grantor_waiting_rows{service="verify_receipt",environment="production"} 7"#))
+        #expect(says(#"grantor_waiting_rows{service="server_api",environment="production"} 0"#))
+        #expect(says(#"grantor_held_rows{cause="credentials_refused"} 5"#))
+        metrics.measured(LedgerMeasure(retries: [], waiting: [], held: [], outboxRows: 0, outboxAge: 0))
+        #expect(says(#"grantor_waiting_rows{service="verify_receipt",environment="production"} 0"#))
+        #expect(says(#"grantor_held_rows{cause="credentials_refused"} 0"#))
+    }
+
+    @Test("have each kind of news from the start, and the version")
+    func fromTheStart() {
+        let registry = PrometheusRegistry()
+        let metrics = WorkerMetrics(registry)
+        for kind in AlertLog.kinds { #expect(registry.render().contains("grantor_alerts_total{kind=\"\(kind)\"} 0\n")) }
+        metrics.alert("held")
+        #expect(registry.render().contains("grantor_alerts_total{kind=\"held\"} 1\n"))
+        #expect(registry.render().contains("grantor_build_info{version=\"\(programVersion)\"} 1\n"))
     }
 }
