@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test sanitize fuzz lint schemas monitoring kubernetes clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test package package-test sanitize fuzz lint schemas monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -72,6 +72,14 @@ PURCHASES ?= 10000
 compose-test: setup ## Run docker-compose.yml, kill each part twice under load, and judge topics and tables (Docker)
 	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
 	scripts/compose-test.py $$($(SWIFT) build --show-bin-path)/grantor-simulator $(PURCHASES)
+
+package: setup ## Pack the worker as a .deb and a tarball for Debian 12 and 13: .build/packages
+	$(SWIFT) build -c release --product grantor --scratch-path .build/static --static-swift-stdlib -Xlinker -s
+	scripts/package.sh .build/static/release/grantor
+
+package-test: package ## Install the package on clean Debian 12 and 13, and try its service (Docker)
+	$(SWIFT) build --product grantor-simulator $(SWIFTFLAGS)
+	scripts/package-test.py $$($(SWIFT) build --show-bin-path)/grantor-simulator
 
 sanitize: ## Look for data races and misused memory in the wrappers, the mailbox and the core
 	@scripts/setup.sh --for test

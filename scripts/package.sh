@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the worker into .build/packages: a .deb for Debian 12 and 13, and a tarball. The same program and the same commit
-# give the same bytes. PROGRAM is built on Debian 12 with --static-swift-stdlib: make package. Needs binutils.
+# Packs the worker into .build/packages: a .deb for Debian 12 and 13, and a tarball. The same program and the same
+# commit give the same bytes. PROGRAM is built on Debian 12 with --static-swift-stdlib: make package. Needs binutils.
 #
 #   scripts/package.sh PROGRAM
 set -euo pipefail
@@ -34,7 +34,7 @@ for library in $(objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }'); do
         fail "$library is of ${owner:-no package}, which deploy/debian/control does not name"
 done
 
-# Where things are, of which both artefacts have a copy.
+# Both artefacts have these.
 documents=(README.md CHANGELOG.md NOTICE docs/configuration.md docs/operations.md docs/postgresql.md)
 examples=(config/apps.example.yaml deploy/postgres/*.sql)
 scripts/man-page.sh "$program" "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%F)" >"$work/grantor.1"
