@@ -39,8 +39,8 @@ struct CurlOutcome {
             CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
             return failed(.tlsFailed, "no TLS connection")
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-            // A chunk that cannot be read is reported like a connection that cannot.
-            return text.contains("chunked-encoding")
+            // A chunk that cannot be read is reported like a connection that cannot, in each version's own words.
+            return text.contains("chunk")
                 ? failed(.malformedResponse, Self.unreadable) : failed(.connectionLost, Self.broken)
         case CURLE_ABORTED_BY_CALLBACK:
             // Ours, before the request is sent: the connection has bytes that nobody asked for, and ends with the

@@ -33,6 +33,16 @@ struct CurlOutcomeTests {
         #expect(error(CURLcode(rawValue: 100)) == .headersTooLarge)
     }
 
+    /// Debian 12's words, and Debian 13's.
+    @Test(arguments: [
+        "Illegal or missing hexadecimal sequence in chunked-encoding", "invalid chunk size: 'zz'",
+        "chunk hex-length char not a hex digit: 0x7a",
+    ])
+    func `a chunk that cannot be read is told from a broken connection`(text: String) {
+        #expect(error(CURLE_RECV_ERROR, text: text).kind == .malformedResponse)
+        #expect(error(CURLE_RECV_ERROR, text: "Recv failure: Connection reset by peer").kind == .connectionLost)
+    }
+
     @Test func `a proxy's refusal is told from the server's, as long as there is no tunnel`() {
         func error(_ code: CURLcode, status: Int, connected: Bool = false) -> HTTPFailure {
             CurlOutcome(
