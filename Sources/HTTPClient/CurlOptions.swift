@@ -56,7 +56,7 @@ struct CurlOptions {
 extension CurlOptions {
     /// Sets the options that every request shares. Defaults that security rests on are set all the same.
     func apply(_ configuration: HTTPClientConfiguration) throws(CurlFailure) {
-        // HTTP/2 costs more with libcurl 7.88, and resets streams where a server answers before it has read all.
+        // With HTTP/2 libcurl gives new calls to a connection that hangs (docs/decisions/0004-http-1-by-default.md).
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         try set(CURLOPT_USERAGENT, "grantor")
         try applySecurity(configuration)
@@ -76,6 +76,8 @@ extension CurlOptions {
             CURLOPT_SSL_CIPHER_LIST,
             "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ALL:!COMPLEMENTOFDEFAULT:!eNULL")
         try set(CURLOPT_HTTP09_ALLOWED, 0)
+        // Else libcurl takes dot segments out of a path; which spellings count as such differs between versions.
+        try set(CURLOPT_PATH_AS_IS, 1)
         // A resumed session would stand for a chain that was looked at long ago. Connections are kept, so it would
         // seldom save a handshake.
         try set(CURLOPT_SSL_SESSIONID_CACHE, 0)

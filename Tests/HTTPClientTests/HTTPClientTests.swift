@@ -92,6 +92,14 @@ struct HTTPClientTests {
         }
     }
 
+    @Test(arguments: ["/a/../b", "/a/%2e%2e/b", "/a//b/", "/%2E?c=/../d"])
+    func `a path is sent as it stands`(path: String) throws {
+        try Setup.run { setup in
+            _ = try setup.get(path)
+            #expect(setup.server.log.all.map { String($0.path) } == [path])
+        }
+    }
+
     @Test func `a connection is used again`() throws {
         try Setup.run { setup in
             for _ in 0..<20 { _ = try setup.get() }
