@@ -25,14 +25,10 @@ public enum ProbeClient {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(loopback(for: host), String(port), &hints, &list) == 0, let address = list?.pointee else {
-            throw .unknownHost
-        }
+        guard getaddrinfo(loopback(for: host), String(port), &hints, &list) == 0 else { throw .unknownHost }
         defer { freeaddrinfo(list) }
-        let socket = grantor_stream_socket(address.ai_family)
-        guard socket >= 0 else { throw .refused(errno: errno) }
+        let socket = try connect(to: list, until: end)
         defer { close(socket) }
-        try connect(socket, to: address, until: end)
         let name = host.contains(":") ? "[\(host)]" : host
         var request = Array("GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n\r\n".utf8)[...]
         while !request.isEmpty {
@@ -48,6 +44,27 @@ public enum ProbeClient {
         case "::": "::1"
         default: host
         }
+    }
+
+    /// Connects to the first address that takes the connection: a server listens at the first that it can have.
+    private static func connect(
+        to list: UnsafeMutablePointer<addrinfo>?, until end: Instant
+    ) throws(ProbeFailure) -> Int32 {
+        var failure = ProbeFailure.unknownHost
+        var next = list
+        while let address = next?.pointee {
+            next = address.ai_next
+            let socket = grantor_stream_socket(address.ai_family)
+            do throws(ProbeFailure) {
+                guard socket >= 0 else { throw .refused(errno: errno) }
+                try connect(socket, to: address, until: end)
+                return socket
+            } catch {
+                failure = error
+                if socket >= 0 { close(socket) }
+            }
+        }
+        throw failure
     }
 
     private static func connect(_ socket: Int32, to address: addrinfo, until end: Instant) throws(ProbeFailure) {

@@ -10,7 +10,7 @@ struct ProbeServerTests {
     private static func server(
         connectionTime: Duration = .seconds(3600), port: Int = 0, exhausted: @escaping @Sendable () -> Void = {}
     ) throws -> ProbeServer {
-        try ProbeServer(host: "localhost", port: port, connectionTime: connectionTime, exhausted: exhausted) { head in
+        try ProbeServer(host: "127.0.0.1", port: port, connectionTime: connectionTime, exhausted: exhausted) { head in
             switch head.path {
             case "/large": Reply(status: 200, body: Array(repeating: 0x78, count: 16 << 20))
             case "/none": Reply(status: 204)
@@ -112,7 +112,7 @@ struct ProbeServerTests {
     @Test func `an address that is taken is an error that names it`() throws {
         let server = try Self.server()
         let error = #expect(throws: ServerError.self) { try Self.server(port: server.port) }
-        #expect(error?.description == "cannot serve on localhost:\(server.port): Address already in use")
+        #expect(error?.description == "cannot serve on 127.0.0.1:\(server.port): Address already in use")
         #expect(throws: ServerError.self) {
             try ProbeServer(host: "no such host", port: 0) { _ in Reply(status: 200) }
         }
