@@ -75,7 +75,7 @@ enum PostgresScripts {
                 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \\
                     -addext subjectAltName=DNS:localhost -keyout key -out certificate >log 2>&1 </dev/null || fail
                 if [ -n "$EXPIRED" ]; then
-                    openssl x509 -in certificate -signkey key -days -1 -out expired >log 2>&1 </dev/null || fail
+                    openssl x509 -in certificate -signkey key -days 0 -out expired >log 2>&1 </dev/null || fail
                     mv expired certificate
                 fi
                 chmod 0755 . && chmod 0644 certificate && chmod 0600 key

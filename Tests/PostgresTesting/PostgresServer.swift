@@ -29,7 +29,7 @@ public final class PostgresServer: Sendable {
     ///   - hasNetwork: Whether it also listens on 127.0.0.1, with TLS and passwords only. The certificate is for
     ///     `localhost`, see ``certificate``.
     ///   - rules: Lines of `pg_hba.conf` before the others.
-    ///   - hasExpired: Whether its certificate was good until yesterday.
+    ///   - hasExpired: Whether its certificate has expired.
     ///   - isStandby: Whether it follows a primary, which there is not, and takes no writes.
     ///   - disk: A folder that everybody may write into, for its data; nil for its own folder.
     public init(
