@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Breaks the stack of docker-compose.yml in many ways, and waits for the alert of each.
+
+From a clone of the last commit: two workers, a simulated App Store, Prometheus with the rules of deploy/prometheus, whose
+waits and windows are a minute at most here. Each break is one that happens: a part that stops, a wrong secret, a topic
+that is gone, claims that are false. Needs what scripts/compose-test.py needs, and the image of the demo. Whatever it
+started it removes.
+
+    scripts/alerts-test.py
+"""
+
+import importlib.util
+import json
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SPEC = importlib.util.spec_from_file_location("compose_test", HERE / "compose-test.py")
+compose_test = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(compose_test)
+Failure, Stack, run, wait_for = (getattr(compose_test, name) for name in ("Failure", "Stack", "run", "wait_for"))
+
+GAME, STUDIO = "com.example.game", "com.example.studio"
+SECRET = "0123456789abcdef0123456789abcdef"
+# Longest time from a break to its alert.
+LIMIT = 150
+
+
+def quick(rules):
+    """The rules with waits of five seconds and windows of a minute."""
+    return re.sub(r"\[\w+\]", "[1m]", re.sub(r"\bfor: \w+", "for: 5s", rules)).replace("offset 15m", "offset 1m")
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)
+
+
+def prepare(clone):
+    run("scripts/make-secrets.sh", cwd=clone)
+    products = f"products: [{{id: {GAME}.gems, type: consumable, items: [{{item: gems, quantity: 1}}]}}]"
+    apps = [
+        f"  - bundleId: {app}\n    sandbox: {{policy: reject}}\n    receipts: verifyReceipt\n"
+        f"    sharedSecretFiles: [/etc/grantor/{name}]\n    {products}\n"
+        for app, name in ((GAME, "right"), (STUDIO, "wrong"))
+    ]
+    write(clone / "config/apps.yaml", "apps:\n" + "".join(apps))
+    write(clone / "config/right", SECRET)
+    write(clone / "config/wrong", SECRET[::-1])
+    rules = clone / "deploy/prometheus/rules.yml"
+    write(rules, quick(rules.read_text(encoding="utf-8")))
+    settings = clone / "deploy/prometheus/prometheus.yml"
+    write(settings, settings.read_text(encoding="utf-8").replace("15s", "2s").replace("10s", "2s"))
+    apple = "https://apple:8443"
+    worker = {
+        "environment": {
+            "GRANTOR_VERIFY_RECEIPT_PRODUCTION_URL": f"{apple}/verifyReceipt",
+            "GRANTOR_VERIFY_RECEIPT_SANDBOX_URL": "https://apple:8444/verifyReceipt",
+            "GRANTOR_APPLE_CA_FILE": "/apple/authority/ca.pem",
+            "GRANTOR_APPLE_ROOT_CERTIFICATES": "/apple/authority/roots.pem",
+        },
+        "volumes": ["./config:/etc/grantor:ro", "apple:/apple:ro"],
+    }
+    simulator = {
+        "image": "grantor-demo:0.2.0",
+        "user": "0",
+        "entrypoint": ["/usr/bin/grantor-simulator"],
+        "command": [
+            "--host", "apple", "--production-port", "8443", "--sandbox-port", "8444", "--control-port", "8445",
+            "--authority-folder", "/apple/authority", "--accept-secret", SECRET,
+        ],
+        "volumes": ["apple:/apple"],
+        "ports": ["127.0.0.1::8445"],
+    }
+    parts = {"services": {"worker": worker, "apple": simulator}, "volumes": {"apple": None}}
+    write(clone / "compose.test.yml", json.dumps(parts))
+
+
+class Players:
+    """Makes evidence with the simulator's keys, and submits it."""
+
+    def __init__(self, stack):
+        self.stack, self.number = stack, 0
+        port = stack.compose("port", "apple", "8445").strip().split(":")[-1]
+        self.control = f"https://127.0.0.1:{port}/simulator"
+        # Its certificate is for the name that containers use.
+        self.context = ssl._create_unverified_context()
+
+    def ask(self, path, order):
+        request = urllib.request.Request(f"{self.control}/{path}", json.dumps(order).encode(), method="POST")
+        with urllib.request.urlopen(request, context=self.context) as answer:
+            return json.load(answer)
+
+    def purchase(self, product=f"{GAME}.gems"):
+        self.number += 1
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return {"transactionId": str(4_000_000_000_000_000 + self.number), "productId": product, "purchasedAt": moment}
+
+    def receipt(self, *purchases, app=GAME):
+        order = {
+            "bundleId": app, "environment": "Production", "purchases": purchases,
+            "creationDate": purchases[0]["purchasedAt"],
+        }
+        return {"receipt": self.ask("receipts", order)["receipt"]}
+
+    def signed(self):
+        order = {"transaction": {"bundleId": GAME, "environment": "production", "purchase": self.purchase()}}
+        return {"signedTransaction": self.ask("signed-transactions", order)["signedTransaction"]}
+
+    def submit(self, *evidence, app=GAME):
+        records = []
+        for one in evidence:
+            self.number += 1
+            value = {"submissionId": f"s-{self.number}", "userId": f"u-{self.number}", "bundleId": app, **one}
+            records.append((value["userId"], json.dumps(value)))
+        self.stack.submit(records)
+
+
+class Alerts:
+    def __init__(self, url):
+        self.url, self.seen = url, []
+
+    def firing(self):
+        with urllib.request.urlopen(f"{self.url}/api/v1/alerts", timeout=10) as answer:
+            alerts = json.load(answer)["data"]["alerts"]
+        return {alert["labels"]["alertname"] for alert in alerts if alert["state"] == "firing"}
+
+    def wait(self, *names):
+        left = set(names)
+
+        def all_fired():
+            left.difference_update(self.firing())
+            return not left
+
+        began = time.monotonic()
+        try:
+            wait_for("", LIMIT, all_fired)
+        except Failure:
+            pass
+        for name in names:
+            print(f"  {'not fired' if name in left else 'fired    '} {name} ({time.monotonic() - began:.0f} s)", flush=True)
+        self.seen += [name for name in names if name not in left]
+        return not left
+
+
+def play(stack, alerts_url, say):
+    players, alerts = Players(stack), Alerts(alerts_url)
+    good = True
+
+    def broken(text, *names):
+        nonlocal good
+        say(text)
+        good &= alerts.wait(*names)
+
+    players.submit(*[players.signed() for _ in range(50)])
+    wait_for("50 grants", 60, lambda: stack.count("grants") >= 50)
+    say(f"all is well; firing: {sorted(alerts.firing())}")
+
+    stack.submit([("u", "not a submission")] * 3)
+    broken("records that are no submissions", "GrantorQuarantine")
+    players.submit(*[players.signed() for _ in range(20)], app="com.example.unknown")
+    players.submit(*[{"receipt": players.receipt(players.purchase(), app=STUDIO)["receipt"]}], app=STUDIO)
+    pair = players.receipt(players.purchase(), players.purchase(f"{GAME}.unlisted"))
+    players.submit(pair)
+    broken("an app that nobody configured, a wrong shared secret, and a product that nobody listed",
+           "GrantorHeld", "GrantorPassedOver")
+    forged = [players.signed()["signedTransaction"] for _ in range(150)]
+    players.submit(*[{"signedTransaction": text[:-8] + "AAAAAAAA"} for text in forged])
+    time.sleep(4)
+    players.submit(*[{"signedTransaction": text[:-8] + "BBBBBBBB"} for text in forged])
+    broken("300 forged transactions", "GrantorForgeries")
+    players.submit(*[players.signed() for _ in range(20)], app="com.example.unknown")
+    broken("an app that nobody configured, once more", "GrantorCatalogueIncomplete")
+
+    apple = stack.ids("apple")
+    waiting = [players.receipt(players.purchase()) for _ in range(1200)]
+    run("docker", "stop", "--time", "1", *apple)
+    players.submit(*waiting)
+    broken("Apple is away, and 1,200 receipts wait", "GrantorAppleAway", "GrantorAppleStopped", "GrantorWaiting")
+    run("docker", "start", *apple)
+    broken("Apple is back; what waited is told late", "GrantorAnswersLateFast", "GrantorAnswersLateSlow")
+
+    players = Players(stack)
+    evidence = [players.signed() for _ in range(20)]
+    postgres = stack.ids("postgres")
+    run("docker", "pause", *postgres)
+    players.submit(*evidence)
+    broken("PostgreSQL stands still", "GrantorReadingStopped", "GrantorNothingRead")
+    run("docker", "unpause", *postgres)
+
+    stack.tool("kafka-topics", "--delete", "--topic", "purchases.granted")
+    players.submit(*[players.signed() for _ in range(5)])
+    broken("a topic is gone", "GrantorEventsRefused")
+    stack.compose("up", "-d", "--no-build", "--force-recreate", "--no-deps", "topics")
+
+    worker = stack.ids("worker")
+    for _ in range(5):
+        run("docker", "restart", "--time", "1", worker[0])
+        time.sleep(4)
+    broken("a worker that starts again and again", "GrantorRestarts")
+    run("docker", "stop", *worker)
+    broken("all workers are stopped", "GrantorDown")
+    return good, alerts.seen
+
+
+def main():
+    if len(sys.argv) != 1:
+        print(__doc__, file=sys.stderr)
+        return 64
+    started = time.monotonic()
+
+    def say(text):
+        print(f"after {time.monotonic() - started:6.1f} s  {text}", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="grantor-alerts-") as folder:
+        clone = Path(folder) / "clone"
+        run("git", "clone", "--quiet", str(HERE.parent), str(clone))
+        prepare(clone)
+        stack = Stack(str(clone))
+        stack.words += ["--profile", "monitoring"]
+        passed, seen = False, []
+        try:
+            services = ["--scale", "worker=2", "worker", "apple", "prometheus"]
+            stack.compose("up", "-d", "--no-build", *services)
+            for service in ("kafka", "postgres", "worker", "prometheus"):
+                stack.wait(service)
+            passed, seen = play(stack, "http://" + stack.compose("port", "prometheus", "9090").strip(), say)
+        except Failure as failure:
+            print(f"alerts-test: {failure}", file=sys.stderr)
+        finally:
+            orphans = stack.end()
+        say(f"{len(seen)} alerts fired: {'PASSED' if passed and not orphans else 'FAILED'}")
+        return 0 if passed and not orphans else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
