@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test package package-test sanitize fuzz lint schemas monitoring kubernetes clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint schemas monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -111,6 +111,11 @@ lint: ## Check the style of the Swift sources
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test
 	.venv/bin/python scripts/validate-schemas.py
+
+alerts-test: ## Break the stack of docker-compose.yml in many ways, and wait for the alert of each (Docker)
+	docker build --target worker -t grantor:0.2.0 .
+	docker build --target demo -t grantor-demo:0.2.0 .
+	scripts/alerts-test.py
 
 monitoring: ## Check alerts, their tests and sections, and the dashboard on the demo's worker
 	@scripts/setup.sh --for test

@@ -3,7 +3,7 @@
 # where the real ones are. Each has the real one's name, and is made of Debian's packages, this host's Swift toolchain
 # and the Apache Kafka of KAFKA_HOME. An image that is there already stays as it is. Needs root, Docker and debootstrap.
 #
-#   KAFKA_HOME=/opt/kafka scripts/stand-in-images.sh
+#   KAFKA_HOME=/opt/kafka scripts/stand-in-images.sh [IMAGE...]    those alone, by the names below
 set -euo pipefail
 
 toolchain=swift:6.3-bookworm runtime=debian:trixie-slim kafka=apache/kafka:3.9.1 postgres=postgres:17-trixie
@@ -13,7 +13,11 @@ trap 'rm -rf "$work"' EXIT
 
 say() { printf 'stand-ins: %s\n' "$*"; }
 
+wanted=" ${*:-$toolchain $kafka $postgres $prometheus} "
+
 is_there() { docker image inspect "$1" >/dev/null 2>&1; }
+
+is_missing() { [[ "$wanted" == *" $1 "* ]] && ! is_there "$1"; }
 
 # Where this host has its packages from.
 mirror="$(apt-cache policy base-files | awk '$2 ~ /^http/ && $3 ~ /main$/ && !found { print $2; found = 1 }')"
@@ -39,7 +43,7 @@ image() { # image folder
 base trixie "$runtime"
 base bookworm debian:bookworm-slim
 
-if ! is_there "$toolchain"; then
+if is_missing "$toolchain"; then
     usr="$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")"
     image "$toolchain" "$usr" <<'DOCKERFILE'
 FROM debian:bookworm-slim
@@ -50,7 +54,7 @@ COPY . /usr/
 DOCKERFILE
 fi
 
-if ! is_there "$kafka"; then
+if is_missing "$kafka"; then
     mkdir -p "$work/kafka"
     cp -rL "${KAFKA_HOME:?has to name a folder of Apache Kafka}/." "$work/kafka/"
     image "$kafka" "$work/kafka" <<'DOCKERFILE'
@@ -74,7 +78,7 @@ CMD ["/etc/kafka/docker/run"]
 DOCKERFILE
 fi
 
-if ! is_there "$postgres"; then
+if is_missing "$postgres"; then
     mkdir -p "$work/postgres"
     image "$postgres" "$work/postgres" <<'DOCKERFILE'
 FROM debian:trixie-slim
@@ -103,7 +107,7 @@ ENTRYPOINT ["docker-entrypoint.sh"]
 CMD ["postgres"]
 DOCKERFILE
 fi
-if ! is_there "$prometheus"; then
+if is_missing "$prometheus"; then
     mkdir -p "$work/prometheus"
     image "$prometheus" "$work/prometheus" <<'DOCKERFILE'
 FROM debian:trixie-slim
