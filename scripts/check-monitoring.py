@@ -111,7 +111,12 @@ def names_are_the_programs(exposed):
     """Each metric is shown by the worker or declared in the program, and each value of a label stands there."""
     sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "Sources").rglob("*.swift"))
     shown = set(re.findall(r"^# HELP (\w+)", exposed, re.MULTILINE))
+    recorded = {rule.get("record") for rule in rules()}
     for place, query in expressions():
+        if re.search(r'\ble="\d+"', query):
+            yield f"{place}: Prometheus 3 writes le=\"10.0\" where earlier ones write le=\"10\""
+        for name in set(re.findall(r"\b\w+:[\w:]+", query)) - recorded:
+            yield f"{place}: no rule records {name}"
         for name in re.findall(r"\b(?:grantor|kafka|http|process)_\w+", query):
             if not {name, re.sub(r"_(bucket|sum|count)$", "", name)} & shown and f'"{name}"' not in sources:
                 yield f"{place}: no metric is called {name}"
