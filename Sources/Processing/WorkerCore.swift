@@ -308,8 +308,9 @@ extension WorkerCore {
 
     private var readingStop: CoreStatus.ReadingStop? {
         if stopping != .running { return .stopping }
-        if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
+        // First: partitions that cannot be taken over for want of a ledger are not owned either.
         if isLedgerAway { return .ledgerUnavailable }
+        if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
         if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
         guard isSpanFull || limit.isUsedUp(undecided: undecided) else { return nil }
         // Submissions that wait for room in `retries` may use the limit up, and time alone does not mend that.

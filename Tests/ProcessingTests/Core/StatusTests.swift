@@ -56,6 +56,16 @@ struct StatusTests {
         #expect(bench.core.status.readingStop == .stopping)
     }
 
+    @Test("says that the ledger is away, too, while partitions cannot be taken over for want of it")
+    func noTakeOver() throws {
+        bench.send(.assigned([Fixture.partition]))
+        bench.send(.committed([CommittedOffset(partition: Fixture.partition, offset: 0)]))
+        #expect(bench.core.status.readingStop == .noPartitions)
+        let takeOver = try #require(bench.takeRequest { if case .takeOver = $0 { true } else { nil } })
+        bench.send(.ledger(takeOver.id, .failure(.unavailable(detail: "away"))))
+        #expect(bench.core.status.readingStop == .ledgerUnavailable)
+    }
+
     /// A full disk still answers questions.
     @Test("tells once that the ledger is away, and once that everything that failed has its answer")
     func ledgerAway() throws {
