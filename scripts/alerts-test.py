@@ -70,13 +70,14 @@ def prepare(clone):
     }
     simulator = {
         "image": "grantor-demo:0.2.0",
-        "user": "0",
+        # The workers' user, so that they can read the folder.
+        "user": "10001:10001",
         "entrypoint": ["/usr/bin/grantor-simulator"],
         "command": [
             "--host", "apple", "--production-port", "8443", "--sandbox-port", "8444", "--control-port", "8445",
-            "--authority-folder", "/apple/authority", "--accept-secret", SECRET,
+            "--authority-folder", "/var/lib/grantor/authority", "--accept-secret", SECRET,
         ],
-        "volumes": ["apple:/apple"],
+        "volumes": ["apple:/var/lib/grantor"],
         "ports": ["127.0.0.1::8445"],
     }
     parts = {"services": {"worker": worker, "apple": simulator}, "volumes": {"apple": None}}
