@@ -106,7 +106,7 @@ class Players:
 
     def receipt(self, *purchases, app=GAME):
         order = {
-            "bundleId": app, "environment": "Production", "purchases": purchases,
+            "bundleId": app, "environment": "production", "purchases": purchases,
             "creationDate": purchases[0]["purchasedAt"],
         }
         return {"receipt": self.ask("receipts", order)["receipt"]}
