@@ -144,7 +144,7 @@ def prepare(clone, simulator):
 
 
 def play(stack, simulator, purchases, say):
-    stack.compose("build", "worker")
+    stack.compose("build", "topics")
     say("the image is built")
     stack.up()
     for service in ("kafka", "postgres", "worker"):

@@ -35,8 +35,8 @@ for library in $(objdump -p "$program" | awk '$1 == "NEEDED" { print $2 }'); do
 done
 
 # Both artefacts have these.
-documents=(README.md CHANGELOG.md NOTICE docs/configuration.md docs/operations.md docs/postgresql.md)
-examples=(config/apps.example.yaml deploy/postgres/*.sql)
+documents=(README.md CHANGELOG.md NOTICE docs/alerts.md docs/configuration.md docs/operations.md docs/postgresql.md)
+examples=(config/apps.example.yaml deploy/postgres/*.sql deploy/prometheus/rules.yml deploy/grafana/dashboards/grantor.json)
 scripts/man-page.sh "$program" "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%F)" >"$work/grantor.1"
 
 make_deb() {
@@ -80,7 +80,7 @@ make_tarball() {
     install -d "$root"/{docs,examples}
     install -m 0755 "$program" "$root/grantor"
     install -m 0644 "$work/grantor.1" LICENSE NOTICE README.md CHANGELOG.md "$root/"
-    install -m 0644 docs/{configuration,operations,postgresql}.md "$root/docs/"
+    install -m 0644 docs/{alerts,configuration,operations,postgresql}.md "$root/docs/"
     install -m 0644 "${examples[@]}" deploy/debian/grantor.{env,service} "$root/examples/"
     set_times "$root"
     tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu -c "$name" | gzip -9n \

@@ -7,8 +7,8 @@ public enum Processors {
     /// container both are usually fewer than the machine's: a thread for each of those would only wait, and the group's
     /// time would end for all threads together.
     ///
-    /// Sources: sched_getaffinity(2); the kernel's "Control Group v2", `cpu.max`. Version 1 of control groups is not
-    /// read. A limit of a group further up is seen only where the process sees that group.
+    /// Sources: sched_getaffinity(2); the kernel's "Control Group v2", `cpu.max`. Only the process's own group is read:
+    /// neither a limit of a group above it, nor version 1 of control groups.
     public static var usable: Int {
         let own = text(of: "/proc/self/cgroup").flatMap(folder) ?? ""
         return count(allowed: allowed, limit: text(of: "/sys/fs/cgroup\(own)/cpu.max") ?? "")

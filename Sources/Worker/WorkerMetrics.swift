@@ -31,7 +31,7 @@ struct WorkerMetrics: Sendable {
         "grantor_ledger_batch_size", help: "Submissions in one batch at the ledger.")
     static let written = TimerDeclaration(
         "grantor_received_to_written_seconds",
-        help: "Time from a record's own timestamp until its answer stood in the ledger, waits included.")
+        help: "Time from a record's own timestamp until its purchases stood in the ledger as granted, waits included.")
     static let unavailable = CounterDeclaration(
         "grantor_ledger_unavailable_total", help: "Ledger calls that must be tried again, by connection.",
         labels: ["connection"])
@@ -136,6 +136,9 @@ struct WorkerMetrics: Sendable {
         written = registry.timer(Self.written)
         inFlight = registry.gauge(Self.inFlight)
         // An alert on a rise sees the first one only if the series was there before.
+        for reason in FailureReason.allCases { registry.counter(Self.failures, reason.rawValue).increment(by: 0) }
+        for cause in RetryCause.allCases { registry.counter(Self.waits, "retrying", cause.rawValue).increment(by: 0) }
+        for cause in HoldCause.allCases { registry.counter(Self.waits, "held", cause.rawValue).increment(by: 0) }
         for kind in AlertLog.kinds { registry.counter(Self.alerts, kind).increment(by: 0) }
         for reason in PassedOver.Reason.allCases { registry.counter(Self.passedOver, reason.rawValue).increment(by: 0) }
         let endpoints = Endpoint.Service.allCases.flatMap { service in
@@ -214,7 +217,7 @@ struct WorkerMetrics: Sendable {
             case .held(let cause): registry.counter(Self.waits, outcome.word, cause.rawValue).increment()
             case .redelivery, .repeated: break
             }
-            if outcome.isAnswer, case .submission(let submission) = decision.subject {
+            if outcome.isGranted, case .submission(let submission) = decision.subject {
                 written.record(max(.zero, now.since(submission.receivedAt)))
             }
         }
@@ -241,11 +244,12 @@ struct WorkerMetrics: Sendable {
 }
 
 extension Outcome {
-    /// Whether it ends a submission that nobody had an answer to. A redelivery's age is the former answer's.
-    fileprivate var isAnswer: Bool {
+    /// Whether a player gets something by it. A failure may come late on purpose, after all doubts; a redelivery's age
+    /// is the former answer's.
+    fileprivate var isGranted: Bool {
         switch self {
-        case .granted, .repeated, .failed: true
-        case .redelivery, .retrying, .held: false
+        case .granted, .repeated: true
+        case .failed, .redelivery, .retrying, .held: false
         }
     }
 

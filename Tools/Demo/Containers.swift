@@ -17,7 +17,7 @@ final class Containers: Stage {
     let apple: (host: String, productionPort: Int, sandboxPort: Int)? = ("apple", 8443, 8444)
     let folder: String
     let bootstrapServers: String
-    let traces = "`docker compose logs demo-worker` and the other parts say more; they still run."
+    let traces = "`docker compose -p demo logs` says more. The workers are stopped, Kafka and PostgreSQL run on."
     private let ledgerConfiguration: PostgresLedgerConfiguration
     private let project: String
 
@@ -75,9 +75,11 @@ final class Containers: Stage {
 
     func ledger() throws(LedgerError) -> any LedgerOperator { try PostgresLedger(ledgerConfiguration) }
 
-    /// What ran well is stopped, so that `docker compose up` ends; what did not stays to be looked at.
+    /// Workers are always stopped, because they believe an App Store that is none. Broker and database are stopped where
+    /// all went well, so that `docker compose up` ends; else they stay to be looked at.
     func end(passed: Bool) {
-        guard passed, let parts = try? ids(of: "kafka") + ids(of: "postgres") else { return }
+        let services = passed ? [Self.workers, "kafka", "postgres"] : [Self.workers]
+        guard let parts = try? services.flatMap({ try ids(of: $0) }), !parts.isEmpty else { return }
         _ = try? Self.run(["stop", "--time", Self.stopTime] + parts)
     }
 

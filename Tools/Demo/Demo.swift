@@ -50,7 +50,9 @@ struct Demo {
         defer { simulator.stop() }
         var answers = Answers()
         try broker.look(into: &answers)
-        guard answers.records == 0 else { throw DemoFailure("the topics hold events already, of an earlier run") }
+        guard answers.records == 0 else {
+            throw DemoFailure("the topics hold events of an earlier run; `down --volumes` removes them")
+        }
         try stage.prepare(apple: endpoints, key: key)
         let scenario = try Scenario(authority: authority, now: now)
         for registration in scenario.registrations { try simulator.register(registration) }
@@ -94,7 +96,8 @@ struct Demo {
             let slice = part[part.count * index / accidents.count..<part.count * (index + 1) / accidents.count]
             let before = answers.records
             try submit(slice)
-            while answers.records == before { try look(sent, &answers) }
+            let end = ContinuousClock.now + Self.answerLimit
+            while answers.records == before, ContinuousClock.now < end { try look(sent, &answers) }
             try accident.happen()
             progress.say("Submitted \(slice.count) more and \(accident.text).")
             try wait(for: sent, &answers)

@@ -50,7 +50,7 @@ struct WorkerMetricsTests {
         #expect(registry.render().contains(line(.partialRefund, 2)), "a repeat's")
     }
 
-    @Test("time an answer from the record's own moment, and no step on the way to one")
+    @Test("time a grant from the record's own moment, and neither a failure nor a step on the way")
     func answers() throws {
         let registry = PrometheusRegistry()
         let metrics = WorkerMetrics(registry)
@@ -58,6 +58,7 @@ struct WorkerMetricsTests {
             .written(.granted(created: 1), publish: []), .written(.repeated, publish: []),
             .written(.redelivery, publish: []), .written(.retrying(.unreachable), publish: []),
             .written(.held(.credentialsRefused), publish: []),
+            .written(.failed(reason: "unknown_product"), publish: []),
         ]
         metrics.wrote(
             try results.map { _ in try decision(nil) }, results, took: .zero, now: Timestamp(milliseconds: 4000))
@@ -89,6 +90,7 @@ struct WorkerMetricsTests {
         let registry = PrometheusRegistry()
         let metrics = WorkerMetrics(registry)
         for kind in AlertLog.kinds { #expect(registry.render().contains("grantor_alerts_total{kind=\"\(kind)\"} 0\n")) }
+        #expect(registry.render().contains("grantor_submissions_failed_total{reason=\"unknown_product\"} 0\n"))
         metrics.alert("held")
         #expect(registry.render().contains("grantor_alerts_total{kind=\"held\"} 1\n"))
         #expect(registry.render().contains("grantor_build_info{version=\"\(programVersion)\"} 1\n"))
