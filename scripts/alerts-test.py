@@ -89,10 +89,13 @@ class Players:
 
     def __init__(self, stack):
         self.stack, self.number = stack, 0
-        port = stack.compose("port", "apple", "8445").strip().split(":")[-1]
-        self.control = f"https://127.0.0.1:{port}/simulator"
         # Its certificate is for the name that containers use.
         self.context = ssl._create_unverified_context()
+        self.find_control()
+
+    def find_control(self):
+        port = self.stack.compose("port", "apple", "8445").strip().split(":")[-1]
+        self.control = f"https://127.0.0.1:{port}/simulator"
 
     def ask(self, path, order):
         request = urllib.request.Request(f"{self.control}/{path}", json.dumps(order).encode(), method="POST")
@@ -188,7 +191,8 @@ def play(stack, alerts_url, say):
     run("docker", "start", *apple)
     broken("Apple is back; what waited is told late", "GrantorAnswersLateFast", "GrantorAnswersLateSlow")
 
-    players = Players(stack)
+    # Docker may have given it another port.
+    players.find_control()
     evidence = [players.signed() for _ in range(20)]
     postgres = stack.ids("postgres")
     run("docker", "pause", *postgres)
