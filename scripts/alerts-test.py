@@ -34,7 +34,7 @@ LIMIT = 150
 
 def quick(rules):
     """The rules with waits of five seconds and windows of a minute."""
-    return re.sub(r"\[\w+\]", "[1m]", re.sub(r"\bfor: \w+", "for: 5s", rules)).replace("offset 15m", "offset 1m")
+    return re.sub(r"\[\w+\]", "[1m]", re.sub(r"\bfor: \w+", "for: 5s", rules)).replace("15 * 60", "60")
 
 
 def write(path, text):
