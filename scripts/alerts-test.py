@@ -9,7 +9,7 @@ started it removes.
     scripts/alerts-test.py
 """
 
-import importlib.util
+import importlib
 import json
 import re
 import ssl
@@ -20,10 +20,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-SPEC = importlib.util.spec_from_file_location("compose_test", HERE / "compose-test.py")
-compose_test = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(compose_test)
+# Its stack and its helpers serve here, too.
+compose_test = importlib.import_module("compose-test")
 Failure, Stack, run, wait_for = (getattr(compose_test, name) for name in ("Failure", "Stack", "run", "wait_for"))
 
 GAME, STUDIO = "com.example.game", "com.example.studio"
@@ -227,7 +225,7 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="grantor-alerts-") as folder:
         clone = Path(folder) / "clone"
-        run("git", "clone", "--quiet", str(HERE.parent), str(clone))
+        run("git", "clone", "--quiet", str(Path(__file__).resolve().parent.parent), str(clone))
         prepare(clone)
         stack = Stack(str(clone))
         stack.words += ["--profile", "monitoring"]

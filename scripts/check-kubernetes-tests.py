@@ -6,7 +6,7 @@
 GRANTOR is the built program. Exit code: 0 all were noticed, 1 not all, 2 wrong usage.
 """
 
-import importlib.util
+import importlib
 import shutil
 import sys
 import tempfile
@@ -46,15 +46,6 @@ MISTAKES = [
 ]
 
 
-def load_check():
-    """check-kubernetes.py as a module, under the checkout's own interpreter."""
-    path = Path(__file__).resolve().with_name("check-kubernetes.py")
-    specification = importlib.util.spec_from_file_location("check_kubernetes", path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
 def copy_checkout(check, root):
     for path in [*check.VERSIONED, "docs/configuration.md", "deploy/postgres/rights.sql"]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +77,7 @@ def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    found = list(missed(load_check(), Path(sys.argv[1]).resolve()))
+    found = list(missed(importlib.import_module("check-kubernetes"), Path(sys.argv[1]).resolve()))
     for line in found:
         print(line)
     if not found:

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,14 +21,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from checkout import ROOT, free_port, use_virtual_environment
 
-
-def use_virtual_environment():
-    """Starts this program again under the checkout's own interpreter, which has what requirements.txt pins."""
-    python = ROOT / ".venv" / "bin" / "python"
-    if python.exists() and Path(sys.prefix).resolve() != (ROOT / ".venv").resolve():
-        os.execv(python, [str(python), *sys.argv])
 
 
 use_virtual_environment()
@@ -337,9 +330,7 @@ class Program:
         probes = {name: worker[name]["httpGet"]["path"] for name in ("livenessProbe", "readinessProbe")}
         probes["PodMonitor"] = self.manifests.find("PodMonitor")["spec"]["podMetricsEndpoints"][0]["path"]
         probes["Service"] = self.manifests.find("Service")["metadata"]["annotations"]["prometheus.io/path"]
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        address = f"127.0.0.1:{free_port()}"
         process = self.start(deployment, worker, GRANTOR_HTTP_BIND=address)
         end = time.monotonic() + 30
         while status(address, "/livez") is None and process.poll() is None and time.monotonic() < end:

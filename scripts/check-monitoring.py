@@ -14,7 +14,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,8 +22,9 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(next((ROOT / ".venv/lib").glob("python*/site-packages"), ROOT)))
+from checkout import ROOT, free_port, use_virtual_environment
+
+use_virtual_environment()
 try:
     import yaml
 except ImportError as error:
@@ -45,12 +45,6 @@ def prometheus(name):
         subprocess.run(["apt-get", "-qq", "download", "prometheus"], cwd=folder, check=True)
         subprocess.run(["dpkg-deb", "-x", str(next(folder.glob("*.deb"))), "."], cwd=folder, check=True)
     return found or str(folder / "usr/bin" / name)
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def get(url):

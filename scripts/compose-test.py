@@ -139,7 +139,7 @@ def prepare(clone, simulator):
         "volumes": ["./config/roots.pem:/etc/grantor/roots.pem:ro"],
     }
     with open(f"{clone}/compose.test.yml", "w", encoding="utf-8") as file:
-        # The ports of the host may be another stack's; JSON is YAML.
+        # JSON is YAML.
         json.dump({"services": {"worker": worker}}, file)
 
 

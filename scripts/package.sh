@@ -76,11 +76,11 @@ make_deb() {
 
 make_tarball() {
     local name="grantor-$version-linux-$architecture"
-    local root="$work/$name"
-    install -d "$root"/{docs,examples}
+    local root="$work/$name" document
+    install -d "$root/examples"
     install -m 0755 "$program" "$root/grantor"
-    install -m 0644 "$work/grantor.1" LICENSE NOTICE README.md CHANGELOG.md "$root/"
-    install -m 0644 docs/{alerts,configuration,operations,postgresql}.md "$root/docs/"
+    install -m 0644 "$work/grantor.1" LICENSE "$root/"
+    for document in "${documents[@]}"; do install -D -m 0644 "$document" "$root/$document"; done
     install -m 0644 "${examples[@]}" deploy/debian/grantor.{env,service} "$root/examples/"
     set_times "$root"
     tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu -c "$name" | gzip -9n \

@@ -19,15 +19,9 @@ import uuid
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from checkout import ROOT, use_virtual_environment
+
 SCHEMAS = ROOT / "schemas"
-
-
-def use_virtual_environment():
-    """Starts this program again under the checkout's own interpreter, which has what requirements.txt pins."""
-    python = ROOT / ".venv" / "bin" / "python"
-    if python.exists() and Path(sys.prefix).resolve() != (ROOT / ".venv").resolve():
-        os.execv(python, [str(python), __file__, *sys.argv[1:]])
 
 
 use_virtual_environment()

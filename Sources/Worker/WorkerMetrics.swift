@@ -139,7 +139,7 @@ struct WorkerMetrics: Sendable {
         for reason in FailureReason.allCases { registry.counter(Self.failures, reason.rawValue).increment(by: 0) }
         for cause in RetryCause.allCases { registry.counter(Self.waits, "retrying", cause.rawValue).increment(by: 0) }
         for cause in HoldCause.allCases { registry.counter(Self.waits, "held", cause.rawValue).increment(by: 0) }
-        for kind in AlertLog.kinds { registry.counter(Self.alerts, kind).increment(by: 0) }
+        for kind in AlertLog.Kind.allCases { registry.counter(Self.alerts, kind.rawValue).increment(by: 0) }
         for reason in PassedOver.Reason.allCases { registry.counter(Self.passedOver, reason.rawValue).increment(by: 0) }
         let endpoints = Endpoint.Service.allCases.flatMap { service in
             Environment.allCases.map { Endpoint(service, $0) }
@@ -164,7 +164,7 @@ struct WorkerMetrics: Sendable {
         if count > 0 { quarantined.increment(by: count) }
     }
 
-    func alert(_ kind: String) { registry.counter(Self.alerts, kind).increment() }
+    func alert(_ kind: AlertLog.Kind) { registry.counter(Self.alerts, kind.rawValue).increment() }
 
     /// Notes the core's state, once a second.
     func noted(_ status: CoreStatus) {

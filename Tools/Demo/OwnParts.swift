@@ -9,7 +9,6 @@ final class OwnParts: Stage {
     let apple: (host: String, productionPort: Int, sandboxPort: Int)? = nil
     private let mock: KafkaMock
     private let worker: Worker
-    private let isOnPostgres: Bool
 
     /// Starts the mock.
     ///
@@ -19,14 +18,19 @@ final class OwnParts: Stage {
     ///   - httpPort: the worker's, for health and metrics; 0 for any.
     init(programs: String, folder: String, ledgerURL: String?, httpPort: Int) throws(DemoFailure) {
         self.folder = folder
-        isOnPostgres = ledgerURL != nil
         mock = try KafkaMock(program: programs + "/kafka-mock", folder: folder)
         worker = Worker(
             program: programs + "/grantor", folder: folder, ledgerURL: ledgerURL ?? "sqlite:\(folder)/ledger.db",
             httpPort: httpPort)
     }
 
-    var parts: String { "a Kafka mock and a worker with a ledger on \(isOnPostgres ? "PostgreSQL" : "SQLite")" }
+    var parts: String { "a Kafka mock and a worker with a ledger on \(file == nil ? "PostgreSQL" : "SQLite")" }
+
+    /// The ledger's file; nil where it is no SQLite file.
+    private var file: String? {
+        let scheme = "sqlite:"
+        return worker.ledgerURL.hasPrefix(scheme) ? String(worker.ledgerURL.dropFirst(scheme.count)) : nil
+    }
 
     var bootstrapServers: String { mock.bootstrapServers }
 
@@ -51,8 +55,8 @@ final class OwnParts: Stage {
     func stop() -> Bool { worker.stop() }
 
     func ledger() throws(LedgerError) -> any LedgerOperator {
-        if isOnPostgres { return try PostgresLedger(PostgresLedgerConfiguration(url: worker.ledgerURL)) }
-        return try SQLiteLedger(SQLiteLedgerConfiguration(path: String(worker.ledgerURL.dropFirst("sqlite:".count))))
+        if let file { return try SQLiteLedger(SQLiteLedgerConfiguration(path: file)) }
+        return try PostgresLedger(PostgresLedgerConfiguration(url: worker.ledgerURL))
     }
 
     func end(passed: Bool) {

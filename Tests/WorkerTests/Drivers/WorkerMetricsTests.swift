@@ -89,9 +89,11 @@ struct WorkerMetricsTests {
     func fromTheStart() {
         let registry = PrometheusRegistry()
         let metrics = WorkerMetrics(registry)
-        for kind in AlertLog.kinds { #expect(registry.render().contains("grantor_alerts_total{kind=\"\(kind)\"} 0\n")) }
+        for kind in AlertLog.Kind.allCases {
+            #expect(registry.render().contains("grantor_alerts_total{kind=\"\(kind.rawValue)\"} 0\n"))
+        }
         #expect(registry.render().contains("grantor_submissions_failed_total{reason=\"unknown_product\"} 0\n"))
-        metrics.alert("held")
+        metrics.alert(.held)
         #expect(registry.render().contains("grantor_alerts_total{kind=\"held\"} 1\n"))
         #expect(registry.render().contains("grantor_build_info{version=\"\(programVersion)\"} 1\n"))
     }
