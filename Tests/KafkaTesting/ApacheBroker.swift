@@ -20,6 +20,7 @@ final class ApacheBroker: Sendable {
     let address: String
     private let home: String
     private let folder: String
+    private let data: String
     private let running = Mutex<(shell: ChildProcess, pid: pid_t)?>(nil)
 
     /// 0 while it is killed.
@@ -37,7 +38,7 @@ final class ApacheBroker: Sendable {
         guard let made = mkdtemp(&template) else { throw TestKafkaError("no temporary folder: errno \(errno)") }
         folder = String(cString: made)
         address = "127.0.0.1:\(ports[number - 1].broker)"
-        let data = dataFolder.map { "\($0)/data" } ?? "\(folder)/data"
+        data = dataFolder.map { "\($0)/data" } ?? "\(folder)/data"
         try Self.write(Self.properties(number: number, ports: ports, data: data), to: "\(folder)/properties")
         let format = try ChildProcess(
             [
@@ -81,6 +82,20 @@ final class ApacheBroker: Sendable {
         // The state stands behind the name in parentheses; the shell has not waited for a process that ended.
         let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return text.split(separator: ")").last?.dropFirst().first != "Z"
+    }
+
+    /// Turns a bit in the last record of a partition's first segment. A broker that has ended in order does not notice;
+    /// one that was killed looks through its segments and drops what is damaged.
+    func damageLastRecord(of topic: String, partition: Int32) throws(TestKafkaError) {
+        let path = "\(data)/\(topic)-\(partition)/00000000000000000000.log"
+        guard let file = fopen(path, "r+") else { throw TestKafkaError("cannot open \(path): errno \(errno)") }
+        defer { fclose(file) }
+        // The last byte counts headers; the value ends before it.
+        guard fseek(file, -2, SEEK_END) == 0 else { throw TestKafkaError("cannot read \(path)") }
+        let byte = fgetc(file)
+        guard byte != EOF, fseek(file, -2, SEEK_END) == 0, fputc(byte ^ 1, file) != EOF else {
+            throw TestKafkaError("cannot change \(path)")
+        }
     }
 
     /// Starts it with what it had, and does not wait.

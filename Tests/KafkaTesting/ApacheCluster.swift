@@ -102,6 +102,11 @@ extension TestKafka {
         try one.waitUntilItAnswers(brokers: 1)
     }
 
+    /// Damages the last record of a partition, on a broker that was stopped (``stop(broker:)``).
+    public func damageLastRecord(of topic: String, partition: Int32, broker: Int) throws(TestKafkaError) {
+        try one(broker)?.damageLastRecord(of: topic, partition: partition)
+    }
+
     /// Freezes a broker (SIGSTOP).
     public func pause(broker: Int) { signal(broker, SIGSTOP) }
 

@@ -46,6 +46,12 @@ extension ConsumerLoop {
             taken = (taken.records + 1, taken.bytes + message.pointee.len)
             guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
                 let text = rd_kafka_message_errstr(message).map(String.init(cString:))
+                if Self.isOutOfRange(message.pointee.err) {
+                    collect()
+                    send(&batches)
+                    return outOfRange(
+                        partition, at: message.pointee.offset, KafkaFailure(message.pointee.err, text: text))
+                }
                 report(KafkaError(message.pointee.err, text: text))
                 guard Self.passesOver(message.pointee.err, at: message.pointee.offset) else { continue }
                 collect()
@@ -74,6 +80,23 @@ extension ConsumerLoop {
     private func send(_ batches: inout [KafkaBatch]) {
         if !batches.isEmpty { sink(.records(batches)) }
         batches = []
+    }
+
+    /// The broker has no record at an offset: it was deleted, or was never there.
+    private func outOfRange(_ partition: TopicPartition, at offset: Int64, _ failure: KafkaFailure) {
+        metrics.count(failure)
+        logger.warning(
+            "The broker does not have a record; its partition is begun anew",
+            metadata: ["partition": "\(partition)", "offset": "\(offset)", "reason": "\(failure.text)"])
+        for call in assignment.restart(partition, after: offset, isIncremental: isIncremental) { carryOut(call) }
+    }
+
+    /// Whether librdkafka has stopped reading a partition, because its broker does not have the offset or has another
+    /// record there.
+    static func isOutOfRange(_ code: rd_kafka_resp_err_t) -> Bool {
+        // librdkafka before 2.1 has no name for the second, and does not say it.
+        let logTruncation = rd_kafka_resp_err_t(-139)
+        return [RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, logTruncation].contains(code)
     }
 
     private func recordsGone(_ partition: TopicPartition, _ offsets: Range<Int64>) {

@@ -152,9 +152,7 @@ final class ConsumerLoop {
 
     private func serve(_ content: ClientEvent.Content) {
         switch content {
-        case .log(let level, let facility, let text):
-            log.write(level: level, facility: facility, text: text)
-            if facility == "OFFSET" { noteReset(text) }
+        case .log(let level, let facility, let text): log.write(level: level, facility: facility, text: text)
         case .error(let code, let text, let isFatal): failed(code, text: text, isFatal: isFatal)
         case .statistics(let json): note(json)
         case .rebalance(let code, let partitions): rebalance(code, partitions)
@@ -184,15 +182,6 @@ final class ConsumerLoop {
             log.write(failure, at: .now)
         }
         sink(.failed(error))
-    }
-
-    /// librdkafka goes on at the oldest record, because the broker has no such offset. Its log alone tells, in lines
-    /// that begin with the topic and, in brackets, the partition's number.
-    private func noteReset(_ text: String) {
-        guard text.contains("out of range") else { return }
-        for partition in assignment.readings.keys where text.contains("\(partition.topic) [\(partition.partition)]") {
-            assignment.reset(partition)
-        }
     }
 
     private func note(_ json: String) {
@@ -298,6 +287,7 @@ extension ConsumerLoop {
 
     /// Makes one call, and drops what was fetched for partitions that it takes away or begins anew.
     func carryOut(_ call: PartitionAssignment.Call) {
+        handle.waitForAssignment()
         do throws(KafkaError) {
             switch call {
             case .replace(let offsets):

@@ -5,7 +5,7 @@ public import Metrics
 /// A consumer's metrics. Confined to its thread.
 public struct ConsumerMetrics {
     public static let lag = GaugeDeclaration(
-        "kafka_consumer_lag_records", help: "Records of a partition that are neither read nor committed.",
+        "kafka_consumer_lag_records", help: "Records of a partition that wait to be read.",
         labels: ["topic", "partition"])
     public static let prefetchedRecords = GaugeDeclaration(
         "kafka_consumer_prefetched_records", help: "Records that librdkafka holds ready.")
@@ -76,12 +76,12 @@ public struct ConsumerMetrics {
             for (number, partition) in partitions.partitions {
                 fetched.records += Int(partition.fetchq_cnt)
                 fetched.bytes += Int(partition.fetchq_size)
-                guard let index = Int32(number), partition.consumer_lag >= 0 else { continue }
+                guard let index = Int32(number), let lag = partition.lag else { continue }
                 let name = TopicPartition(topic: topic, partition: index)
                 seen.insert(name)
                 let gauge = lags[name] ?? registry.gauge(Self.lag, topic, number)
                 lags[name] = gauge
-                gauge.set(Int(partition.consumer_lag))
+                gauge.set(Int(lag))
             }
         }
         fetchedRecords.set(fetched.records)
@@ -113,10 +113,21 @@ struct ClientStatistics: Decodable, Equatable {
     }
 
     struct Partition: Decodable, Equatable {
-        /// -1 when it is not known.
-        let consumer_lag: Int64
+        /// The end of what readers of committed transactions may read; negative when it is not known.
+        let ls_offset: Int64
+        /// Where the next fetch begins; negative when it is not known.
+        let next_offset: Int64
         let fetchq_cnt: Int64
         let fetchq_size: Int64
+
+        /// Offsets still to be fetched, and the records that were fetched and wait; nil when it is not known.
+        ///
+        /// librdkafka's own `consumer_lag` counts from the last record that was taken. After the end of a transaction,
+        /// aborted or deleted records it never comes back to zero, because no record follows.
+        var lag: Int64? {
+            guard ls_offset >= 0, next_offset >= 0 else { return nil }
+            return max(0, ls_offset - next_offset) + fetchq_cnt
+        }
     }
 
     /// Whether a connection to one of the cluster's brokers stands; bootstrap connections do not count.

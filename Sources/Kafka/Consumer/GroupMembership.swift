@@ -130,7 +130,7 @@ struct PartitionAssignment {
         let assignmentID: UInt64
         /// The next offset to be handed over; negative until the first record if the start is the oldest one.
         var next: Int64
-        /// librdkafka has said that the offset was out of range; the next record's offset tells which way.
+        /// The offset was out of range, and reading goes on at the oldest record; its offset tells which way.
         var isReset = false
     }
 
@@ -193,8 +193,17 @@ struct PartitionAssignment {
         readings[partition]?.isReset = false
     }
 
-    /// librdkafka has found a partition's offset out of range and reads on from the oldest record.
-    mutating func reset(_ partition: TopicPartition) { readings[partition]?.isReset = true }
+    /// librdkafka has stopped reading a partition, because an offset is out of range. If it is the one that comes next,
+    /// reading goes on at the oldest record, whose offset tells more. It may be another one: behind a damaged batch
+    /// librdkafka goes on at any offset, and says so after the partition was begun anew.
+    /// - Returns: the calls to make, in this order.
+    mutating func restart(_ partition: TopicPartition, after offset: Int64, isIncremental: Bool) -> [Call] {
+        guard let next = readings[partition]?.next else { return [] }
+        if offset == next { readings[partition]?.isReset = true }
+        let start = [partition: offset == next ? Int64(RD_KAFKA_OFFSET_BEGINNING) : next]
+        guard !isIncremental else { return [.remove([partition]), .add(start)] }
+        return [.replace(readings.mapValues(\.next).merging(start) { _, new in new })]
+    }
 
     enum Arrival: Equatable {
         case inOrder

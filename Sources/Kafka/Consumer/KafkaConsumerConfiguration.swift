@@ -52,8 +52,9 @@ public struct KafkaConsumerConfiguration: Sendable {
             // Offsets are committed by name, after the ledger has them.
             "enable.auto.commit": "false",
             "enable.auto.offset.store": "false",
-            // Reading again is harmless to an idempotent reader; skipping is not.
-            "auto.offset.reset": "earliest",
+            // An offset out of range comes as an error, and the consumer itself goes on at the oldest record. By itself
+            // librdkafka would say so in its log only. It would also go on resetting a partition that is not read.
+            "auto.offset.reset": "error",
             "isolation.level": "read_committed",
             "check.crcs": "true",
             "topic.metadata.refresh.interval.ms": String(Self.refreshInterval.wholeMilliseconds),
@@ -111,7 +112,7 @@ public struct KafkaConsumerConfiguration: Sendable {
         (strategyProperty, strategies, "it takes range, roundrobin, both separated by a comma, or cooperative-sticky"),
         ("enable.auto.offset.store", ["false"], "offsets would be committed before their records are complete"),
         ("enable.auto.commit", ["false"], "offsets are committed by name, after the ledger has them"),
-        ("auto.offset.reset", ["earliest", "beginning", "smallest"], "records that were never read would be skipped"),
+        ("auto.offset.reset", ["error"], "the worker itself goes on at the oldest record, and tells of those between"),
         ("isolation.level", ["read_committed"], "aborted records would be read"),
         ("enable.partition.eof", ["false"], "the end of a partition is no event here"),
     ]

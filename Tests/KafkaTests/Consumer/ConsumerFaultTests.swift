@@ -62,6 +62,76 @@ struct ConsumerFaultTests {
     }
 
     @Test(
+        "A damaged batch is told each time that its partition is read, and the other partition goes on",
+        .enabled(if: TestKafka.isApache))
+    func damaged() throws {
+        let kafka = try TestKafka.cluster(brokers: 1)
+        defer { kafka.stop() }
+        let topic = try kafka.makeTopic(partitions: 2)
+        let (first, second) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
+        // Batches of their own.
+        for batch in 0..<3 { try TestProducer.fill(kafka, topic, (100 * batch)..<(100 * batch + 100)) }
+        kafka.stop(broker: 0)
+        try kafka.damageLastRecord(of: topic, partition: 0, broker: 0)
+        try kafka.start(broker: 0)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        for _ in 0..<30 {
+            try group.serve { event in
+                if case .offsetsWentBack = event { Issue.record("a damaged batch makes no topic anew") }
+                return if case .unreadable(first, _) = event { true } else { nil }
+            }
+            group.start = { [unowned group] in Int64(group.members[0].records[$0]?.count ?? 0) }
+            group.assign(0, [first])
+        }
+        let read = group.members[0].records[first]?.map(\.origin.offset) ?? []
+        #expect(!read.isEmpty && read == Array(0..<Int64(read.count)))
+        try TestProducer.fill(kafka, topic, 300..<400)
+        let isOfSecond = try group.serve { group in
+            group.members[0].records[second]?.contains { Int($0.text).map { $0 >= 300 } ?? false } ?? false
+        }
+        #expect(!isOfSecond.isEmpty)
+    }
+
+    @Test("Partitions that are begun and ended many times without a pause are read in the end")
+    func manyChanges() throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic(partitions: 2)
+        let (first, second) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
+        try TestProducer.fill(kafka, topic, 0..<100)
+        let group = try TestGroup(kafka, topic: topic)
+        group.isLedgerOpen = false
+        try group.join()
+        try group.serve { $0.members[0].granted.count == 2 }
+        // Without a wait between them, some twenty such changes ended the process.
+        for _ in 0..<500 {
+            group.assign(0, [first, second])
+            group.members[0].consumer.unassign([second])
+        }
+        group.assign(0, [first, second])
+        try group.serve { Set($0.members[0].values).count == 100 }
+    }
+
+    @Test(
+        "Nothing waits behind the last record: no end of a transaction, none of its records that was aborted",
+        .enabled(if: TestKafka.isApache), arguments: [true, false])
+    func nothingWaits(isCommitted: Bool) throws {
+        let kafka = try TestKafka.shared
+        let topic = try kafka.makeTopic()
+        try TestProducer.fill(kafka, topic, 0..<10)
+        let group = try TestGroup(kafka, topic: topic)
+        try group.join()
+        try group.serve { $0.members[0].count == 10 }
+        try kafka.writeTransaction(to: topic, records: 5, isCommitted: isCommitted)
+        if isCommitted { try group.serve { $0.members[0].count == 15 } }
+        // Statistics that are older than the transaction say the same.
+        for _ in 0..<2 { try group.serve { if case .alive = $0 { true } else { nil } } }
+        let lag = group.members[0].metrics.render().split(separator: "\n")
+            .first { $0.hasPrefix("kafka_consumer_lag_records{") }
+        #expect(lag?.hasSuffix(" 0") == true, "\(lag ?? "none")")
+    }
+
+    @Test(
         "A start behind the topic's end is told as offsets that went back; nothing is read until it is assigned again"
     )
     func wentBack() throws {

@@ -8,13 +8,22 @@ struct ClientStatisticsTests {
         let json = """
             {"name":"x","msg_cnt":3,"brokers":{"b/1":{"nodeid":1,"state":"UP","rtt":{"avg":1500,"p99":9,"cnt":2}}},
             "topics":{"t":{"topic":"t","partitions":
-            {"0":{"consumer_lag":7,"fetchq_cnt":1,"fetchq_size":10,"leader":1}}}},
+            {"0":{"ls_offset":9,"next_offset":3,"fetchq_cnt":1,"fetchq_size":10,"leader":1}}}},
             "cgrp":{"rebalance_cnt":2,"state":"up"}}
             """
         let statistics = try #require(ClientStatistics.decode(json))
         #expect(statistics.brokers?["b/1"]?.rtt?.avg == 1500)
-        #expect(statistics.topics?["t"]?.partitions["0"]?.consumer_lag == 7)
+        #expect(statistics.topics?["t"]?.partitions["0"]?.lag == 7)
         #expect(statistics.isConnected)
+    }
+
+    @Test(
+        "A partition's lag is what is to be fetched and what was fetched, where both ends are known",
+        arguments: [(9, 9, 0, 0), (9, 9, 4, 4), (-1001, 3, 0, nil), (9, -1001, 0, nil), (9, 10, 0, 0)])
+    func lag(end: Int64, next: Int64, fetched: Int64, lag: Int64?) {
+        let partition = ClientStatistics.Partition(
+            ls_offset: end, next_offset: next, fetchq_cnt: fetched, fetchq_size: 0)
+        #expect(partition.lag == lag)
     }
 
     @Test(

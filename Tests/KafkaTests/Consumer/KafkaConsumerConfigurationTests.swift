@@ -13,7 +13,7 @@ struct KafkaConsumerConfigurationTests {
     func defaults() throws {
         let values = try configuration().properties().values
         let expected = [
-            "enable.auto.offset.store": "false", "enable.auto.commit": "false", "auto.offset.reset": "earliest",
+            "enable.auto.offset.store": "false", "enable.auto.commit": "false", "auto.offset.reset": "error",
             "queued.max.messages.kbytes": "512", "queued.min.messages": "20000", "socket.nagle.disable": "true",
             "socket.keepalive.enable": "true", "check.crcs": "true", "statistics.interval.ms": "5000",
             "partition.assignment.strategy": "range", "session.timeout.ms": "15000", "max.poll.interval.ms": "20000",
@@ -54,7 +54,7 @@ struct KafkaConsumerConfigurationTests {
         arguments: [
             ("enable.auto.offset.store", "true"), ("enable.auto.commit", "true"), ("group.id", "other"),
             ("bootstrap.servers", "other:1"), ("partition.assignment.strategy", "sticky"), ("log.queue", "false"),
-            ("auto.offset.reset", "latest"), ("auto.offset.reset", "error"), ("isolation.level", "read_uncommitted"),
+            ("auto.offset.reset", "latest"), ("auto.offset.reset", "earliest"), ("isolation.level", "read_uncommitted"),
             ("enable.partition.eof", "true"), ("statistics.interval.ms", "0"),
         ])
     func refusals(key: String, value: String) {

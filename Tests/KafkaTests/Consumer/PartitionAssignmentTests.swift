@@ -103,13 +103,42 @@ struct PartitionAssignmentTests {
         #expect(PartitionAssignment.arrival(of: 10, in: reading) == .inOrder)
         #expect(PartitionAssignment.arrival(of: 14, in: reading) == .inOrder)
         #expect(PartitionAssignment.arrival(of: 9, in: reading) == .wentBack(expected: 10))
-        assignment.reset(a)
+        #expect(assignment.restart(a, after: 10, isIncremental: true) == [.remove([a]), .add([a: -2])])
         let reset = try #require(assignment.readings[a])
         #expect(PartitionAssignment.arrival(of: 14, in: reset) == .afterGone(10..<14))
         #expect(PartitionAssignment.arrival(of: 10, in: reset) == .inOrder)
         #expect(PartitionAssignment.arrival(of: 0, in: reset) == .wentBack(expected: 10))
         assignment.advance(a, to: 15)
         #expect(assignment.readings[a] == .init(assignmentID: 1, next: 15))
+    }
+
+    @Test("Eager: a partition whose next record is gone is read from its oldest one, the others go on where they are")
+    func restarts() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a, b], isIncremental: false)
+        _ = assignment.start([start(a, 10), start(b, 7)], isIncremental: false)
+        #expect(assignment.restart(a, after: 10, isIncremental: false) == [.replace([a: -2, b: 7])])
+        #expect(assignment.readings[a] == .init(assignmentID: 1, next: 10, isReset: true))
+        #expect(assignment.restart(c, after: 10, isIncremental: false) == [])
+    }
+
+    @Test("A partition is begun again at its next record when another offset is out of range")
+    func restartsInPlace() {
+        var assignment = PartitionAssignment()
+        _ = assignment.grant([a], isIncremental: true)
+        _ = assignment.start([start(a, 10)], isIncremental: true)
+        #expect(
+            assignment.restart(a, after: 8_596_602_311_718_818_886, isIncremental: true) == [
+                .remove([a]), .add([a: 10]),
+            ])
+        #expect(assignment.readings[a] == .init(assignmentID: 1, next: 10))
+    }
+
+    @Test("A broker that does not have an offset is told from other errors, by both of librdkafka's words for it")
+    func outOfRange() {
+        #expect(ConsumerLoop.isOutOfRange(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET))
+        #expect(ConsumerLoop.isOutOfRange(rd_kafka_resp_err_t(-139)))
+        #expect(!ConsumerLoop.isOutOfRange(RD_KAFKA_RESP_ERR__BAD_MSG))
     }
 
     @Test("Any offset may be the oldest one")

@@ -1,8 +1,10 @@
-import Kafka
+import CLibrdkafka
 import KafkaTesting
 import Metrics
 import Scheduling
 import Threading
+
+@testable import Kafka
 
 /// A producer and its owner's side.
 final class TestProducer {
@@ -67,4 +69,25 @@ enum TestProducerError: Error { case notAcknowledged(KafkaDelivery) }
 
 extension KafkaDelivery {
     var isAcknowledged: Bool { if case .acknowledged = self { true } else { false } }
+}
+
+extension TestKafka {
+    /// Writes records without a value by a transaction that ends.
+    func writeTransaction(to topic: String, records: Int, isCommitted: Bool) throws(KafkaError) {
+        var values = client.properties
+        values["transactional.id"] = Self.uniqueName("transaction")
+        let properties = try ClientProperties(
+            KafkaClientConfiguration(bootstrapServers: bootstrapServers, properties: values))
+        let handle = try ClientHandle(RD_KAFKA_PRODUCER, properties: properties)
+        defer { handle.destroy() }
+        let limit = Int32(TestKafka.patience.wholeMilliseconds)
+        try KafkaError.check(taking: rd_kafka_init_transactions(handle.pointer, limit))
+        try KafkaError.check(taking: rd_kafka_begin_transaction(handle.pointer))
+        let name = rd_kafka_topic_new(handle.pointer, topic, nil)
+        defer { rd_kafka_topic_destroy(name) }
+        for _ in 0..<records { rd_kafka_produce(name, 0, 0, nil, 0, nil, 0, nil) }
+        rd_kafka_flush(handle.pointer, limit)
+        let end = isCommitted ? rd_kafka_commit_transaction : rd_kafka_abort_transaction
+        try KafkaError.check(taking: end(handle.pointer, limit))
+    }
 }
