@@ -76,7 +76,7 @@ let tools: [Target] = [
         dependencies: ["Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
     .executableTarget(
-        name: "grantor-simulate", dependencies: ["Simulation"], path: "Tools/Simulate"),
+        name: "grantor-simulate", dependencies: ["Processing", "Simulation"], path: "Tools/Simulate"),
     .target(
         name: "CertificateMaking", dependencies: ["CLibcrypto", "Cryptography"], path: "Tools/CertificateMaking"),
     .target(

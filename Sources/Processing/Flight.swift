@@ -1,30 +1,6 @@
 import Contract
 import Ledger
 
-/// The state of a submission in flight. Every transition has one function of ``WorkerCore`` and one test.
-///
-/// | state | waits for | then |
-/// |---|---|---|
-/// | `loading` | the outcomes that the ledger has for its batch, because it may be a redelivery | `checking` |
-/// | `marking` | the ledger's mark, because its partition or its row has ended workers before | `checking`, `reading` |
-/// | `checking` | a checker | `writing`, `lookingUp`, `waiting`, `publishing`, `complete` |
-/// | `lookingUp` | the ledger: was the purchase granted before? | `writing`, `waiting` |
-/// | `waiting` | its endpoint's gate | `asking`; `writing` to `retries`; `checking` its signature before that |
-/// | `asking` | Apple | `writing`, `delayed`, `waiting`, `reading`, `checking` its signature; `marking` before both |
-/// | `reading` | a checker, which verifies Apple's signatures | as `asking` |
-/// | `delayed` | the moment of its next attempt, room in `retries`, or of another write | `waiting`, `writing` |
-/// | `writing` | a batch and its result | `publishing`, `complete`, `writing` again |
-/// | `publishing` | the broker | `complete`, `owing` |
-/// | `owing` | the outbox | `complete` |
-///
-/// A submission whose partition is gone leaves from every state at once, with three exceptions. A call under way is
-/// awaited, because the gate counts it (`asking`). The events of a batch under way are published (`writing`). Events
-/// that the producer has are awaited (`publishing`).
-enum FlightState: UInt8, Sendable, CaseIterable {
-    case vacant
-    case loading, marking, checking, lookingUp, waiting, asking, reading, delayed, writing, publishing, owing
-}
-
 /// Where a submission in flight came from.
 enum FlightSource: Sendable {
     /// A record: its place in the table of partitions, the assignment it was read under, its number in the tracker.
@@ -256,9 +232,7 @@ struct EventFlight: Sendable {
 struct OutboxFlight: Sendable {
     let lease: OutboxLease
     let attempts: Int
-    /// Of a call that is under way.
-    var gate = -1
-    var pass: EndpointGate.Pass?
+    var state = OutboxFlightState.taken
 
     init(lease: OutboxLease, attempts: Int) {
         self.lease = lease
@@ -269,39 +243,11 @@ struct OutboxFlight: Sendable {
         lease: OutboxLease(key: .failed("", ""), step: .publish, number: 0), attempts: 0)
 }
 
-extension FlightState {
-    /// Whether a submission in this state waits for Apple, or may have to.
-    var isUndecided: Bool {
-        switch self {
-        case .loading, .marking, .checking, .lookingUp, .waiting, .asking, .reading, .delayed: true
-        case .vacant, .writing, .publishing, .owing: false
-        }
-    }
-
-    /// Whether a submission in this state waits for a call, or for the end or the repetition of one.
-    var isAtGate: Bool {
-        switch self {
-        case .waiting, .asking, .delayed: true
-        default: false
-        }
-    }
-
-    /// Whether a submission in this state, once it is marked, has not come through its check yet.
-    var isInCheck: Bool {
-        switch self {
-        case .marking, .loading, .checking, .reading: true
-        default: false
-        }
-    }
-
-    /// Whether a checker has it.
-    var isAtChecker: Bool { self == .checking || self == .reading }
-}
-
 extension WorkerCore {
     /// The one place where a submission's state changes.
     mutating func move(_ token: SubmissionToken, to state: FlightState) {
         let old = flights[token].state
+        transitions.take(from: old, to: state)
         flights[token].state = state
         if !flights[token].isRecord { dueInCheck += (state == .checking ? 1 : 0) - (old == .checking ? 1 : 0) }
         guard flights[token].isRecord else { return }
@@ -338,7 +284,7 @@ extension WorkerCore {
         case .waiting:
             gates.update(flights[token].gate) { $0.withdraw() }
             leave(token)
-        case .delayed:
+        case .repeating, .rechecking, .rewriting, .awaitingRoom:
             undelay(token)
             leave(token)
         // The next owner reads the record again and publishes the events that the broker did not take.

@@ -2,28 +2,9 @@ import Contract
 import Ledger
 import Scheduling
 
-/// This worker's state with one partition. States of an ``OwnedPartition``:
-///
-/// | state | waits for | then |
-/// |---|---|---|
-/// | `fetching` | the group's committed offset | `taking` |
-/// | `taking` | the ledger's take-over | `owned` |
-/// | `owned` | nothing: it is read | `fetching` anew, when the connection or the ownership was lost |
-/// | `pausing` | a moment, because another worker has taken it | `fetching` |
-///
-/// The group can take a partition away in every state.
-enum PartitionState: Hashable, Sendable {
-    /// The place is empty.
-    case vacant
-    case fetching
-    case taking(isUnderWay: Bool)
-    case owned
-    case pausing(until: Instant)
-}
-
 struct OwnedPartition: Sendable {
     let partition: TopicPartition
-    var state = PartitionState.fetching
+    var state = PartitionState.vacant
     /// The present assignment; results for an earlier one are dropped.
     var assignment: AssignmentID
     var generation = Generation(rawValue: 0)
@@ -85,7 +66,7 @@ struct OwnedPartition: Sendable {
     }
 
     static let vacant = OwnedPartition(
-        partition: TopicPartition(topic: "", partition: -1), state: .vacant, assignment: AssignmentID(rawValue: 0))
+        partition: TopicPartition(topic: "", partition: -1), assignment: AssignmentID(rawValue: 0))
 
     var ownership: PartitionOwnership { PartitionOwnership(partition: partition, generation: generation) }
 }
@@ -136,7 +117,7 @@ struct OwnedPartitions {
         _modify { yield &places[place] }
     }
 
-    /// Adds a partition, in state `fetching`; nil if it is there already.
+    /// Adds a partition, in state `vacant` still; nil if it is there already.
     mutating func add(_ partition: TopicPartition) -> Int? {
         guard place(of: partition) == nil else { return nil }
         let entry = OwnedPartition(partition: partition, assignment: nextAssignment())
@@ -151,10 +132,10 @@ struct OwnedPartitions {
     mutating func remove(at place: Int) { places[place] = .vacant }
 
     /// Gives a partition a new assignment; results for the former one are dropped.
-    mutating func restart(at place: Int, _ state: PartitionState) {
+    mutating func restart(at place: Int) {
         let old = places[place]
         var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
-        entry.state = state
+        entry.state = old.state
         entry.readsOldest = old.readsOldest
         entry.survived = old.survived
         places[place] = entry

@@ -16,11 +16,21 @@ extension WorkerCore {
     /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
     static let endsOfSuspect = 5
 
+    /// The one place where the state of a partition changes.
+    private mutating func move(_ place: Int, to state: PartitionState) {
+        transitions.take(from: partitions[place].state, to: state)
+        partitions[place].state = state
+    }
+
     // MARK: The group
 
     mutating func assigned(_ list: [TopicPartition], into actions: inout Actions) {
         guard stopping == .running else { return }
-        for partition in list where partitions.add(partition) != nil { actions.fetchCommitted.append(partition) }
+        for partition in list {
+            guard let place = partitions.add(partition) else { continue }
+            move(place, to: .fetching)
+            actions.fetchCommitted.append(partition)
+        }
         if lastMeasure == nil, measureAt == nil { measureAt = now }
     }
 
@@ -28,6 +38,7 @@ extension WorkerCore {
         for partition in list {
             guard let place = partitions.place(of: partition) else { continue }
             orphanAll(of: partitions[place].assignment)
+            move(place, to: .vacant)
             partitions.remove(at: place)
             lastNoted[partition] = nil
         }
@@ -42,7 +53,7 @@ extension WorkerCore {
         }
         for taken in ledgerCalls.forgetUnsentTakeOvers(where: { $0.contains { isLost($0.place, $0.1) } }) {
             for (place, assignment) in taken where !isLost(place, assignment) {
-                partitions[place].state = .taking(isUnderWay: false)
+                move(place, to: .taking(isUnderWay: false))
             }
         }
     }
@@ -65,7 +76,7 @@ extension WorkerCore {
             else { continue }
             partitions[place].committed = committed.offset
             partitions[place].isTopicCommitted = isTopicCommitted
-            partitions[place].state = .taking(isUnderWay: false)
+            move(place, to: .taking(isUnderWay: false))
         }
     }
 
@@ -77,7 +88,7 @@ extension WorkerCore {
         for place in partitions.indices {
             switch partitions[place].state {
             case .fetching where isFetchDue: break
-            case .pausing(let until) where until <= now: partitions[place].state = .fetching
+            case .pausing(let until) where until <= now: move(place, to: .fetching)
             case .owned:
                 if let moment = partitions[place].calmAt, moment <= now { becomeCalm(place) }
                 if let damage = partitions[place].damage, damage.isOver(at: now, partitions[place].tracker) {
@@ -126,7 +137,7 @@ extension WorkerCore {
             guard partitions[place].state == .taking(isUnderWay: false) else { continue }
             let generation = Generation(rawValue: Int64.random(in: 1...(.max), using: &generator))
             partitions[place].generation = generation
-            partitions[place].state = .taking(isUnderWay: true)
+            move(place, to: .taking(isUnderWay: true))
             let entry = partitions[place]
             requests.append(
                 TakeOver(
@@ -165,7 +176,7 @@ extension WorkerCore {
     }
 
     private mutating func own(_ place: Int, _ start: PartitionStart, into actions: inout Actions) {
-        partitions[place].state = .owned
+        move(place, to: .owned)
         partitions[place].highestOrigin = start.highestOrigin
         // If the group has another offset, the ledger's offset is committed even if it does not change.
         let isKnown = start.next == partitions[place].committed
@@ -203,7 +214,8 @@ extension WorkerCore {
         // This worker lives. If the check is what ends workers, it does so under a mark that is written anew.
         if let alone = entry.checkedAlone { partitions[place].survived = alone.offset }
         orphanAll(of: entry.assignment)
-        partitions.restart(at: place, state)
+        move(place, to: state)
+        partitions.restart(at: place)
         if state == .fetching { actions.fetchCommitted.append(entry.partition) }
     }
 

@@ -177,7 +177,8 @@ extension WorkerCore {
             doubtLimit: settings.doubtLimit, at: now, wall: wall, using: &generator)
         switch step {
         case .decide(let content): decide(token, content)
-        case .again(let pause): delay(token, until: now + pause)
+        case .again(let pause):
+            delay(token, flights[token].question == nil ? .rechecking : .repeating, until: now + pause)
         case .wait(let entry): waitInRetries(token, entry, into: &actions)
         }
     }
@@ -189,25 +190,28 @@ extension WorkerCore {
 
     // MARK: Delays
 
-    mutating func delay(_ token: SubmissionToken, until moment: Instant) {
-        move(token, to: .delayed)
+    /// - Parameter state: what it waits to do.
+    mutating func delay(_ token: SubmissionToken, _ state: FlightState, until moment: Instant) {
+        move(token, to: state)
         if flights[token].gate >= 0 { gates.update(flights[token].gate) { $0.delayed += 1 } }
         delays.insert(token, due: moment)
     }
 
     mutating func advanceDelays(into actions: inout Actions) {
         while let token = delays.popDue(at: now) {
-            guard flights.contains(token), flights[token].state == .delayed else { continue }
+            guard flights.contains(token), flights[token].state.isPause else { continue }
             undelay(token)
-            if let entry = flights[token].postponed {
+            switch flights[token].state {
+            case .repeating: enterGate(token)
+            case .rechecking:
+                guard let submission = flights[token].submission else { orphan(token); continue }
+                check(token, .submission(submission), into: &actions)
+            case .rewriting: writeAgain(token)
+            case .awaitingRoom:
+                guard let entry = flights[token].postponed else { orphan(token); continue }
                 flights[token].postponed = nil
                 waitInRetries(token, entry, into: &actions)
-            } else if flights[token].content != nil {
-                writeAgain(token)
-            } else if flights[token].question != nil {
-                enterGate(token)
-            } else if let submission = flights[token].submission {
-                check(token, .submission(submission), into: &actions)
+            default: continue
             }
         }
         while let token = republishing.popDue(at: now) { publishAgain(token, into: &actions) }
@@ -230,7 +234,7 @@ extension WorkerCore {
         entry.isSigned = flights[token].isSigned ?? false
         if flights[token].isRecord, !retryBytes.take(flights[token].bytes) {
             flights[token].postponed = entry
-            return delay(token, until: now + Self.roomPause)
+            return delay(token, .awaitingRoom, until: now + Self.roomPause)
         }
         sampleSoon()
         decide(token, .retry(entry))

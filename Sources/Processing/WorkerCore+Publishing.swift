@@ -130,7 +130,9 @@ extension WorkerCore {
         for item in items {
             let row = outboxRows.insert(OutboxFlight(lease: item.lease, attempts: item.attempts))
             switch item.work {
-            case .publish(let event): publish(event, .outbox(row), nil, into: &actions)
+            case .publish(let event):
+                move(row, to: .publishing)
+                publish(event, .outbox(row), nil, into: &actions)
             case .call(let grant): call(grant, row, into: &actions)
             }
         }
@@ -146,17 +148,17 @@ extension WorkerCore {
         let now = now
         let lane: EndpointGate.Lane = outboxRows[row].attempts > 0 ? .retry : .first
         guard let pass = gates.update(place, { $0.pass(lane, at: now) }) else { return postpone(row) }
-        outboxRows[row].gate = place
-        outboxRows[row].pass = pass
+        move(row, to: .calling(gate: place, pass))
         actions.calls.append(CallTask(token: row, grant: grant, attempts: outboxRows[row].attempts))
     }
 
     /// A fulfilment call ended. If it was accepted the row's event is next, otherwise the row is due later.
     mutating func callEnded(_ called: Called) {
-        guard outboxRows.contains(called.token), let pass = outboxRows[called.token].pass else { return }
+        guard outboxRows.contains(called.token), case .calling(let place, let pass) = outboxRows[called.token].state
+        else { return }
         let isRetry = outboxRows[called.token].attempts > 0
         let (now, unit) = (now, Double.random(in: 0..<1, using: &generator))
-        gates.update(outboxRows[called.token].gate) {
+        gates.update(place) {
             $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
         }
         switch called.result {
@@ -184,6 +186,17 @@ extension WorkerCore {
 
     private mutating func finish(_ row: OutboxToken, _ report: OutboxReport) {
         reports.append(report)
+        endRow(row)
+    }
+
+    /// The one place where the state of a row changes.
+    private mutating func move(_ row: OutboxToken, to state: OutboxFlightState) {
+        transitions.take(from: outboxRows[row].state, to: state)
+        outboxRows[row].state = state
+    }
+
+    mutating func endRow(_ row: OutboxToken) {
+        move(row, to: .ended)
         limit.releaseOutboxRow()
         outboxRows.remove(row)
     }

@@ -43,7 +43,7 @@ extension WorkerCore {
     /// Whether a stop loses no work for a submission.
     private func isUnstarted(_ token: SubmissionToken) -> Bool {
         switch flights[token].state {
-        case .loading, .marking, .lookingUp, .waiting, .delayed: true
+        case .loading, .marking, .lookingUp, .waiting, .repeating, .rechecking, .rewriting, .awaitingRoom: true
         case .vacant, .checking, .asking, .reading, .writing, .publishing, .owing: false
         }
     }
@@ -116,8 +116,7 @@ extension WorkerCore {
         var rows: [OutboxLease] = []
         for token in outboxRows.tokens {
             rows.append(outboxRows[token].lease)
-            outboxRows.remove(token)
-            limit.releaseOutboxRow()
+            endRow(token)
         }
         guard !retries.isEmpty || !rows.isEmpty else { return false }
         ledgerCalls.make(.giveBack(retries: retries, outbox: rows), for: .giveBack, at: now, into: &actions)

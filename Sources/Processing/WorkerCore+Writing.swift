@@ -161,7 +161,8 @@ extension WorkerCore {
         }
         let times = min(flights[token].timesUndecided, 99) + 1
         flights[token].timesUndecided = times
-        delay(token, until: now + Self.undecidedPause.delay(afterFailures: Int(times), using: &generator))
+        delay(
+            token, .rewriting, until: now + Self.undecidedPause.delay(afterFailures: Int(times), using: &generator))
     }
 
     /// The decision goes into the next batch.

@@ -11,6 +11,8 @@ public import Scheduling
 /// One thread owns it. Its memory is bounded by ``CoreSettings``.
 public struct WorkerCore: ~Copyable {
     let settings: CoreSettings
+    /// Of all its machines.
+    public var transitions = TransitionCounts(isCounting: false)
     var generator: SplitMix64
     /// The instant and the wall-clock time of the present input.
     var now = Instant(nanoseconds: 0)
@@ -293,11 +295,9 @@ extension WorkerCore {
     /// The present state. It visits everything in flight, so it is read once a second at most.
     public var status: CoreStatus {
         var states = [Int](repeating: 0, count: FlightState.allCases.count)
-        for token in flights.tokens { states[Int(flights[token].state.rawValue)] += 1 }
+        for token in flights.tokens { states[flights[token].state.rawValue] += 1 }
         var submissions: [String: Int] = [:]
-        for state in FlightState.allCases where state != .vacant {
-            submissions["\(state)"] = states[Int(state.rawValue)]
-        }
+        for state in FlightState.allCases where state != .vacant { submissions["\(state)"] = states[state.rawValue] }
         let places = partitions.indices
         return CoreStatus(
             submissions: submissions, bytes: limit.bytesInFlight,
@@ -314,7 +314,7 @@ extension WorkerCore {
         if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
         guard isSpanFull || limit.isUsedUp(undecided: undecided) else { return nil }
         // Submissions that wait for room in `retries` may use the limit up, and time alone does not mend that.
-        let areFull = flights.tokens.contains { flights[$0].state == .delayed && flights[$0].postponed != nil }
+        let areFull = flights.tokens.contains { flights[$0].state == .awaitingRoom }
         return areFull ? .retriesFull : .inFlightFull
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Processing
 import Simulation
 import Synchronization
 
@@ -12,6 +13,7 @@ final class Seeds: Sendable {
     private let most: Int
     private let next: Atomic<UInt64>
     private let broken = Mutex<[(seed: UInt64, violations: [Violation])]>([])
+    private let transitions = Mutex(TransitionCounts(isCounting: true))
 
     /// - Parameter most: Broken seeds after which no more are run.
     init(first: UInt64, count: UInt64, most: Int) {
@@ -36,15 +38,19 @@ final class Seeds: Sendable {
         }
         let seconds = (ContinuousClock.now - start).components.seconds
         print("\(count) seeds in \(seconds) s on \(cores) cores, \(broken.count) broken")
-        return broken.isEmpty
+        let coverage = Coverage(transitions.withLock { $0 })
+        print(coverage)
+        return broken.isEmpty && (count < Coverage.enoughSeeds || coverage.isComplete)
     }
 
     private func work(reports: Bool) {
         var reportAt = ContinuousClock.now + .seconds(10)
+        var taken = TransitionCounts(isCounting: true)
+        defer { transitions.withLock { $0.add(taken) } }
         while true {
             let seed = next.wrappingAdd(1, ordering: .relaxed).oldValue
             guard seed < first + count else { return }
-            let violations = Simulation.run(seed: seed)
+            let violations = Simulation.run(seed: seed, counting: &taken)
             if !violations.isEmpty {
                 let isEnough = broken.withLock { list in
                     list.append((seed, violations))

@@ -105,7 +105,7 @@ struct Judge {
         let key = claim.claimant.submissionKey
         guard witness.abandonments[key] == nil, !witness.isAmbiguous(key, options) else { return false }
         switch claim.truth {
-        case .genuine, .late, .held, .growing: break
+        case .genuine, .late, .held, .ahead, .growing: break
         case .forged, .changing, .never: return false
         }
         // A claim that failed under the same id and content stays failed. Here a genuine claim fails only because
@@ -211,6 +211,7 @@ struct Judge {
             guard case .claim(let claim) = witness.script.records[number].content, claim.endpoints.isEmpty,
                 !claim.owesCall, claim.repeats == .publish
             else { continue }
+            if case .ahead = claim.truth { continue }
             let key = claim.claimant.submissionKey
             first[key] = min(first[key] ?? .max, moment)
         }

@@ -46,6 +46,8 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case limits = "an endpoint is not called too often"
         /// Submissions that our configuration holds are tried again once that is mended.
         case mended = "what was held is tried again at once"
+        /// The core's machines take the transitions that are declared, and no others.
+        case declared = "machines go declared ways"
         /// Everything comes to an end.
         case endless = "everything comes to an end"
     }

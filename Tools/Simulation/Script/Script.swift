@@ -184,7 +184,8 @@ private struct Author {
         let number = claims.count
         let app = original?.claimant.bundleID ?? randomApp(&random)
         let user = original?.claimant.userID ?? user(&random)
-        let kind = Int.random(in: 0..<10, using: &random)
+        let drawn = Int.random(in: 0..<10, using: &random)
+        let kind = options.bareIDs && drawn < 5 ? 9 : drawn
         let count = kind >= 6 && Bool.random(using: &random) ? Int.random(in: 1...5, using: &random) : 1
         let environment: Environment = Int.random(in: 0..<6, using: &random) == 0 ? .sandbox : .production
         let bought = (0..<count).compactMap { _ in purchase(environment, isOwn: original != nil, &random) }
@@ -217,7 +218,9 @@ private struct Author {
             claim = Claim(
                 transactionID: newest.purchase.transactionID, environment: environment == .sandbox ? .sandbox : nil)
         }
-        let truth = truth(asked: !way.endpoints.isEmpty, of: newest, several: count > 1 && kind < 9, &random)
+        let truth = truth(
+            asked: !way.endpoints.isEmpty, isSigned: way.verifiedBy != .verifyReceipt, of: newest,
+            several: count > 1 && kind < 9, &random)
         if case .forged = truth {} else { purchases.append(contentsOf: bought) }
         let isReceipt = kind >= 6 && kind < 9
         add(
@@ -235,7 +238,7 @@ private struct Author {
     }
 
     private func truth(
-        asked: Bool, of purchase: GrantablePurchase, several: Bool, _ random: inout SplitMix64
+        asked: Bool, isSigned: Bool, of purchase: GrantablePurchase, several: Bool, _ random: inout SplitMix64
     ) -> ScriptedClaim.Truth {
         let id = purchase.purchase.transactionID
         let rejection = Rejection(.transactionRevoked, "Apple took it back.", transactionID: id)
@@ -247,6 +250,7 @@ private struct Author {
         case 5 where asked: return .held(clock + Int64.random(in: 0...600_000, using: &random))
         case 6 where asked && several, 7 where asked && several:
             return .growing(clock + Int64.random(in: 0...60_000, using: &random))
+        case 8..<12 where options.clocksAreSlow && isSigned: return .ahead(clock + Int64(records.count % 8) * 1000)
         default: return .genuine
         }
     }

@@ -71,6 +71,10 @@ public struct SwarmOptions: Sendable {
     public var appleIsAway = false
     /// Bytes that may wait in `retries`.
     public var retryBytes: Int64 = 4 << 30
+    /// Some evidence was signed ahead of the workers' clocks.
+    public var clocksAreSlow = false
+    /// Most claims are bare transaction ids.
+    public var bareIDs = false
     /// Milliseconds that a doubt lasts.
     public var doubtLimit: Int64 = 6 * 3_600_000
     /// Milliseconds of virtual time in which faults may begin.
@@ -112,6 +116,9 @@ public struct SwarmOptions: Sendable {
         func maybe(_ one: Int, in many: Int, _ random: inout SplitMix64) -> Bool {
             Int.random(in: 0..<many, using: &random) < one
         }
+        // A generator of its own, so that options of later versions leave the runs of earlier seeds as they are.
+        var copy = random
+        var later = SplitMix64(seed: ~copy.next())
         workers = Int.random(in: 1...3, using: &random)
         partitions = Int32.random(in: 1...4, using: &random)
         burst = maybe(1, in: 2, &random)
@@ -155,6 +162,12 @@ public struct SwarmOptions: Sendable {
         if maybe(3, in: 4, &random) { doubtLimit = 600_000 }
         faultSpan = burst ? Int64.random(in: 200...20_000, using: &random) : 120_000
         if maybe(1, in: 8, &random) { becomeCalm(&random) }
+        clocksAreSlow = maybe(1, in: 8, &later)
+        bareIDs = maybe(1, in: 16, &later)
+        if bareIDs, retryBytes > 1 << 20, maybe(1, in: 2, &later) {
+            retryBytes = 400
+            appleOutages = max(appleOutages, 1)
+        }
     }
 
     /// Nothing but Apple goes wrong, and Apple does all the time: what needs nobody must not wait.

@@ -123,6 +123,9 @@ struct SimulatedApple {
             return own.verifies ?? Bool.random(using: &random) ? genuine : .rejected(rejection)
         case .late(let moment): return now < moment ? .doubt(.notFoundYet, becomes: .rejected(unknown)) : genuine
         case .never(let rejection): return .doubt(.notFoundYet, becomes: .rejected(rejection))
+        case .ahead(let moment):
+            let signedAt = Timestamp(milliseconds: World.wallStart + moment)
+            return now < moment ? .retry(.signedAhead, notBefore: signedAt) : genuine
         case .held(let moment): return now < moment ? .hold(.sharedSecretRefused, detail: "A wrong secret.") : genuine
         case .growing(let moment):
             guard now < moment else { return genuine }

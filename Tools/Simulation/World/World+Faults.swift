@@ -249,6 +249,7 @@ extension World {
             place: place, core: WorkerCore(settings: settings, seed: random.next()),
             clockError: random(-Self.clockError...Self.clockError), epoch: epoch, number: started)
         life.owner = settings.worker.name
+        life.core.transitions = TransitionCounts(isCounting: true)
         lives[place] = life
         deploy(drawConfiguration(), to: life)
         kafka.members.append(life)
@@ -258,6 +259,7 @@ extension World {
     /// The process is gone; the group hears of it.
     private func die(_ life: Life) {
         life.isAlive = false
+        transitions.add(life.core.transitions)
         for number in kafka.partitions.indices { leaveMark(of: life, on: Int32(number)) }
         at(milliseconds + random(0...10_000), .leave(life))
     }
@@ -276,6 +278,7 @@ extension World {
         case .forgotten, .unusable: witness.violations.append(Violation(.stopped, "\(life.name) stopped: \(reason)"))
         }
         life.isAlive = false
+        transitions.add(life.core.transitions)
         lives[life.place] = nil
         at(milliseconds, .leave(life))
         at(milliseconds + random(10...5000), .fault(.start(life.place)))

@@ -64,6 +64,8 @@ final class World {
     /// No faults any more: what is left has to come to its end.
     var isHealthy = false
     var trace: Trace?
+    /// Of all cores.
+    var transitions = TransitionCounts(isCounting: true)
 
     /// Virtual time counts from here for wall clocks.
     static let wallStart: Int64 = 1_800_000_000_000
@@ -137,6 +139,8 @@ final class World {
             if let event = events.popDue(at: now) { handle(event) } else { turnDue() }
             if isDone || !witness.violations.isEmpty { break }
         }
+        for case let life? in lives { transitions.add(life.core.transitions) }
+        for transition in transitions.illegal { witness.violations.append(Violation(.declared, "\(transition)")) }
         if witness.violations.isEmpty {
             Judge(
                 witness: witness, tables: ledger.tables, apple: apple, options: options,

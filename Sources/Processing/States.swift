@@ -1,0 +1,255 @@
+import Scheduling
+
+/// The states of one of the core's machines, and the ways between them.
+protocol MachineState {
+    /// As the documentation and the counts name it. Where a state has values, it is without them.
+    associatedtype Name: RawRepresentable<Int> & CaseIterable & Hashable & Sendable
+
+    /// The machine, as the documentation names it.
+    static var machine: Machine { get }
+
+    /// Every state that may follow each one. A change to another one is a mistake of the core's.
+    static var successors: [Name: Set<Name>] { get }
+    var name: Name { get }
+}
+
+/// The state of a submission in flight. Every transition has one function of ``WorkerCore`` and one test.
+///
+/// A submission whose partition is gone leaves from every state at once, with three exceptions. A call under way is
+/// awaited, because the gate counts it (`asking`). The events of a batch under way are published (`writing`). Events
+/// that the producer has are awaited (`publishing`).
+enum FlightState: Int, Sendable, CaseIterable, MachineState {
+    /// No submission: before its first state, and after its end.
+    case vacant
+    /// The ledger is asked for the outcomes that it has of its batch, because it may be a redelivery.
+    case loading
+    /// The ledger is to write its mark, because its partition or its row has ended workers before.
+    case marking
+    /// A checker has it.
+    case checking
+    /// The ledger is asked whether the purchase was granted before.
+    case lookingUp
+    /// It waits for its endpoint's gate.
+    case waiting
+    /// Apple has the question.
+    case asking
+    /// A checker verifies the signatures in Apple's answer.
+    case reading
+    /// The pause before its next attempt.
+    case repeating
+    /// The pause before its evidence, which was signed ahead of our clock, is checked again.
+    case rechecking
+    /// The pause before its decision is written again.
+    case rewriting
+    /// It waits for room in `retries`.
+    case awaitingRoom
+    /// Its decision waits for a batch, or is in one.
+    case writing
+    /// The broker has its events.
+    case publishing
+    /// The outbox is to take an event.
+    case owing
+
+    static let successors: [FlightState: Set<FlightState>] = [
+        .vacant: [.loading, .marking, .checking, .writing],
+        .loading: [.checking, .vacant],
+        .marking: [.loading, .checking, .reading, .vacant],
+        .checking: [
+            .lookingUp, .waiting, .rechecking, .awaitingRoom, .writing, .publishing, .vacant,
+        ],
+        .lookingUp: [.waiting, .writing, .vacant],
+        .waiting: [.asking, .checking, .marking, .awaitingRoom, .writing, .vacant],
+        .asking: [.waiting, .reading, .checking, .marking, .repeating, .awaitingRoom, .writing, .vacant],
+        .reading: [.waiting, .repeating, .awaitingRoom, .writing, .vacant],
+        .repeating: [.waiting, .vacant],
+        .rechecking: [.checking, .marking, .vacant],
+        .rewriting: [.writing, .vacant],
+        .awaitingRoom: [.awaitingRoom, .writing, .vacant],
+        .writing: [.writing, .rewriting, .waiting, .checking, .marking, .awaitingRoom, .publishing, .vacant],
+        .publishing: [.owing, .vacant],
+        .owing: [.owing, .vacant],
+    ]
+
+    static var machine: Machine { .submission }
+    var name: FlightState { self }
+}
+
+extension FlightState {
+    /// Whether a submission in this state waits for a moment, and for nothing else.
+    var isPause: Bool {
+        switch self {
+        case .repeating, .rechecking, .rewriting, .awaitingRoom: true
+        default: false
+        }
+    }
+
+    /// Whether a submission in this state waits for Apple, or may have to.
+    var isUndecided: Bool {
+        switch self {
+        case .vacant, .writing, .publishing, .owing: false
+        default: true
+        }
+    }
+
+    /// Whether a submission in this state waits for a call, or for the end or the repetition of one.
+    var isAtGate: Bool { self == .waiting || self == .asking || isPause }
+
+    /// Whether a submission in this state, once it is marked, has not come through its check yet.
+    var isInCheck: Bool {
+        switch self {
+        case .marking, .loading, .checking, .reading: true
+        default: false
+        }
+    }
+
+    /// Whether a checker has it.
+    var isAtChecker: Bool { self == .checking || self == .reading }
+}
+
+/// This worker's state with one partition. The group can take a partition away in every state.
+enum PartitionState: Hashable, Sendable, MachineState {
+    /// The place is empty.
+    case vacant
+    /// The group is asked for its committed offset.
+    case fetching
+    /// The ledger is to take it over.
+    case taking(isUnderWay: Bool)
+    /// It is read.
+    case owned
+    /// Another worker has taken it: the group says so by then, or it is tried again.
+    case pausing(until: Instant)
+
+    enum Name: Int, CaseIterable {
+        case vacant, fetching, taking, owned, pausing
+    }
+
+    static let successors: [Name: Set<Name>] = [
+        .vacant: [.fetching],
+        .fetching: [.taking, .vacant],
+        .taking: [.taking, .owned, .vacant],
+        .owned: [.fetching, .pausing, .vacant],
+        .pausing: [.fetching, .vacant],
+    ]
+
+    static var machine: Machine { .partition }
+
+    var name: Name {
+        switch self {
+        case .vacant: .vacant
+        case .fetching: .fetching
+        case .taking: .taking
+        case .owned: .owned
+        case .pausing: .pausing
+        }
+    }
+}
+
+/// The state of a row of the outbox that this worker works on.
+enum OutboxFlightState: Sendable, MachineState {
+    /// It has its lease, and nothing is under way.
+    case taken
+    /// Its fulfilment call is under way, through the gate at a place.
+    case calling(gate: Int, EndpointGate.Pass)
+    /// The broker has its event.
+    case publishing
+    /// It is reported, or given back.
+    case ended
+
+    enum Name: Int, CaseIterable {
+        case taken, calling, publishing, ended
+    }
+
+    static let successors: [Name: Set<Name>] = [
+        .taken: [.calling, .publishing, .ended],
+        .calling: [.ended],
+        .publishing: [.ended],
+        .ended: [],
+    ]
+
+    static var machine: Machine { .outboxRow }
+
+    var name: Name {
+        switch self {
+        case .taken: .taken
+        case .calling: .calling
+        case .publishing: .publishing
+        case .ended: .ended
+        }
+    }
+}
+
+/// The machines that the core is made of, as far as they have states.
+public enum Machine: Int, Sendable, CaseIterable {
+    case submission, partition, outboxRow
+}
+
+/// One transition of one machine. States are named as in the code, without their values.
+public struct Transition: Hashable, Sendable, CustomStringConvertible {
+    public let machine: Machine
+    public let from: String
+    public let to: String
+
+    public init(_ machine: Machine, _ from: String, _ to: String) {
+        self.machine = machine
+        self.from = from
+        self.to = to
+    }
+
+    public var description: String { "\(machine): \(from) → \(to)" }
+
+    /// Every transition that the core may take, in the order of its declaration.
+    public static let legal = legal(FlightState.self) + legal(PartitionState.self) + legal(OutboxFlightState.self)
+
+    private static func legal<State: MachineState>(_: State.Type) -> [Transition] {
+        State.Name.allCases.flatMap { from in
+            State.Name.allCases.filter { State.successors[from]?.contains($0) ?? false }
+                .map { Transition(State.machine, "\(from)", "\($0)") }
+        }
+    }
+}
+
+/// The transitions that a core's machines have taken. Tests and the simulation count them; workers do not.
+public struct TransitionCounts: Sendable {
+    /// Most states of one machine.
+    private static let width = 16
+    private static let size = Machine.allCases.count * width * width
+
+    /// By machine, state before and state after; empty while nothing is counted.
+    private var counts: [Int]
+
+    /// - Parameter isCounting: nothing is counted otherwise.
+    public init(isCounting: Bool) { counts = isCounting ? Array(repeating: 0, count: Self.size) : [] }
+
+    /// How often each transition was taken, also one that is not legal.
+    public var taken: [Transition: Int] {
+        var taken: [Transition: Int] = [:]
+        func add<State: MachineState>(_: State.Type) {
+            for from in State.Name.allCases {
+                for to in State.Name.allCases where !counts.isEmpty {
+                    let count = counts[Self.index(State.self, from, to)]
+                    if count > 0 { taken[Transition(State.machine, "\(from)", "\(to)")] = count }
+                }
+            }
+        }
+        add(FlightState.self)
+        add(PartitionState.self)
+        add(OutboxFlightState.self)
+        return taken
+    }
+
+    /// Transitions that were taken although they are not legal.
+    public var illegal: [Transition] { Array(Set(taken.keys).subtracting(Transition.legal)) }
+
+    public mutating func add(_ others: TransitionCounts) {
+        for index in others.counts.indices { counts[index] += others.counts[index] }
+    }
+
+    mutating func take<State: MachineState>(from: State, to: State) {
+        assert(State.successors[from.name]?.contains(to.name) ?? false, "\(from) cannot become \(to)")
+        if !counts.isEmpty { counts[Self.index(State.self, from.name, to.name)] += 1 }
+    }
+
+    private static func index<State: MachineState>(_: State.Type, _ from: State.Name, _ to: State.Name) -> Int {
+        (State.machine.rawValue * width + from.rawValue) * width + to.rawValue
+    }
+}
