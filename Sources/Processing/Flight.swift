@@ -249,7 +249,9 @@ extension WorkerCore {
         let old = flights[token].state
         transitions.take(from: old, to: state)
         flights[token].state = state
-        if !flights[token].isRecord { dueInCheck += (state == .checking ? 1 : 0) - (old == .checking ? 1 : 0) }
+        if !flights[token].isRecord {
+            suspectRows.inFirstCheck += (state == .checking ? 1 : 0) - (old == .checking ? 1 : 0)
+        }
         guard flights[token].isRecord else { return }
         if old.isUndecided != state.isUndecided { undecided += state.isUndecided ? 1 : -1 }
         guard old.isAtGate != state.isAtGate else { return }

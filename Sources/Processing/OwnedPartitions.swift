@@ -18,53 +18,9 @@ struct OwnedPartition: Sendable {
     var highestOrigin: Int64?
     /// The offset that the ledger has noted.
     var noted: Int64?
-    /// The record whose check has ended workers, to be quarantined unread.
-    var marked: Int64?
-    /// So many of its first offsets are read one by one; ``readAloneBefore`` is known once the first one is here.
-    var readsAlone: Int64?
-    /// Up to here records are read one by one, and those behind wait; nil if all are read as they come.
-    var readAloneBefore: Int64?
-    /// When it is calm, if no record has come by then.
-    var calmAt: Instant?
-    /// The ledger is to be told that it is calm.
-    var isCalm = false
-    /// Records that wait for the one before them, when they are read one by one.
-    var alone = FIFO<SubmissionToken>()
-    /// Records among those that were read so, and need another check.
-    var checkedAgain = FIFO<MarkedRecord>()
-    /// The record that is marked at the moment.
-    var checkedAlone: MarkedRecord?
-    /// The last record that was marked and has ended no worker so far. The ledger may not know, and count a lost
-    /// connection as the end of one.
-    var survived: Int64?
+    var poison = PoisonWatch()
     /// Set once its next record has come damaged.
     var damage: DamagedEnd?
-    /// Its last mark is being taken away.
-    var isUnmarking = false
-
-    struct MarkedRecord {
-        let token: SubmissionToken
-        let offset: Int64
-    }
-
-    /// Whether a record is marked, or waits for its mark.
-    var hasAlone: Bool { readAloneBefore != nil || checkedAlone != nil || !checkedAgain.isEmpty }
-
-    /// The values that taking a record in needs.
-    struct Reading {
-        let assignment: AssignmentID
-        let ownership: PartitionOwnership
-        let highestOrigin: Int64?
-        let marked: Int64?
-        let aloneBefore: Int64?
-    }
-
-    var reading: Reading {
-        Reading(
-            assignment: assignment, ownership: ownership, highestOrigin: highestOrigin, marked: marked,
-            aloneBefore: readAloneBefore)
-    }
-
     static let vacant = OwnedPartition(
         partition: TopicPartition(topic: "", partition: -1), assignment: AssignmentID(rawValue: 0))
 
@@ -137,7 +93,7 @@ struct OwnedPartitions {
         var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
         entry.state = old.state
         entry.readsOldest = old.readsOldest
-        entry.survived = old.survived
+        entry.poison = old.poison.next
         places[place] = entry
     }
 

@@ -7,14 +7,6 @@ extension WorkerCore {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)
     private static let noteInterval: Duration = .seconds(1)
-    /// A partition without a record for this time has nothing that could end workers.
-    private static let calmPause: Duration = .seconds(30)
-    /// From so many starts at one offset on, records are read one by one.
-    private static let startsOfSuspicion = 3
-    /// Most doublings of the number of records that are read one by one. The bound of a tracker's span is as far.
-    private static let mostDoublings = 5
-    /// A record whose check had begun at so many starts in a row is quarantined. Workers end for other reasons, too.
-    static let endsOfSuspect = 5
 
     /// The one place where the state of a partition changes.
     private mutating func move(_ place: Int, to state: PartitionState) {
@@ -90,7 +82,7 @@ extension WorkerCore {
             case .fetching where isFetchDue: break
             case .pausing(let until) where until <= now: move(place, to: .fetching)
             case .owned:
-                if let moment = partitions[place].calmAt, moment <= now { becomeCalm(place) }
+                if let moment = partitions[place].poison.calmAt, moment <= now { becomeCalm(place) }
                 if let damage = partitions[place].damage, damage.isOver(at: now, partitions[place].tracker) {
                     lose(place, .fetching, into: &actions)
                 }
@@ -105,7 +97,7 @@ extension WorkerCore {
         var earliest: Instant?
         for place in partitions.indices {
             let entry = partitions[place]
-            let moment: Instant? = if case .pausing(let until) = entry.state { until } else { entry.calmAt }
+            let moment: Instant? = if case .pausing(let until) = entry.state { until } else { entry.poison.calmAt }
             for moment in [moment, entry.damage?.nextLook(at: now)].compactMap(\.self) {
                 earliest = min(earliest ?? moment, moment)
             }
@@ -113,19 +105,11 @@ extension WorkerCore {
         return earliest
     }
 
-    /// Each take-over counts as a start, so rebalances alone would make an idle partition suspect. Where nothing was
-    /// demanded, nothing could come, so the pause begins anew.
     private mutating func becomeCalm(_ place: Int) {
-        partitions[place].calmAt = nil
-        guard partitions[place].tracker.last == nil else { return }
-        let calmAt = (demandedSince ?? now) + Self.calmPause
-        guard calmAt <= now else {
-            partitions[place].calmAt = calmAt
-            return
-        }
-        partitions[place].readsAlone = nil
-        partitions[place].isCalm = true
-        noteAt = min(noteAt ?? now, now)
+        let hasRecords = partitions[place].tracker.last != nil
+        let isCalm = partitions[place].poison.becomeCalm(
+            hasRecords: hasRecords, demandedSince: demandedSince ?? now, at: now)
+        if isCalm { noteAt = min(noteAt ?? now, now) }
     }
 
     /// Takes over all waiting partitions in one call, under generations that were never used.
@@ -181,18 +165,9 @@ extension WorkerCore {
         // If the group has another offset, the ledger's offset is committed even if it does not change.
         let isKnown = start.next == partitions[place].committed
         partitions[place].noted = isKnown ? start.next : nil
-        if let suspect = start.suspect, suspect.offset == partitions[place].survived {
-            let mark = CheckMark(ownership: partitions[place].ownership, ended: suspect.offset, begins: nil)
-            partitions[place].isUnmarking = true
-            ledgerCalls.make(
-                .mark([mark]), for: .unmark(place: place, partitions[place].assignment), at: now, into: &actions)
-        } else if let suspect = start.suspect, suspect.ends >= Self.endsOfSuspect {
-            partitions[place].marked = suspect.offset
+        if let survivor = partitions[place].poison.begin(start, recordsAtOnce: limit.count, at: now) {
+            mark(place, ended: survivor, begins: nil, into: &actions)
         }
-        // A waiting record may have many times as many records behind it as may be in flight.
-        let doublings = start.starts - Self.startsOfSuspicion
-        partitions[place].readsAlone = doublings < 0 ? nil : Int64(limit.count) << min(doublings, Self.mostDoublings)
-        partitions[place].calmAt = now + Self.calmPause
         if partitions[place].readsOldest { noteAt = now }
         dueWork.poll(at: now)
         outboxWork.poll(at: now)
@@ -211,8 +186,6 @@ extension WorkerCore {
     mutating func lose(_ place: Int, _ state: PartitionState, into actions: inout Actions) {
         let entry = partitions[place]
         if entry.state == .owned { actions.unassign.append(entry.partition) }
-        // This worker lives. If the check is what ends workers, it does so under a mark that is written anew.
-        if let alone = entry.checkedAlone { partitions[place].survived = alone.offset }
         orphanAll(of: entry.assignment)
         move(place, to: state)
         partitions.restart(at: place)
@@ -265,10 +238,10 @@ extension WorkerCore {
         for place in partitions.indices where partitions[place].state == .owned {
             let entry = partitions[place]
             let watermark = entry.tracker.watermark ?? (entry.readsOldest ? 0 : nil)
-            guard watermark != nil ? watermark != entry.noted : entry.isCalm else { continue }
+            guard watermark != nil ? watermark != entry.noted : entry.poison.isCalm else { continue }
             notes.append(OffsetNote(ownership: entry.ownership, next: watermark))
             noted.append((place, entry.assignment))
-            partitions[place].isCalm = false
+            partitions[place].poison.isCalm = false
             // Set already, so that what completes meanwhile is seen as a change.
             if watermark != nil { partitions[place].noted = watermark }
         }

@@ -11,60 +11,66 @@ extension WorkerCore {
             partitions[place].state == .owned, let first = batch.records.first
         else { return }
         let isFirst = partitions[place].tracker.last == nil
-        if isFirst, let count = partitions[place].readsAlone {
-            partitions[place].readAloneBefore = first.origin.offset + count
-        }
-        let reading = partitions[place].reading
+        if isFirst { partitions[place].poison.beginReading(at: first.origin.offset) }
+        let (assignment, ownership) = (partitions[place].assignment, partitions[place].ownership)
+        let highest = partitions[place].highestOrigin ?? -1
+        let (poison, isOneByOne) = (partitions[place].poison.offset, partitions[place].poison.isOneByOne)
         var loading: [SubmissionToken] = []
-        var origins: [Origin] = []
         for record in batch.records {
             guard let number = partitions[place].tracker.register(record.origin.offset) else {
                 // The topic was made anew, or lost its end. Everything in flight belongs to the old one.
                 wentBack(place, into: &actions)
                 return
             }
-            let token = admit(record, number, reading, at: place)
-            switch way(of: record, reading) {
-            case .alone:
+            let token = admit(record, .record(place: place, assignment, number: number, ownership))
+            // The poison record may have its outcome, which nobody was told of.
+            let isPoison = record.origin.offset == poison
+            if isOneByOne, !isPoison {
                 move(token, to: .marking)
                 flights[token].record = record
-                partitions[place].alone.append(token)
-            case .load:
+                partitions[place].poison.enqueue(token)
+            } else if isPoison || record.origin.offset <= highest {
                 move(token, to: .loading)
                 flights[token].record = record
                 loading.append(token)
-                origins.append(record.origin)
-            case .check: check(token, .record(record, known: nil), into: &actions)
+            } else {
+                check(token, .record(record, known: nil), into: &actions)
             }
         }
-        if !loading.isEmpty {
-            ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(loading), at: now, into: &actions)
-        }
-        if reading.aloneBefore != nil { checkNextAlone(at: place, into: &actions) }
+        load(loading, into: &actions)
+        if isOneByOne { checkNextSuspect(at: place, into: &actions) }
         // A first record behind the noted offset is noted: the topic may be a new one.
         if isFirst { scheduleNote() }
     }
 
-    private enum Way {
-        case alone, load, check
-    }
-
-    private func way(of record: InputRecord, _ reading: OwnedPartition.Reading) -> Way {
-        let offset = record.origin.offset
-        // It may have its outcome, which nobody was told of.
-        if offset == reading.marked { return .load }
-        if reading.aloneBefore != nil { return .alone }
-        if let highest = reading.highestOrigin, offset <= highest { return .load }
-        return .check
-    }
-
-    private mutating func admit(
-        _ record: InputRecord, _ number: UInt64, _ reading: OwnedPartition.Reading, at place: Int
-    ) -> SubmissionToken {
-        var flight = Flight(.record(place: place, reading.assignment, number: number, reading.ownership))
+    private mutating func admit(_ record: InputRecord, _ source: FlightSource) -> SubmissionToken {
+        var flight = Flight(source)
         flight.bytes = Int64(record.byteCount)
         limit.take(.record, bytes: flight.bytes)
         return flights.insert(flight)
+    }
+
+    /// Checks records that have waited for that, behind their outcomes where they may be redeliveries.
+    mutating func begin(_ tokens: [SubmissionToken], at place: Int, into actions: inout Actions) {
+        let highest = partitions[place].highestOrigin ?? -1
+        var loading: [SubmissionToken] = []
+        for token in tokens {
+            guard let record = flights[token].record else { continue }
+            if record.origin.offset <= highest {
+                move(token, to: .loading)
+                loading.append(token)
+            } else {
+                check(token, .record(record, known: nil), into: &actions)
+            }
+        }
+        load(loading, into: &actions)
+    }
+
+    /// Asks for the outcomes that the ledger has of these records.
+    private mutating func load(_ tokens: [SubmissionToken], into actions: inout Actions) {
+        guard !tokens.isEmpty else { return }
+        let origins = tokens.compactMap { flights[$0].record?.origin }
+        ledgerCalls.make(.knownOutcomes(origins), for: .knownOutcomes(tokens), at: now, into: &actions)
     }
 
     mutating func check(_ token: SubmissionToken, _ work: CheckTask.Work, into actions: inout Actions) {
@@ -101,7 +107,7 @@ extension WorkerCore {
         guard case .record(let place, let assignment, _, _) = flights[token].source,
             partitions.isCurrent(assignment, at: place)
         else { return false }
-        return partitions[place].marked == record.origin.offset
+        return partitions[place].poison.offset == record.origin.offset
     }
 
     // MARK: Results of checks

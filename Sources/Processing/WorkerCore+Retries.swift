@@ -8,7 +8,8 @@ extension WorkerCore {
     private static let reminderPause: Duration = .seconds(600)
 
     var mayTakeDue: Bool {
-        rules != nil && stopping == .running && !ledgerCalls.isUnderWay(.takeDue) && !isRowInCheck && !isMarked()
+        rules != nil && stopping == .running && !ledgerCalls.isUnderWay(.takeDue) && !suspectRows.isInCheck(in: flights)
+            && !isAnyMarked()
             // A sample under way says more about what to ask for.
             && !ledgerCalls.isUnderWay(.measure)
     }
@@ -105,12 +106,12 @@ extension WorkerCore {
         let token = flights.insert(flight)
         flights[token].subject = .submission(row.submission)
         if renewAt == nil { renewAt = now + Self.renewInterval }
-        guard row.takings < DueRetry.takingsOfSuspicion + Self.endsOfSuspect else {
+        guard row.takings < DueRetry.takingsOfSuspicion + PoisonWatch.endsOfPoison else {
             actions.alerts.append(.rowEndsWorkers(row.submission.origin))
             return decide(token, .retry(RetryPolicy.endsWorkers(&flights[token].attempts, wall: wall)))
         }
         flights[token].isSuspect = row.isSuspect
-        if row.isSuspect { checkedRow = token }
+        if row.isSuspect { suspectRows.marked = token }
         check(token, .submission(row.submission), into: &actions)
     }
 

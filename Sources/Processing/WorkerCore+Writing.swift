@@ -6,18 +6,6 @@ import Scheduling
 extension WorkerCore {
     private static let undecidedPause = Backoff(base: .milliseconds(10), cap: .seconds(1), jitter: .equal)
 
-    /// A submission is decided: it waits for the next batch.
-    mutating func decide(_ token: SubmissionToken, _ content: Decision.Content) {
-        guard let claimant = flights[token].claimant else { return orphan(token) }
-        move(token, to: .writing)
-        flights[token].content = content
-        if case .grant(let purchases, _) = content {
-            limit.take(purchases: purchases.count - flights[token].purchases)
-            flights[token].purchases = purchases.count
-        }
-        batcher.add(token, rows: content.batchRows, BatchKeys(submission: claimant, content))
-    }
-
     mutating func startBatch(into actions: inout Actions) {
         guard let (id, tokens) = batcher.start(at: now, in: flights) else { return }
         var decisions: [Decision] = []

@@ -40,12 +40,7 @@ public struct WorkerCore: ~Copyable {
     /// Records at gates, and their bytes.
     var recordsAtGates = 0
     var bytesAtGates: Int64 = 0
-    /// Rows of `retries` in their first check. None is taken meanwhile, and none is marked, nor a record, so that it is
-    /// known which one ended a worker.
-    var dueInCheck = 0
-    /// The suspect row that is marked, and those that wait for their mark.
-    var checkedRow: SubmissionToken?
-    var rowsCheckedAgain = FIFO<SubmissionToken>()
+    var suspectRows = SuspectRows()
     var lookUps: [SubmissionToken] = []
     var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
     var reports: [OutboxReport] = []

@@ -166,7 +166,7 @@ final class CoreBench {
         #expect(takeOvers.map(\.committed) == [committed])
         let start = PartitionStart(
             next: next, highestOrigin: highestOrigin, starts: starts,
-            suspect: marked.map { CheckSuspect(offset: $0, ends: WorkerCore.endsOfSuspect) })
+            suspect: marked.map { CheckSuspect(offset: $0, ends: PoisonWatch.endsOfPoison) })
         send(.ledger(id, .success(.takenOver([.taken(start)]))))
         let assignment = try #require(assigned.last)
         assigned = []
