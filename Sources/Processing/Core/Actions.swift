@@ -1,0 +1,155 @@
+public import Contract
+public import Ledger
+public import Scheduling
+
+/// The drivers' work after a turn: one buffer per driver, reused from turn to turn.
+///
+/// The runner posts each buffer that is not empty to its driver and calls ``removeAll()``. It decides nothing.
+public struct Actions: ~Copyable {
+    // MARK: Consumer
+
+    /// Ask the broker for the group's committed offsets; answered by ``Input/committed(_:)``.
+    public var fetchCommitted: [TopicPartition] = []
+    /// Begin to read, from where each says.
+    public var assign: [Assignment] = []
+    /// Stop reading these; they may be assigned again at once.
+    public var unassign: [TopicPartition] = []
+    /// Commit to the group. Unanswered: the ledger's offsets are what counts.
+    public var commit: [CommittedOffset] = []
+    /// How much may be delivered, if that has changed.
+    public var demand: Demand?
+
+    // MARK: Checkers and HTTP
+
+    /// In order; the driver cuts them into chunks.
+    public var checks: [CheckTask] = []
+    /// Questions to Apple that may be asked now.
+    public var attempts: [AttemptTask] = []
+    /// Fulfilment calls that may be made now.
+    public var calls: [CallTask] = []
+
+    // MARK: Ledger
+
+    /// For the connection that writes; at most one batch is under way.
+    public var writes: [WriteBatch] = []
+    /// For the other connection, which takes them one after the other.
+    public var requests: [LedgerRequest] = []
+
+    // MARK: Producer and lifecycle
+
+    public var publishes: [PublishTask] = []
+    /// Alerts for operators: logged, and counted in metrics.
+    public var alerts: [Alert] = []
+    /// Run a turn at this instant even if no input comes; nil if only an input can change something.
+    public var wakeAt: Instant?
+    /// The core is done, and has nothing under way that matters. No further turn is needed.
+    public var stop: StopReason?
+
+    public init() {}
+
+    /// Empties the buffers and keeps their memory.
+    public mutating func removeAll() {
+        Self.clear(&fetchCommitted)
+        Self.clear(&assign)
+        Self.clear(&unassign)
+        Self.clear(&commit)
+        demand = nil
+        Self.clear(&checks)
+        Self.clear(&attempts)
+        Self.clear(&calls)
+        Self.clear(&writes)
+        Self.clear(&requests)
+        Self.clear(&publishes)
+        Self.clear(&alerts)
+        wakeAt = nil
+        stop = nil
+    }
+
+    /// Most buffers are empty, and a look is cheaper than a call.
+    private static func clear<Element>(_ buffer: inout [Element]) {
+        if !buffer.isEmpty { buffer.removeAll(keepingCapacity: true) }
+    }
+}
+
+/// Where to begin to read a partition.
+public struct Assignment: Hashable, Sendable {
+    public let id: AssignmentID
+    public let partition: TopicPartition
+    /// The offset; nil for the oldest record.
+    public let start: Int64?
+}
+
+/// How much the consumer may deliver, counted since the worker started: it delivers while both totals are below.
+///
+/// Totals, so that a demand that comes late or twice changes nothing. The batch that reaches a total may go beyond it
+/// by its last record.
+public struct Demand: Hashable, Sendable {
+    public var records: Int64 = 0
+    public var bytes: Int64 = 0
+}
+
+/// A batch of decisions in which each grant key, transaction, submission and claim stands once.
+public struct WriteBatch: Sendable {
+    public let id: BatchID
+    public let decisions: [Decision]
+}
+
+/// An event to be produced.
+public struct PublishTask: Sendable {
+    public let token: PublishToken
+    public let event: Event
+}
+
+/// A grant to tell an app's fulfilment service.
+public struct CallTask: Sendable {
+    public let token: OutboxToken
+    public let grant: Grant
+    /// Calls for it so far.
+    public let attempts: Int
+}
+
+/// Why the core is done.
+public enum StopReason: Hashable, Sendable {
+    /// It was told to stop. The next owners of the partitions read incomplete records again.
+    case clean
+    /// The ledger knows nothing of a partition whose offsets the group has committed: exit with 78 until an operator
+    /// accepts this ledger by its id.
+    case forgotten(ledger: String)
+    /// The ledger cannot be used: exit with 78.
+    case unusable(detail: String)
+}
+
+/// An event that operators should know.
+public enum Alert: Hashable, Sendable {
+    /// - Parameter fault: the words of the latest failed call; nil if answers only took too long.
+    case breakerOpened(Endpoint, fault: String?)
+    /// Told again and again while it lasts, with the rows that wait in `retries` for it.
+    case breakerStillOpen(Endpoint, after: Duration, waiting: Int)
+    case breakerClosed(Endpoint, after: Duration, waited: Int)
+    /// Rows that were in `retries` when the worker started.
+    case waitingAtStart(Int)
+    /// Submissions are held; told again and again while it lasts, with the details of most of them.
+    case held(HeldGroup, rows: Int, details: [String])
+    /// Rows of the ledger wait that only a later version can work on; told again and again while it lasts.
+    case laterVersion(rows: Int)
+    /// Half of the bytes that may wait in `retries` do.
+    case retriesHalfFull(bytes: Int64, limit: Int64)
+    /// So many bytes wait in `retries` that nothing is read any more.
+    case retriesFull(bytes: Int64, limit: Int64)
+    /// The broker does not take a topic's events; told once per cause until it takes one.
+    case eventsNotTaken(Topic, cause: String)
+    /// 100,000 rows are owed in the outbox: outcomes wait for the broker.
+    case outboxFull
+    /// The ledger's offset is smaller than this worker noted. It was set back, and the topic is read again from there.
+    case ledgerSetBack(TopicPartition, noted: Int64, found: Int64?)
+    case ledgerUnavailable(detail: String)
+    case ledgerAnswersAgain(after: Duration)
+    /// Another worker writes for a partition that the group has given to this one.
+    case ownershipLost(TopicPartition)
+    /// The ledger refuses a decision for its data; the submission is held.
+    case decisionRefused(Origin, detail: String)
+    /// A record whose check ended its worker is on the quarantine topic.
+    case recordEndsWorkers(Origin)
+    /// A row of `retries` whose check ended worker after worker is held for a person.
+    case rowEndsWorkers(Origin)
+}

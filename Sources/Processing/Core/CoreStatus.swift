@@ -1,0 +1,90 @@
+public import Contract
+
+/// The state of a core at a moment, for metrics.
+public struct CoreStatus: Sendable {
+    /// Why nothing is read at the moment. The raw values label metrics.
+    public enum ReadingStop: String, Hashable, Sendable, CaseIterable {
+        case stopping
+        case noPartitions = "no_partitions"
+        case ledgerUnavailable = "ledger_unavailable"
+        /// `retries` take no more for now. They are full, this worker has used its share, or submissions that wait for
+        /// room there use up the in-flight limit.
+        case retriesFull = "retries_full"
+        /// The in-flight limit is used up, in number, bytes or purchases.
+        case inFlightFull = "in_flight_full"
+    }
+
+    /// The gates of one of Apple's services in one environment: one for each app's key, or one for all apps.
+    public struct Gates: Sendable {
+        public let service: Endpoint.Service
+        public let environment: Environment
+        /// Gates by their circuit breaker's phase; the phases are always the same ones.
+        public internal(set) var phases: [String: Int] = CircuitBreaker.Phase.none
+        /// Calls under way, and submissions that wait for theirs.
+        public internal(set) var inFlight = 0
+        public internal(set) var waiting = 0
+        /// Most calls at once; the least of any gate's.
+        public internal(set) var limit = Int.max
+    }
+
+    /// Submissions by state; the states are always the same ones.
+    public let submissions: [String: Int]
+    public let bytes: Int64
+    public let partitionsAssigned: Int
+    public let partitionsOwned: Int
+    public let gates: [Gates]
+    /// Nil while records are read.
+    public let readingStop: ReadingStop?
+}
+
+extension CircuitBreaker.Phase {
+    static var none: [String: Int] { [String: Int](uniqueKeysWithValues: allCases.map { ($0.rawValue, 0) }) }
+}
+
+extension WorkerCore {
+    /// The present state. It visits everything in flight, so it is read once a second at most.
+    public var status: CoreStatus {
+        var states = [Int](repeating: 0, count: FlightState.allCases.count)
+        for token in flights.tokens { states[flights[token].state.rawValue] += 1 }
+        var submissions: [String: Int] = [:]
+        for state in FlightState.allCases where state != .vacant { submissions["\(state)"] = states[state.rawValue] }
+        let places = partitions.indices
+        return CoreStatus(
+            submissions: submissions, bytes: limit.bytesInFlight,
+            partitionsAssigned: places.count { partitions[$0].state != .vacant },
+            partitionsOwned: places.count { partitions[$0].state == .owned }, gates: gates.status,
+            readingStop: readingStop)
+    }
+
+    private var readingStop: CoreStatus.ReadingStop? {
+        if stopping != .running { return .stopping }
+        // First: partitions that cannot be taken over for want of a ledger are not owned either.
+        if isLedgerAway { return .ledgerUnavailable }
+        if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
+        if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
+        guard isSpanFull || limit.isUsedUp(undecided: undecided) else { return nil }
+        // Submissions that wait for room in `retries` may use the limit up, and time alone does not mend that.
+        let areFull = flights.tokens.contains { flights[$0].state == .awaitingRoom }
+        return areFull ? .retriesFull : .inFlightFull
+    }
+}
+
+extension GateTable {
+    fileprivate var status: [CoreStatus.Gates] {
+        var all: [CoreStatus.Gates] = []
+        for service in Endpoint.Service.allCases {
+            for environment in Environment.allCases {
+                var gates = CoreStatus.Gates(service: service, environment: environment)
+                forEachGate(of: service, environment) { gate in
+                    gates.phases[gate.breaker.phase.rawValue, default: 0] += 1
+                    gates.inFlight += gate.inFlight
+                    gates.waiting += gate.waiting
+                    gates.limit = min(gates.limit, gate.mostCalls)
+                }
+                if gates.limit == .max { gates.limit = mostCalls }
+                all.append(gates)
+            }
+        }
+        return all
+    }
+}

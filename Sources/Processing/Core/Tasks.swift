@@ -1,0 +1,168 @@
+public import Contract
+public import Ledger
+import Scheduling
+
+/// Work for a checker thread: parsing, signatures, claim policy.
+public struct CheckTask: Sendable {
+    public enum Work: Sendable {
+        /// Read a record and check the evidence in it.
+        ///
+        /// - `known`: the outcome that the ledger has for a record at this place. If the record is of the same app,
+        ///   submission and user, it is a redelivery: answer ``CheckResult/known``, and check nothing.
+        case record(InputRecord, known: KnownOutcome?)
+        /// A record whose check has ended its worker before: quarantine it unread.
+        case quarantine(InputRecord, reason: String)
+        /// Check the evidence of a row of `retries`.
+        case submission(Submission)
+        /// Verify Apple's signature on a receipt that is on its way to `retries`.
+        ///
+        /// - `mayDecide`: verifyReceipt is away, so the signature is enough where the app's rules say that.
+        case signature(Submission, mayDecide: Bool)
+        /// Verify the signatures in what Apple answered, and conclude.
+        case answer(Submission, Question)
+    }
+
+    public let token: SubmissionToken
+    public let work: Work
+    /// The apps file as of now.
+    public let rules: Rules
+}
+
+/// The end of a ``CheckTask``.
+public struct Checked: Sendable {
+    public let token: SubmissionToken
+    public let result: CheckResult
+
+    public init(token: SubmissionToken, result: CheckResult) {
+        self.token = token
+        self.result = result
+    }
+}
+
+public enum CheckResult: Sendable {
+    /// No submission can be read from the record. It goes to the quarantine topic as the event, or as the stub if the
+    /// topic does not take it.
+    case unreadable(Event, QuarantineStub)
+    /// The record is the one that has its outcome, with what its app's rules say about copies that a repeat asks for.
+    case known(RepeatPolicy)
+    /// It names a submission and a user, and breaks the message contract otherwise.
+    case malformed(MalformedSubmission)
+    /// Of ``CheckTask/Work/record(_:known:)`` and ``CheckTask/Work/submission(_:)``.
+    case submission(Submission, SubmissionRules, LocalCheck)
+    /// Of ``CheckTask/Work/signature(_:mayDecide:)``: whether it holds, and the verdict where it decides.
+    case signature(holds: Bool, Verdict?)
+    /// Of ``CheckTask/Work/answer(_:_:)``.
+    case answer(AttemptResult)
+}
+
+/// The result of checking evidence without a call to Apple.
+public enum LocalCheck: Sendable {
+    /// Any verdict: evidence that verifies, is rejected, was signed ahead of our clock, or needs a key that the app has
+    /// not.
+    case concluded(Verdict)
+    /// Apple has to be asked. Before that the ledger is, where there is a look-up: a grant that answers it spares the
+    /// call.
+    ///
+    /// - `isSigned`: whether Apple's signature on the evidence holds; nil if that was not looked at.
+    case ask(Question, lookUp: GrantLookup?, isSigned: Bool?)
+}
+
+/// An app's rules for the further way of one submission.
+public struct SubmissionRules: Hashable, Sendable {
+    /// The app's fulfilment service must hear of each new grant before its event.
+    public var owesCall: Bool
+    public var repeats: RepeatPolicy
+    /// A receipt claimed without `transactionId`: if nothing in it is new, that is a doubt first.
+    public var doubtsNothingNew: Bool
+
+    public init(owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false) {
+        self.owesCall = owesCall
+        self.repeats = repeats
+        self.doubtsNothingNew = doubtsNothingNew
+    }
+}
+
+/// A question to Apple as far as it has come. The core reads its endpoint and hands the rest on.
+public struct Question: Sendable {
+    public let endpoint: Endpoint
+    /// The part that HTTP and checkers read.
+    public let content: any Sendable
+
+    public init(endpoint: Endpoint, content: any Sendable) {
+        self.endpoint = endpoint
+        self.content = content
+    }
+}
+
+/// One call to Apple, which the endpoint's gate has let go.
+public struct AttemptTask: Sendable {
+    public let token: SubmissionToken
+    public let submission: Submission
+    public let question: Question
+    /// Attempts that decided nothing so far: a refusal that comes again may be believed.
+    public let attempts: Int
+    /// The apps file as of now.
+    public let rules: Rules
+}
+
+/// The end of an ``AttemptTask``.
+public struct Answered: Sendable {
+    public let token: SubmissionToken
+    public let result: AttemptResult
+    public let outcome: CallOutcome
+    /// How long the call took.
+    public let took: Duration
+    /// The fault, in words for people without evidence or secrets, if the endpoint did not answer.
+    public let fault: String?
+
+    public init(
+        token: SubmissionToken, result: AttemptResult, outcome: CallOutcome, took: Duration, fault: String? = nil
+    ) {
+        self.fault = fault
+        self.token = token
+        self.result = result
+        self.outcome = outcome
+        self.took = took
+    }
+}
+
+/// The result of one call.
+public enum AttemptResult: Sendable {
+    case concluded(Verdict)
+    /// Another call is needed: another secret, another page, the other environment. Its endpoint's gate has to let it
+    /// go.
+    case next(Question)
+    /// The answer holds signatures, which the checkers verify.
+    case check(Question)
+}
+
+/// The apps file as it is at one time: an immutable snapshot that the core attaches to checks and attempts.
+public final class Rules: Sendable {
+    /// Counts the snapshots, from 1.
+    public let version: Int
+    /// Apple's endpoints that submissions of these apps may need.
+    public let endpoints: [EndpointRules]
+    /// Apps with a fulfilment service.
+    public let services: [BundleID]
+    /// The part that HTTP and checkers read; the core does not.
+    public let content: any Sendable
+
+    public init(version: Int, endpoints: [EndpointRules], services: [BundleID], content: any Sendable) {
+        self.version = version
+        self.endpoints = endpoints
+        self.services = services
+        self.content = content
+    }
+}
+
+/// How much an endpoint may be asked.
+public struct EndpointRules: Hashable, Sendable {
+    public let endpoint: Endpoint
+    /// Calls a second; nil where Apple names no limit.
+    public let rate: Double?
+
+    public init(endpoint: Endpoint, rate: Double? = nil) {
+        self.endpoint = endpoint
+        self.rate = rate
+    }
+}
