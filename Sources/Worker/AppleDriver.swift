@@ -93,12 +93,13 @@ final class AppleDriver: Sendable {
         Answered(token: token, result: result, outcome: .unknown, took: .zero)
     }
 
-    /// Why an endpoint did not answer, for people.
-    static func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ step: QuestionStep) -> String {
-        switch (result, step) {
-        case (.failure(let failure), _): "\(failure)"
-        case (.success(let response), .verdict(.retry(let cause, _))) where response.status == 200: cause.sentence
-        case (.success(let response), _): "HTTP \(response.status)"
+    /// Why an endpoint did not answer, for people; nil where it did, or where nothing was learnt.
+    static func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ meaning: ReplyMeaning) -> String? {
+        switch (meaning.outcome, result, meaning.step) {
+        case (.answered, _, _), (.unknown, _, _): nil
+        case (_, .failure(let failure), _): "\(failure)"
+        case (_, .success(let response), .verdict(.retry(let cause, _))) where response.status == 200: cause.sentence
+        case (_, .success(let response), _): "HTTP \(response.status)"
         }
     }
 
@@ -110,12 +111,12 @@ final class AppleDriver: Sendable {
         let now = Timestamp.now
         let answered = zip(outcomes, waited).compactMap { call, waited -> Answered? in
             guard let waited else { return nil }
-            let (step, outcome) = waited.question.received(AppStoreReply(call.result), to: waited.call, at: now)
+            let meaning = waited.question.received(AppStoreReply(call.result), to: waited.call, at: now)
             let took = Instant.now - waited.since
-            metrics.called(waited.call.endpoint, took: took, isAnswered: outcome == .answered)
+            metrics.called(waited.call.endpoint, took: took, isAnswered: meaning.outcome == .answered)
             return Answered(
-                token: waited.token, result: AttemptResult(step), outcome: outcome, took: took,
-                fault: outcome == .answered || outcome == .unknown ? nil : Self.fault(call.result, step))
+                token: waited.token, result: AttemptResult(meaning.step), outcome: meaning.outcome, took: took,
+                fault: Self.fault(call.result, meaning))
         }
         if !answered.isEmpty { core.post(.input(.answered(answered))) }
     }

@@ -28,37 +28,35 @@ public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
     case cancelled
 }
 
-extension CallOutcome {
-    /// - Parameters:
-    ///   - verdict: The conclusion from the reply, if it was the end: a 200 can hold "try later" (21005, 21009 and
-    ///     others) or no answer at all (HTML, or cut off).
-    ///   - now: When the reply came.
-    public init(_ reply: AppStoreReply, from service: Endpoint.Service, concluded verdict: Verdict?, now: Timestamp) {
-        switch reply {
-        case .failed(.unreachable), .failed(.tls), .failed(.interrupted): self = .failed
-        case .failed(.timedOut): self = .overloaded
-        // It is this answer that is large; the next one need not be.
-        case .failed(.tooLarge): self = .answered
-        case .failed(.cancelled): self = .unknown
-        case .response(200, _, _):
-            switch verdict {
-            case .retry(.noAnswer, _), .retry(.temporarilyUnable, _): self = .failed
-            default: self = .answered
-            }
-        case .response(429, let retryAfter, _):
-            self = .limited(wait: RetryAfter.moment(retryAfter, now: now)?.since(now))
-        case .response(let status, _, _): self = Self.outcome(ofHTTPStatus: status, from: service)
-        }
+/// What a reply means: for the question, and for the endpoint that it came from. Whoever reads a reply says both at once.
+public struct ReplyMeaning: Sendable {
+    public let step: QuestionStep
+    public let outcome: CallOutcome
+
+    /// The endpoint answered, whatever it said.
+    static func answered(_ step: QuestionStep) -> ReplyMeaning { ReplyMeaning(step: step, outcome: .answered) }
+
+    /// Nothing was said about the evidence.
+    /// - Parameter notBefore: The moment that Apple named, if it did.
+    static func retry(
+        _ cause: RetryCause, notBefore: Timestamp? = nil, _ outcome: CallOutcome
+    ) -> ReplyMeaning {
+        ReplyMeaning(step: .verdict(.retry(cause, notBefore: notBefore)), outcome: outcome)
     }
 
-    /// verifyReceipt sends 200 with every answer, so an intermediary sends any other status. It is a failure unless it
-    /// concerns this request alone. The App Store Server API answers with 4xx.
-    private static func outcome(ofHTTPStatus status: Int, from service: Endpoint.Service) -> CallOutcome {
-        switch status {
-        case 400, 413...414, 431: .answered
-        case 408, 503...504: .overloaded
-        case 400...499: service == .serverAPI ? .answered : .failed
-        default: .failed
+    /// HTTP 429.
+    static func rateLimited(until moment: Timestamp?, now: Timestamp) -> ReplyMeaning {
+        .retry(.rateLimited, notBefore: moment, .limited(wait: moment?.since(now)))
+    }
+
+    /// No response, from either service.
+    static func failed(_ failure: TransportFailure) -> ReplyMeaning {
+        switch failure {
+        case .unreachable, .tls, .interrupted: .retry(.unreachable, .failed)
+        case .timedOut: .retry(.unreachable, .overloaded)
+        // It is this answer that is large; the next one need not be.
+        case .tooLarge: .retry(.noAnswer, .answered)
+        case .cancelled: .retry(.unreachable, .unknown)
         }
     }
 }

@@ -6,7 +6,7 @@ public import Contract
 ///
 ///     switch question.call(at: now) {
 ///     case .send(let call):                                       // over HTTPS
-///         let (step, outcome) = question.received(reply, to: call, at: now)
+///         let meaning = question.received(reply, to: call, at: now)
 ///     case .concluded(let verdict):                               // there is nothing to send
 ///     }
 ///
@@ -23,11 +23,12 @@ public protocol AppleQuestion: Sendable {
     /// - Parameter now: wall-clock time, for the token of the App Store Server API.
     func call(at now: Timestamp) -> AppleCallStep
 
-    /// Reads the end of a call. If Apple refused the call's token, the app's next one is new.
+    /// Reads the end of a call, once for the question and for the endpoint. If Apple refused the call's token, the app's
+    /// next one is new.
     /// - Parameters:
     ///   - call: The call that was made.
     ///   - now: Wall-clock time, for moments that Apple names relative to it.
-    func step(after reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep
+    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning
 
     /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.
     /// - Parameter now: Wall-clock time, for signatures made ahead of our clock.
@@ -35,15 +36,6 @@ public protocol AppleQuestion: Sendable {
 }
 
 extension AppleQuestion {
-    /// The step after the end of a call, and what the reply means for the endpoint.
-    public func received(
-        _ reply: AppStoreReply, to call: AppleCall, at now: Timestamp
-    ) -> (step: QuestionStep, outcome: CallOutcome) {
-        let step = step(after: reply, to: call, at: now)
-        let verdict: Verdict? = if case .verdict(let verdict) = step { verdict } else { nil }
-        return (step, CallOutcome(reply, from: endpoint.service, concluded: verdict, now: now))
-    }
-
     /// The step to another state of the question.
     func ask(_ change: (inout Self) -> Void = { _ in }) -> QuestionStep {
         var next = self

@@ -165,10 +165,9 @@ struct LookupQuestion: AppleQuestion {
     // MARK: Answers
 
     /// Reads the end of a call. A redirect is never followed: the token goes to configured hosts alone.
-    func step(after reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
+    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning {
         switch reply {
-        case .failed(.tooLarge): return conclude(.retry(.noAnswer, notBefore: nil))
-        case .failed: return conclude(.retry(.unreachable, notBefore: nil))
+        case .failed(let failure): return .failed(failure)
         case .response(200, _, let body):
             var next = self
             if environment == .production { next.productionKnowsKey = true }
@@ -178,12 +177,10 @@ struct LookupQuestion: AppleQuestion {
                 next.pending = TransactionAnswer(json: body).map { .transaction($0) }
             }
             // An answer that is none: HTML, cut off, or without what it is about.
-            guard next.pending != nil else { return conclude(.retry(.noAnswer, notBefore: nil)) }
-            return .check(next)
+            return next.pending == nil ? .retry(.noAnswer, .failed) : .answered(.check(next))
         case .response(let status, let retryAfter, let body):
-            let refusal = ServerAPIRefusal(
-                httpStatus: status, body: body, notBefore: RetryAfter.moment(retryAfter, now: now))
-            return step(after: refusal, to: call)
+            let refusal = ServerAPIRefusal(httpStatus: status, body: body)
+            return meaning(of: refusal, to: call, notBefore: RetryAfter.moment(retryAfter, now: now), now: now)
         }
     }
 
@@ -265,44 +262,49 @@ struct LookupQuestion: AppleQuestion {
 
     // MARK: Refusals
 
-    private func step(after refusal: ServerAPIRefusal, to call: AppleCall) -> QuestionStep {
+    private func meaning(
+        of refusal: ServerAPIRefusal, to call: AppleCall, notBefore: Timestamp?, now: Timestamp
+    ) -> ReplyMeaning {
         switch refusal.meaning {
-        case .tokenRefused: return tokenRefused(refusal, call)
+        case .tokenRefused: return .answered(tokenRefused(refusal, call))
+        // It had a page of it a moment ago.
         case .notFound where revision != nil, .idRefused where revision != nil:
-            // It had a page of it a moment ago.
-            return conclude(.retry(.temporarilyUnable, notBefore: nil))
-        case .notFound where maySwitch: return askSandbox()
-        case .notFound where isEnvironmentOpen && environment == .production:
+            return .retry(.temporarilyUnable, .answered)
+        case .notFound: return .answered(notFound(refusal))
+        case .idRefused: return .answered(idRefused(refusal))
+        case .accountNotFound:
+            let rejection = rejection(
+                .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")
+            return .answered(conclude(.doubt(.notFoundYet, becomes: .rejected(rejection))))
+        case .restartPaging where revision != nil && restarts < Self.maxRestarts:
+            return .answered(
+                ask {
+                    $0.restarts += 1
+                    $0.history = PurchaseHistory()
+                    $0.revision = nil
+                })
+        case .restartPaging: return .retry(.temporarilyUnable, notBefore: notBefore, .answered)
+        case .retry(let cause, let outcome): return .retry(cause, notBefore: notBefore, outcome)
+        case .rateLimited: return .rateLimited(until: notBefore, now: now)
+        case .credentialsRefused: return .answered(conclude(keyRefused(refusal)))
+        case .requestRefused:
+            let detail = "The App Store Server API refused our request (\(refusal.said))."
+            return .answered(conclude(.hold(.requestRefused, detail: detail)))
+        case .unknown(let outcome):
+            let detail = "The App Store Server API gave an unknown answer (\(refusal.said))."
+            return ReplyMeaning(step: conclude(.hold(.unknownAnswer, detail: detail)), outcome: outcome)
+        }
+    }
+
+    private func notFound(_ refusal: ServerAPIRefusal) -> QuestionStep {
+        if maySwitch { return askSandbox() }
+        if isEnvironmentOpen && environment == .production {
             return conclude(
                 notFoundYet(
                     refusal, "Production knows no such transaction, and the app grants this user no sandbox purchases"))
-        case .notFound where isAttested: return conclude(hold ?? .retry(.noLongerFound, notBefore: nil))
-        case .notFound: return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
-        case .restartPaging where revision != nil && restarts < Self.maxRestarts:
-            return ask {
-                $0.restarts += 1
-                $0.history = PurchaseHistory()
-                $0.revision = nil
-            }
-        case .idRefused: return idRefused(refusal)
-        case .accountNotFound:
-            return conclude(
-                .doubt(
-                    .notFoundYet,
-                    becomes: .rejected(
-                        rejection(.accountGone, "Apple does not find the purchaser's account (\(refusal.said))."))))
-        case .noAnswer: return conclude(.retry(.noAnswer, notBefore: refusal.notBefore))
-        case .temporarilyUnable, .restartPaging:
-            return conclude(.retry(.temporarilyUnable, notBefore: refusal.notBefore))
-        case .rateLimited: return conclude(.retry(.rateLimited, notBefore: refusal.notBefore))
-        case .credentialsRefused: return conclude(keyRefused(refusal))
-        case .requestRefused:
-            return conclude(
-                .hold(.requestRefused, detail: "The App Store Server API refused our request (\(refusal.said))."))
-        case .unknown:
-            return conclude(
-                .hold(.unknownAnswer, detail: "The App Store Server API gave an unknown answer (\(refusal.said))."))
         }
+        if isAttested { return conclude(hold ?? .retry(.noLongerFound, notBefore: nil)) }
+        return conclude(notFoundYet(refusal, "Apple knows no such transaction"))
     }
 
     private func idRefused(_ refusal: ServerAPIRefusal) -> QuestionStep {

@@ -57,56 +57,60 @@ struct ReceiptQuestion: AppleQuestion {
         return .send(AppleCall(endpoint: endpoint, isFresh: isFresh, content: .verifyReceipt(request.bodyParts)))
     }
 
-    /// Reads the end of a call. An intermediary sends any HTTP status but 200. A redirect is never followed, because
-    /// the receipt and the secret go to configured hosts alone.
-    func step(after reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> QuestionStep {
+    /// Reads the end of a call. verifyReceipt sends 200 with every answer, so an intermediary sends any other status. It
+    /// is a failure unless it concerns this request alone. A redirect is never followed, because the receipt and the
+    /// secret go to configured hosts alone.
+    func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning {
         switch reply {
-        case .failed(.tooLarge): return .verdict(.retry(.noAnswer, notBefore: nil))
-        case .failed: return .verdict(.retry(.unreachable, notBefore: nil))
-        case .response(200, let retryAfter, let body):
-            guard let response = VerifyReceiptResponse(json: body) else {
-                return .verdict(.retry(.noAnswer, notBefore: RetryAfter.moment(retryAfter, now: now)))
+        case .failed(let failure): return .failed(failure)
+        case .response(let status, let retryAfter, let body):
+            let notBefore = RetryAfter.moment(retryAfter, now: now)
+            switch status {
+            case 200:
+                return VerifyReceiptResponse(json: body).map(meaning)
+                    ?? .retry(.noAnswer, notBefore: notBefore, .failed)
+            case 400, 413...414, 431: return .retry(.noAnswer, notBefore: notBefore, .answered)
+            case 408, 503...504: return .retry(.noAnswer, notBefore: notBefore, .overloaded)
+            case 429: return .rateLimited(until: notBefore, now: now)
+            default: return .retry(.noAnswer, notBefore: notBefore, .failed)
             }
-            return step(after: response)
-        case .response(let status, let retryAfter, _):
-            let cause: RetryCause = status == 429 ? .rateLimited : .noAnswer
-            return .verdict(.retry(cause, notBefore: RetryAfter.moment(retryAfter, now: now)))
         }
     }
 
-    private func step(after response: VerifyReceiptResponse) -> QuestionStep {
+    private func meaning(of response: VerifyReceiptResponse) -> ReplyMeaning {
         let status = response.status
-        let meaning = AppleCodes.meaning(ofStatus: status)
-        switch meaning {
+        switch AppleCodes.meaning(ofStatus: status) {
         case .authentic:
-            guard fingerprint.matches(response, isFresh: isFresh) else { return askAgain() ?? neverNamed() }
-            return conclude(response)
-        case .belongs(let other): return hop(to: other, status: status)
-        case .sharedSecretRefused: return askWithNextSecret()
-        case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable:
-            return .verdict(.retry(.temporarilyUnable, notBefore: nil))
+            guard fingerprint.matches(response, isFresh: isFresh) else { return .answered(askAgain() ?? neverNamed()) }
+            return .answered(conclude(response))
+        // The only hop leads from production to the sandbox. Any other would lead to an endpoint that has already denied
+        // the receipt, or to the same one. Apple's sandbox has been seen to answer so; it is a transient fault.
+        case .belongs(to: .sandbox) where environment == .production: return .answered(hopToSandbox(status: status))
+        case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable, .belongs:
+            return .retry(.temporarilyUnable, .failed)
+        case .sharedSecretRefused: return .answered(askWithNextSecret())
         case .perhapsMalformed:
-            return refuse(
-                .perhapsMalformed, Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
-            )
+            let rejection = Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
+            return .answered(refuse(.perhapsMalformed, rejection))
         case .notAuthentic, .byRetryableFlag:
-            return refuse(
-                .perhapsNotAuthentic,
-                Rejection(.receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status))."))
+            let rejection = Rejection(
+                .receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status)).")
+            return .answered(refuse(.perhapsNotAuthentic, rejection))
         // The period may have been paid when it was claimed, which its record says.
         case .subscriptionExpired where response.isWhole && fingerprint.matches(response, isFresh: isFresh):
-            return conclude(response)
+            return .answered(conclude(response))
         case .subscriptionExpired:
-            return refuse(
-                .perhapsNotAuthentic,
-                Rejection(.subscriptionExpired, "The subscription is over (status \(status))."))
+            let rejection = Rejection(.subscriptionExpired, "The subscription is over (status \(status)).")
+            return .answered(refuse(.perhapsNotAuthentic, rejection))
         case .accountGone:
-            return refuse(
-                .perhapsNotAuthentic,
-                Rejection(.accountGone, "The purchaser's account is gone (status \(status))."))
+            let rejection = Rejection(.accountGone, "The purchaser's account is gone (status \(status)).")
+            return .answered(refuse(.perhapsNotAuthentic, rejection))
         case .requestRefused:
-            return .verdict(.hold(.requestRefused, detail: "verifyReceipt refused our request (status \(status))."))
-        case .unknown: return .verdict(.hold(.unknownAnswer, detail: "verifyReceipt answered with status \(status)."))
+            let detail = "verifyReceipt refused our request (status \(status))."
+            return .answered(.verdict(.hold(.requestRefused, detail: detail)))
+        case .unknown:
+            let detail = "verifyReceipt answered with status \(status)."
+            return .answered(.verdict(.hold(.unknownAnswer, detail: detail)))
         }
     }
 
@@ -184,13 +188,7 @@ struct ReceiptQuestion: AppleQuestion {
 
     // MARK: Further calls
 
-    /// The only hop leads from production to the sandbox. Any other hop would lead to an endpoint that has already
-    /// denied the receipt, or to the same endpoint. Apple's sandbox has been seen to answer so; it is a transient
-    /// fault.
-    private func hop(to other: Environment, status: Int) -> QuestionStep {
-        guard environment == .production, other == .sandbox else {
-            return .verdict(.retry(.temporarilyUnable, notBefore: nil))
-        }
+    private func hopToSandbox(status: Int) -> QuestionStep {
         guard app.sandbox.allows(subject.submission.userID) else {
             let claim = subject.submission.claim
             let rejection = Rejection(

@@ -93,13 +93,11 @@ struct ServerAPIRefusal: Hashable, Sendable {
     let httpStatus: Int
     /// `errorCode`, where there is one.
     let code: Int?
-    let notBefore: Timestamp?
 
     /// Reads an answer other than HTTP 200. 401 has a text for a body, and intermediaries answer in HTML.
-    init(httpStatus: Int, body: [UInt8], notBefore: Timestamp?) {
+    init(httpStatus: Int, body: [UInt8]) {
         self.httpStatus = httpStatus
         code = members(of: body)?.lenientText("errorCode").flatMap(LenientNumber.integer)
-        self.notBefore = notBefore
     }
 
     var meaning: AppleCodes.ErrorMeaning { AppleCodes.meaning(ofError: code, httpStatus: httpStatus) }
@@ -141,12 +139,11 @@ public enum ServerAPIKeyCheck: Hashable, Sendable {
         case .failed(let failure): self = .failed(failure)
         case .response(200, _, _): self = .other(httpStatus: 200, code: nil)
         case .response(let status, _, let body):
-            let refusal = ServerAPIRefusal(httpStatus: status, body: body, notBefore: nil)
+            let refusal = ServerAPIRefusal(httpStatus: status, body: body)
             switch refusal.meaning {
             case .notFound, .idRefused: self = .accepted
             case .tokenRefused: self = .refused
-            case .accountNotFound, .temporarilyUnable, .noAnswer, .rateLimited, .restartPaging, .credentialsRefused,
-                .requestRefused, .unknown:
+            case .accountNotFound, .retry, .rateLimited, .restartPaging, .credentialsRefused, .requestRefused, .unknown:
                 self = .other(httpStatus: status, code: refusal.code)
             }
         }

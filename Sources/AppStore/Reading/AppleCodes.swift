@@ -60,10 +60,9 @@ enum AppleCodes {
         case accountNotFound
         /// Apple takes the id for none of its own.
         case idRefused
-        /// Apple cannot tell now.
-        case temporarilyUnable
-        /// No answer about the transaction: of Apple's servers in general, or of something between them and us.
-        case noAnswer
+        /// Apple cannot tell now, or there is no answer about the transaction: of Apple's servers in general, or of
+        /// something between them and us. It says the cause, and what that means for the endpoint.
+        case retry(RetryCause, CallOutcome)
         case rateLimited
         /// The pages changed while they were read: begin again.
         case restartPaging
@@ -73,7 +72,8 @@ enum AppleCodes {
         case credentialsRefused
         /// Our request is wrong.
         case requestRefused
-        case unknown
+        /// A code that nobody knows. It says what its HTTP status means for the endpoint.
+        case unknown(CallOutcome)
     }
 
     /// Every error code that Apple documents and that does not simply find fault with our request.
@@ -86,15 +86,15 @@ enum AppleCodes {
         (4_000_017, "PaginationTokenExpired", .restartPaging),
         (4_000_048, "AppTransactionIdNotSupported", .idRefused),
         (4_040_001, "AccountNotFound", .accountNotFound),
-        (4_040_002, "AccountNotFoundRetryable", .temporarilyUnable),
+        (4_040_002, "AccountNotFoundRetryable", .retry(.temporarilyUnable, .answered)),
         (4_040_003, "AppNotFound", .credentialsRefused),
-        (4_040_004, "AppNotFoundRetryable", .temporarilyUnable),
+        (4_040_004, "AppNotFoundRetryable", .retry(.temporarilyUnable, .answered)),
         (4_040_005, "OriginalTransactionIdNotFound", .notFound),
-        (4_040_006, "OriginalTransactionIdNotFoundRetryable", .temporarilyUnable),
+        (4_040_006, "OriginalTransactionIdNotFoundRetryable", .retry(.temporarilyUnable, .answered)),
         (4_040_010, "TransactionIdNotFound", .notFound),
         (4_290_000, "RateLimitExceeded", .rateLimited),
-        (5_000_000, "GeneralInternal", .temporarilyUnable),
-        (5_000_001, "GeneralInternalRetryable", .temporarilyUnable),
+        (5_000_000, "GeneralInternal", .retry(.temporarilyUnable, .failed)),
+        (5_000_001, "GeneralInternalRetryable", .retry(.temporarilyUnable, .failed)),
     ]
 
     /// The other error codes that Apple documents. Codes of calls that are not made here count as a fault of our
@@ -118,12 +118,14 @@ enum AppleCodes {
             if let known = errors.first(where: { $0.code == code }) { return known.meaning }
             if requestErrors.contains(where: { $0.contains(code) }) { return .requestRefused }
         }
+        // Apple gives a code with every error but 401; a page without one is of something in between, such as a proxy.
         return switch httpStatus {
         case 401: .tokenRefused
         case 429: .rateLimited
-        // Apple gives a code with every error but 401; a page without one is of something in between, such as a proxy.
-        case 400...499: code == nil ? .noAnswer : .unknown
-        default: .noAnswer
+        case 408: code == nil ? .retry(.noAnswer, .overloaded) : .unknown(.overloaded)
+        case 400...499: code == nil ? .retry(.noAnswer, .answered) : .unknown(.answered)
+        case 503...504: .retry(.noAnswer, .overloaded)
+        default: .retry(.noAnswer, .failed)
         }
     }
 

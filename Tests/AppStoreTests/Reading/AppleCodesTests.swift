@@ -1,3 +1,4 @@
+import Contract
 import Testing
 
 @testable import AppStore
@@ -24,9 +25,11 @@ struct AppleCodesTests {
             (4_000_000, AppleCodes.ErrorMeaning.requestRefused), (4_000_002, .credentialsRefused),
             (4_000_005, .restartPaging), (4_000_014, .restartPaging), (4_000_017, .restartPaging),
             (4_000_006, .idRefused), (4_000_008, .idRefused), (4_000_048, .idRefused), (4_040_001, .accountNotFound),
-            (4_040_002, .temporarilyUnable), (4_040_003, .credentialsRefused), (4_040_004, .temporarilyUnable),
-            (4_040_005, .notFound), (4_040_006, .temporarilyUnable), (4_040_010, .notFound),
-            (4_290_000, .rateLimited), (5_000_000, .temporarilyUnable), (5_000_001, .temporarilyUnable),
+            (4_040_002, .retry(.temporarilyUnable, .answered)), (4_040_003, .credentialsRefused),
+            (4_040_004, .retry(.temporarilyUnable, .answered)),
+            (4_040_005, .notFound), (4_040_006, .retry(.temporarilyUnable, .answered)), (4_040_010, .notFound),
+            (4_290_000, .rateLimited), (5_000_000, .retry(.temporarilyUnable, .failed)),
+            (5_000_001, .retry(.temporarilyUnable, .failed)),
         ])
     func errors(code: Int, meaning: AppleCodes.ErrorMeaning) {
         #expect(AppleCodes.meaning(ofError: code, httpStatus: code / 10_000) == meaning)
@@ -49,12 +52,16 @@ struct AppleCodesTests {
     @Test(
         "leave the decision to the HTTP status where they are unknown, or not that status's",
         arguments: [
-            (4_000_999, 400, AppleCodes.ErrorMeaning.unknown), (4_030_001, 403, .unknown), (4_040_999, 404, .unknown),
-            (4_290_001, 429, .rateLimited), (5_009_999, 500, .noAnswer), (0, 503, .noAnswer),
-            (-1, 401, .tokenRefused), (.max, 404, .unknown), (.min, 500, .noAnswer), (4_000_006, 503, .noAnswer),
-            (4_040_010, 401, .tokenRefused), (4_040_010, 200, .noAnswer), (nil, 400, .noAnswer),
-            (nil, 401, .tokenRefused), (nil, 404, .noAnswer), (nil, 429, .rateLimited), (nil, 500, .noAnswer),
-            (nil, 302, .noAnswer), (nil, 204, .noAnswer), (nil, 0, .noAnswer),
+            (4_000_999, 400, .unknown(.answered)), (4_030_001, 403, .unknown(.answered)),
+            (4_040_999, 404, .unknown(.answered)), (4_080_000, 408, .unknown(.overloaded)),
+            (4_290_001, 429, .rateLimited), (5_009_999, 500, .retry(.noAnswer, .failed)),
+            (0, 503, .retry(.noAnswer, .overloaded)), (-1, 401, .tokenRefused), (.max, 404, .unknown(.answered)),
+            (.min, 500, .retry(.noAnswer, .failed)), (4_000_006, 503, .retry(.noAnswer, .overloaded)),
+            (4_040_010, 401, .tokenRefused), (4_040_010, 200, .retry(.noAnswer, .failed)),
+            (nil, 400, .retry(.noAnswer, .answered)), (nil, 401, .tokenRefused),
+            (nil, 404, .retry(.noAnswer, .answered)), (nil, 408, .retry(.noAnswer, .overloaded)),
+            (nil, 429, .rateLimited), (nil, 500, .retry(.noAnswer, .failed)), (nil, 302, .retry(.noAnswer, .failed)),
+            (nil, 204, .retry(.noAnswer, .failed)), (nil, 0, .retry(.noAnswer, .failed)),
         ] as [(Int?, Int, AppleCodes.ErrorMeaning)])
     func httpStatuses(code: Int?, status: Int, meaning: AppleCodes.ErrorMeaning) {
         #expect(AppleCodes.meaning(ofError: code, httpStatus: status) == meaning)
@@ -66,7 +73,8 @@ struct AppleCodesTests {
         #expect(codes == Set(codes).sorted())
         #expect(Set(AppleCodes.errors.map(\.name)).count == codes.count)
         for row in AppleCodes.errors where row.name.hasSuffix("Retryable") {
-            #expect(row.meaning == .temporarilyUnable)
+            let isFailure = row.code / 10_000 >= 500
+            #expect(row.meaning == .retry(.temporarilyUnable, isFailure ? .failed : .answered))
         }
     }
 }

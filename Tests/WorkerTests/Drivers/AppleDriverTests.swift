@@ -1,18 +1,25 @@
-import AppStore
 import Contract
 import HTTPClient
 import Testing
 
+@testable import AppStore
 @testable import Worker
 
 /// The text for people about an endpoint of Apple's that does not answer.
 @Suite struct AppleDriverTests {
-    @Test("A fault names the failed call, the status, or what Apple's answer means")
+    @Test("A fault names the failed call, the status, or what Apple's answer means; an answer is none")
     func fault() {
-        let unable = QuestionStep.verdict(.retry(.temporarilyUnable, notBefore: nil))
-        let none = QuestionStep.verdict(.retry(.noAnswer, notBefore: nil))
-        #expect(AppleDriver.fault(.failure(.stopped), none) == "the client was stopped")
-        #expect(AppleDriver.fault(.success(HTTPResponse(status: 503)), none) == "HTTP 503")
-        #expect(AppleDriver.fault(.success(HTTPResponse(status: 200)), unable) == "Apple said that it cannot tell now.")
+        func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ cause: RetryCause, _ outcome: CallOutcome) -> String?
+        {
+            AppleDriver.fault(result, .retry(cause, outcome))
+        }
+        let refused = HTTPFailure(.connectFailed, "nobody listens")
+        #expect(fault(.failure(refused), .unreachable, .failed) == "nobody listens")
+        #expect(fault(.success(HTTPResponse(status: 503)), .noAnswer, .overloaded) == "HTTP 503")
+        #expect(
+            fault(.success(HTTPResponse(status: 200)), .temporarilyUnable, .failed)
+                == "Apple said that it cannot tell now.")
+        #expect(fault(.success(HTTPResponse(status: 404)), .noAnswer, .answered) == nil)
+        #expect(fault(.failure(.stopped), .unreachable, .unknown) == nil)
     }
 }
