@@ -233,8 +233,10 @@ struct AppleCheck {
     /// tell whether a shared secret is the app's without one of the app's receipts.
     private func verifyReceipt(_ environment: Environment) -> CheckLine {
         let name = "Apple verifyReceipt, \(environment.rawValue)"
-        switch apple.replyToEmptyReceipt(environment) {
-        case .response(200, _, _): return CheckLine(name, .good, "answers")
+        let reply = apple.replyToEmptyReceipt(environment)
+        switch reply {
+        case .response where reply.isOfVerifyReceipt: return CheckLine(name, .good, "answers")
+        case .response(200, _, _): return CheckLine(name, .failed, "answers with a page that is none of Apple's")
         case .response(let status, _, _): return CheckLine(name, .failed, "answers with HTTP \(status)")
         case .failed(let failure): return CheckLine(name, .failed, "no answer: \(failure.words)")
         }

@@ -164,6 +164,16 @@ struct CheckCommandTests {
         #expect(!output.contains("topic receipts.submitted"))
     }
 
+    @Test("A page in the place of Apple's answer is none, though it comes with 200")
+    func pageOfAProxy() {
+        var grantor = grantor
+        grantor.apple.sandboxAnswer = .response(httpStatus: 200, retryAfter: nil, body: Array("<html></html>".utf8))
+        let result = grantor("check")
+        #expect(result.status == .failed)
+        #expect(result.output.contains("\nApple verifyReceipt, production  ok      answers\n"))
+        #expect(result.output.contains("\nApple verifyReceipt, sandbox     FAILED  answers with a page that"))
+    }
+
     @Test("Apps that do not ask verifyReceipt are not checked for it")
     func otherApps() throws {
         try Self.write(

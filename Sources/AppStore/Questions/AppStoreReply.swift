@@ -10,6 +10,12 @@ public enum AppStoreReply: Hashable, Sendable {
     case response(httpStatus: Int, retryAfter: String?, body: [UInt8])
     /// No whole response.
     case failed(TransportFailure)
+
+    /// Whether it is an answer of verifyReceipt, and no page of something in between.
+    public var isOfVerifyReceipt: Bool {
+        guard case .response(200, _, let body) = self else { return false }
+        return VerifyReceiptResponse(json: body) != nil
+    }
 }
 
 /// Why there is no response. The raw values label metrics and logs.
