@@ -224,7 +224,7 @@ public struct LocalChecker: Sendable {
     /// app alone. Nil where the app has no key, or the transaction no names to ask by.
     private static func whose(_ transaction: SignedTransaction, _ subject: QuestionSubject) -> LookupQuestion? {
         guard subject.rules.hasServerAPIKey, let id = transaction.transactionID, id.isWellFormed,
-            let environment = transaction.environment.flatMap({ AppleCodes.environments[$0] })
+            let environment = transaction.knownEnvironment
         else { return nil }
         return LookupQuestion(
             subject: subject, target: .confirmation(id, since: transaction.signedAt), in: environment)

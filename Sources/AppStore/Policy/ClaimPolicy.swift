@@ -128,9 +128,7 @@ struct ClaimPolicy: Sendable {
         switch transaction.purchase {
         case .failure(let unreadable):
             // Never granted, in whatever form.
-            if transaction.environment.flatMap({ AppleCodes.environments[$0] }) == .sandbox,
-                !app.sandbox.allows(submission.userID)
-            {
+            if transaction.knownEnvironment == .sandbox, !app.sandbox.allows(submission.userID) {
                 return .rejected(
                     Rejection(
                         .environmentNotAllowed, PurchaseCheck.sandboxNotAllowed,

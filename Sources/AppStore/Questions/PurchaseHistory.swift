@@ -228,10 +228,7 @@ struct AnswerAttestation {
 
     /// Whether a name of an environment, as Apple's answers have it, is that of the one that was asked, or absent.
     private func isName(_ name: String?) -> Bool {
-        switch environment {
-        case .production: name ?? "Production" == "Production"
-        case .sandbox: name ?? "Sandbox" == "Sandbox"
-        }
+        name.map { AppleCodes.environments[$0] == environment } ?? true
     }
 
     private static func unknown(_ detail: String) -> Distrust {

@@ -25,7 +25,7 @@ struct TransactionReceipt: Hashable, Sendable {
         transactionID = id
         bundleID = inner["bid"].map { BundleID($0) }
         purchasedAt = inner["purchase-date-ms"].flatMap(LenientNumber.moment).map { Timestamp(milliseconds: $0) }
-        saysSandbox = outer["environment"] == "Sandbox"
+        saysSandbox = outer["environment"].flatMap { AppleCodes.environments[$0] } == .sandbox
     }
 
     /// Reads one from base64, together with the text that Apple takes of it; nil for anything else.

@@ -45,6 +45,9 @@ public struct SignedTransaction: Hashable, Sendable {
         originalIDOfUnreadable = payload.text("originalTransactionId").map { TransactionID(reading: $0) }
     }
 
+    /// Nil where it names none, or one that this version does not know.
+    var knownEnvironment: Environment? { environment.flatMap { AppleCodes.environments[$0] } }
+
     /// Whether it is of Xcode or of local tests, whose signatures are a developer's.
     var isLocalTesting: Bool { environment.map(AppleCodes.localEnvironments.contains) ?? false }
 }
