@@ -101,7 +101,7 @@ final class Database {
     ///   - sequence: The column of the sequence.
     func page<Row>(
         _ selection: String, of table: String, before: Int64?, limit: Int, _ filters: [(String, value: String?)],
-        sequence: CInt = 0, read: (Columns) throws(StoreError) -> Row?
+        sequence: CInt, read: (Columns) throws(StoreError) -> Row?
     ) throws(StoreError) -> [Row] {
         let filters = filters.filter { $0.value != nil }
         var conditions = ["\(table).sequence < ?1"]

@@ -124,7 +124,7 @@ struct GrantTable {
                 ("grants.user_id = ?", query.userID?.rawValue),
                 ("order_id = ?", query.orderID?.rawValue), (transaction, query.transactionID?.rawValue),
                 ("grants.submission_id = ?", query.submissionID?.rawValue),
-            ]
+            ], sequence: GrantColumns.sequence.place
         ) { row in GrantColumns.grant(row) }
     }
 }

@@ -53,7 +53,7 @@ struct OutboxTable {
     private func due(_ target: OutboxTarget, limit: Int, now: Timestamp) throws(StoreError) -> [DueOutboxRow] {
         try database.statement(
             """
-            SELECT \(OutboxColumns.due) FROM outbox
+            SELECT \(OutboxColumns.shown) FROM outbox
             WHERE target = ? AND due_at <= ? AND \(OutboxColumns.isKnown) ORDER BY due_at, sequence LIMIT ?
             """
         ).rows {

@@ -149,7 +149,7 @@ struct RetryTable {
             waiting += try database.statement("\(RetryColumns.selection) WHERE \(OriginRange.condition)").rows {
                 range.bind(to: &$0)
             } read: { row in
-                (row.origin(6), row.claimant(1))
+                RetryColumns.record(row)
             }
         }
         return waiting
@@ -179,7 +179,7 @@ struct RetryTable {
                 ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("cause = ?", query.cause),
-            ], sequence: 27
+            ], sequence: RetryColumns.sequence.place
         ) { row in RetryColumns.page(row, query.state) }
     }
 

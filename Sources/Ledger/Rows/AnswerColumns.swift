@@ -1,47 +1,63 @@
 import Contract
 
 /// The form of a row of `answers`, the same in every database.
-public enum AnswerColumns {
-    public static let written = WrittenColumns([
-        "app": .text, "submission_id": .text, "user_id": .text, "order_id": .text, "traceparent": .text,
-        "origin_partition": .integer, "origin_offset": .integer, "answered_at": .integer, "environment": .integer,
-        "transaction_id": .text, "product_id": .text, "reason": .text, "detail": .text, "digest": .blob,
-        "attempts": .integer, "format": .integer, "passed_over": .text,
-    ])
+public enum AnswerColumns: Int32, RecordColumn {
+    case app, submissionID, userID, orderID, traceparent, originPartition, originOffset, answeredAt, environment
+    case transactionID, productID, reason, detail, digest, attempts, format, passedOver
+    // Read beside those that are written.
+    case sequence, topic, partition
+
+    public static let table = "answers"
+    private static let values = Array(allCases.prefix { $0 != .sequence })
+    public static let written = WrittenColumns(values)
+
+    public var kind: WrittenColumns.Kind {
+        switch self {
+        case .app, .submissionID, .userID, .orderID, .traceparent, .transactionID, .productID, .reason, .detail,
+            .passedOver, .topic:
+            .text
+        case .originPartition, .originOffset, .answeredAt, .environment, .attempts, .format, .sequence, .partition:
+            .integer
+        case .digest: .blob
+        }
+    }
 
     /// Writes the values of ``written``.
     /// - Parameter partition: The number of its origin's row in `partitions`.
     public static func write(_ answer: Answer, partition: Int64, to row: inout some RowWriter) {
-        row.claimant(answer.claimant)
-        row.integer(partition)
-        row.integer(answer.origin.offset)
+        let claimant = answer.claimant
+        var failure: Failure?
+        var repeated: Repeat?
         switch answer {
-        case .failed(let failure):
-            row.time(failure.failedAt)
-            row.null()
-            row.text(failure.transactionID)
-            row.text(failure.productID)
-            row.text(failure.reason)
-            row.text(failure.detail)
-            row.blob(failure.digest.bytes)
-            row.integer(failure.attempts)
-            row.integer(failure.format.rawValue)
-            row.null()
-        case .repeated(let repeated):
-            row.time(repeated.answeredAt)
-            row.integer(repeated.grant.environment.column)
-            row.text(repeated.grant.transactionID)
-            for _ in 0..<6 { row.null() }
-            row.text(repeated.passedOver?.text)
+        case .failed(let content): failure = content
+        case .repeated(let content): repeated = content
+        }
+        for column in values {
+            switch column {
+            case .app: row.text(claimant.bundleID)
+            case .submissionID: row.text(claimant.submissionID)
+            case .userID: row.text(claimant.userID)
+            case .orderID: row.text(claimant.orderID)
+            case .traceparent: row.text(claimant.traceparent)
+            case .originPartition: row.integer(partition)
+            case .originOffset: row.integer(answer.origin.offset)
+            case .answeredAt: row.time(failure?.failedAt ?? repeated?.answeredAt)
+            case .environment: row.integer(repeated?.grant.environment.column)
+            case .transactionID: row.text(repeated?.grant.transactionID ?? failure?.transactionID)
+            case .productID: row.text(failure?.productID)
+            case .reason: row.text(failure?.reason)
+            case .detail: row.text(failure?.detail)
+            case .digest: row.blob(failure?.digest.bytes)
+            case .attempts: row.integer(failure.map { Int64($0.attempts) })
+            case .format: row.integer(failure.map { Int64($0.format.rawValue) })
+            case .passedOver: row.text(repeated?.passedOver?.text)
+            case .sequence, .topic, .partition: break
+            }
         }
     }
 
     /// Columns of a query for answers and what they are joined with.
-    public static let shown = """
-        answers.sequence, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
-        origin_offset, answered_at, environment, transaction_id, product_id, reason, detail, digest, attempts, format,
-        passed_over
-        """
+    public static let shown = selected
 
     public static let joins = "JOIN partitions ON partitions.number = answers.origin_partition"
 
@@ -49,41 +65,41 @@ public enum AnswerColumns {
 
     /// Adds a row as ``selection`` finds it to those that were found before.
     public static func add(_ row: some RowReader, to found: inout FoundAnswers) {
+        let row = TableRow(row, Self.self)
         if let answer = answer(row) {
             found.known.append(answer)
         } else {
-            found.later.append(LaterRow(row.claimant(1), row.origin(6)))
+            found.later.append(LaterRow(row.claimant, row.origin, reference: nil, key: nil))
         }
     }
 
     /// A failure as people see it; any version can read it.
     public static func page(_ row: some RowReader) -> SubmissionRow {
-        SubmissionRow(
-            sequence: row.integer(0), state: .failed, claimant: row.claimant(1), origin: row.origin(6),
-            at: row.time(9), cause: row.optionalText(13), transactionID: row.optionalIdentifier(11),
-            attempts: row.int(16), dueAt: nil)
+        let row = TableRow(row, Self.self)
+        return SubmissionRow(
+            sequence: row.integer(.sequence), state: .failed, claimant: row.claimant, origin: row.origin,
+            at: row.time(.answeredAt), cause: row.optionalText(.reason),
+            transactionID: row.optionalIdentifier(.transactionID), attempts: row.int(.attempts), dueAt: nil)
     }
 
     /// Nil for a row that only a later version can read.
-    private static func answer(_ row: some RowReader) -> Answer? {
-        let claimant = row.claimant(1)
-        let origin = row.origin(6)
-        if let column = row.optionalInteger(10) {
+    private static func answer(_ row: TableRow<Self, some RowReader>) -> Answer? {
+        if let column = row.optionalInteger(.environment) {
             guard let environment = Environment(column: column) else { return nil }
             return .repeated(
                 Repeat(
-                    claimant: claimant,
-                    grant: GrantReference(environment: environment, transactionID: row.identifier(11)),
-                    origin: origin, answeredAt: row.time(9),
-                    passedOver: row.optionalText(18).map { PassedOver(text: $0) }))
+                    claimant: row.claimant,
+                    grant: GrantReference(environment: environment, transactionID: row.identifier(.transactionID)),
+                    origin: row.origin, answeredAt: row.time(.answeredAt),
+                    passedOver: row.optionalText(.passedOver).map { PassedOver(text: $0) }))
         }
-        guard let digest = ClaimDigest(bytes: row.blob(15)), let format = EventFormat(rawValue: row.int(17)) else {
-            return nil
-        }
+        guard let digest = ClaimDigest(bytes: row.blob(.digest)), let format = EventFormat(rawValue: row.int(.format))
+        else { return nil }
         return .failed(
             Failure(
-                claimant: claimant, reason: row.text(13), detail: row.text(14),
-                transactionID: row.optionalIdentifier(11), productID: row.optionalIdentifier(12),
-                failedAt: row.time(9), attempts: row.int(16), digest: digest, origin: origin, format: format))
+                claimant: row.claimant, reason: row.text(.reason), detail: row.text(.detail),
+                transactionID: row.optionalIdentifier(.transactionID), productID: row.optionalIdentifier(.productID),
+                failedAt: row.time(.answeredAt), attempts: row.int(.attempts), digest: digest, origin: row.origin,
+                format: format))
     }
 }

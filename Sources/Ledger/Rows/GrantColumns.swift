@@ -1,16 +1,45 @@
 public import Contract
 
 /// The form of a row of `grants`, the same in every database.
-public enum GrantColumns {
-    public static let written = WrittenColumns([
-        "environment": .integer, "transaction_id": .text, "grant_key": .text, "original_transaction_id": .text,
-        "web_order_line_item_id": .text, "product": .integer, "quantity": .integer, "purchased_at": .integer,
-        "expires_at": .integer, "ownership": .text, "price": .integer, "currency": .text, "storefront": .text,
-        "offer": .text, "offer_discount": .text, "verified_by": .text, "submission_id": .text, "user_id": .text,
-        "order_id": .text, "traceparent": .text, "origin_partition": .integer, "origin_offset": .integer,
-        "received_at": .integer, "granted_at": .integer, "attempts": .integer, "format": .integer,
-        "passed_over": .text,
-    ])
+public enum GrantColumns: Int32, RecordColumn {
+    case environment, transactionID, grantKey, originalTransactionID, webOrderLineItemID, product, quantity
+    case purchasedAt, expiresAt, ownership, price, currency, storefront, offer, offerDiscount, verifiedBy
+    case submissionID, userID, orderID, traceparent, originPartition, originOffset, receivedAt, grantedAt, attempts
+    case format, passedOver
+    // Read beside those that are written.
+    case sequence, kindOfRow, app, productID, type, items, topic, partition, owesCall
+
+    public static let table = "grants"
+    private static let values = Array(allCases.prefix { $0 != .sequence })
+    public static let written = WrittenColumns(values)
+
+    public var kind: WrittenColumns.Kind {
+        switch self {
+        case .transactionID, .grantKey, .originalTransactionID, .webOrderLineItemID, .ownership, .currency,
+            .storefront, .offer, .offerDiscount, .verifiedBy, .submissionID, .userID, .orderID, .traceparent,
+            .passedOver, .app, .productID, .type, .items, .topic:
+            .text
+        case .environment, .product, .quantity, .purchasedAt, .expiresAt, .price, .originPartition, .originOffset,
+            .receivedAt, .grantedAt, .attempts, .format, .sequence, .kindOfRow, .partition, .owesCall:
+            .integer
+        }
+    }
+
+    public var source: String {
+        switch self {
+        case .app, .productID, .type, .items: "products.\(name)"
+        case .topic, .partition: "partitions.\(name)"
+        case .kindOfRow: "grants.kind"
+        // Whether the fulfilment call is still owed.
+        case .owesCall:
+            """
+            EXISTS (
+                SELECT 1 FROM outbox WHERE outbox.step = 'call' AND outbox.key = 'granted:'
+                || CASE grants.environment WHEN 0 THEN 'production:' ELSE 'sandbox:' END || grants.transaction_id)
+            """
+        default: "grants.\(name)"
+        }
+    }
 
     /// Words that take one digit in a row.
     private static let verifiers = ["signedTransaction", "verifyReceipt", "serverAPI", "local"]
@@ -20,47 +49,44 @@ public enum GrantColumns {
     ///   - product: The number of its row in `products`.
     ///   - partition: The number of its origin's row in `partitions`.
     public static func write(_ grant: Grant, product: Int64, partition: Int64, to row: inout some RowWriter) {
-        row.integer(grant.environment.column)
-        row.text(grant.transactionID)
-        row.text(grant.key.column(of: grant.transactionID))
-        row.text(grant.originalTransactionID == grant.transactionID ? nil : grant.originalTransactionID.rawValue)
-        row.text(grant.webOrderLineItemID)
-        row.integer(product)
-        row.integer(grant.quantity)
-        row.time(grant.purchasedAt)
-        row.time(grant.expiresAt)
-        row.text(grant.ownership == .purchased ? nil : grant.ownership.rawValue)
-        row.integer(grant.payment?.price)
-        row.text(grant.payment?.currency)
-        row.text(grant.payment?.storefront)
-        row.text(grant.offer?.kind.rawValue)
-        row.text(grant.offer?.discountType?.rawValue)
-        row.text(verifiers.firstIndex(of: grant.verifiedBy).map { "\($0)" } ?? grant.verifiedBy)
-        row.text(grant.submissionID)
-        row.text(grant.userID)
-        row.text(grant.orderID)
-        row.text(grant.claimant.traceparent)
-        row.integer(partition)
-        row.integer(grant.origin.offset)
-        row.time(grant.receivedAt)
-        row.time(grant.grantedAt)
-        row.integer(grant.attempts)
-        row.integer(grant.format.rawValue)
-        row.text(grant.passedOver?.text)
+        let transaction = grant.transactionID
+        for column in values {
+            switch column {
+            case .environment: row.integer(grant.environment.column)
+            case .transactionID: row.text(transaction)
+            case .grantKey: row.text(grant.key.column(of: transaction))
+            case .originalTransactionID:
+                row.text(grant.originalTransactionID == transaction ? nil : grant.originalTransactionID)
+            case .webOrderLineItemID: row.text(grant.webOrderLineItemID)
+            case .product: row.integer(product)
+            case .quantity: row.integer(grant.quantity)
+            case .purchasedAt: row.time(grant.purchasedAt)
+            case .expiresAt: row.time(grant.expiresAt)
+            case .ownership: row.text(grant.ownership == .purchased ? nil : grant.ownership.rawValue)
+            case .price: row.integer(grant.payment?.price)
+            case .currency: row.text(grant.payment?.currency)
+            case .storefront: row.text(grant.payment?.storefront)
+            case .offer: row.text(grant.offer?.kind.rawValue)
+            case .offerDiscount: row.text(grant.offer?.discountType?.rawValue)
+            case .verifiedBy: row.text(verifiers.firstIndex(of: grant.verifiedBy).map { "\($0)" } ?? grant.verifiedBy)
+            case .submissionID: row.text(grant.submissionID)
+            case .userID: row.text(grant.userID)
+            case .orderID: row.text(grant.orderID)
+            case .traceparent: row.text(grant.claimant.traceparent)
+            case .originPartition: row.integer(partition)
+            case .originOffset: row.integer(grant.origin.offset)
+            case .receivedAt: row.time(grant.receivedAt)
+            case .grantedAt: row.time(grant.grantedAt)
+            case .attempts: row.integer(grant.attempts)
+            case .format: row.integer(grant.format.rawValue)
+            case .passedOver: row.text(grant.passedOver?.text)
+            case .sequence, .kindOfRow, .app, .productID, .type, .items, .topic, .partition, .owesCall: break
+            }
+        }
     }
 
-    /// Columns of a query for grants and what they are joined with. One says whether the fulfilment call is still owed.
-    public static let shown = """
-        grants.sequence, grants.environment, grants.transaction_id, grant_key, original_transaction_id,
-        web_order_line_item_id, quantity, purchased_at, expires_at, ownership, price, currency, storefront, offer,
-        offer_discount, verified_by, products.app, grants.submission_id, grants.user_id, order_id, traceparent,
-        partitions.topic, partitions.partition, origin_offset, received_at, granted_at, attempts, format,
-        products.product_id, products.type, products.items, grants.kind,
-        EXISTS (
-            SELECT 1 FROM outbox WHERE outbox.step = 'call' AND outbox.key = 'granted:'
-            || CASE grants.environment WHEN 0 THEN 'production:' ELSE 'sandbox:' END || grants.transaction_id),
-        grants.passed_over
-        """
+    /// Columns of a query for grants and what they are joined with.
+    public static let shown = selected
 
     public static let joins = """
         JOIN products ON products.number = grants.product
@@ -69,72 +95,86 @@ public enum GrantColumns {
 
     public static let selection = "SELECT \(shown) FROM grants \(joins)"
 
-    /// A row as ``selection`` finds it. Any version can read the sequence, column 0.
+    /// A row as ``selection`` finds it. Any version can read its ``sequence``.
     public static func grant(_ row: some RowReader) -> GrantRow? {
-        stored(row).map { GrantRow(sequence: row.integer(0), grant: $0) }
+        let row = TableRow(row, Self.self)
+        return stored(row).map { GrantRow(sequence: row.integer(.sequence), grant: $0) }
     }
 
     /// Adds a row as ``selection`` finds it to those that were found before.
     public static func add(_ row: some RowReader, to found: inout FoundGrants) {
+        let row = TableRow(row, Self.self)
         if let grant = stored(row) {
-            found.known.append(StoredGrant(grant, owesCall: row.integer(32) != 0))
+            found.known.append(StoredGrant(grant, owesCall: row.integer(.owesCall) != 0))
         } else {
             found.later.append(later(row))
         }
     }
 
     /// What can be said of a row that only a later version can read.
-    private static func later(_ row: some RowReader) -> LaterRow {
-        let environment = Environment(column: row.integer(1))
-        let transaction: TransactionID = row.identifier(2)
+    private static func later(_ row: TableRow<Self, some RowReader>) -> LaterRow {
+        let environment = Environment(column: row.integer(.environment))
+        let transaction: TransactionID = row.identifier(.transactionID)
         return LaterRow(
-            row.claimant(16), row.origin(21),
+            row.claimant, row.origin,
             reference: environment.map { GrantReference(environment: $0, transactionID: transaction) },
-            key: environment.map { GrantKey(environment: $0, column: row.optionalText(3), of: transaction) })
+            key: environment.map { GrantKey(environment: $0, column: row.optionalText(.grantKey), of: transaction) })
     }
 
     /// Nil for a row that only a later version can read: its event has other bytes than this one would make.
-    private static func stored(_ row: some RowReader) -> Grant? {
-        let transaction: TransactionID = row.identifier(2)
-        guard let environment = Environment(column: row.integer(1)), let type: ProductType = row.word(29),
-            let items = StoredProduct.items(text: row.text(30)), let format = EventFormat(rawValue: row.int(27)),
-            let ownership = row.isNull(9) ? .purchased : row.word(9) as Ownership?, row.integer(31) == 0
+    private static func stored(_ row: TableRow<Self, some RowReader>) -> Grant? {
+        let transaction: TransactionID = row.identifier(.transactionID)
+        guard let environment = Environment(column: row.integer(.environment)), let type: ProductType = row.word(.type),
+            let items = StoredProduct.items(text: row.text(.items)),
+            let format = EventFormat(rawValue: row.int(.format)),
+            let ownership = row.isNull(.ownership) ? .purchased : row.word(.ownership) as Ownership?,
+            row.integer(.kindOfRow) == 0
         else { return nil }
         let payment = Payment(
-            price: row.optionalInteger(10), currency: row.optionalText(11), storefront: row.optionalText(12))
+            price: row.optionalInteger(.price), currency: row.optionalText(.currency),
+            storefront: row.optionalText(.storefront))
         var offer: Offer?
-        if !row.isNull(13) {
-            guard let kind: Offer.Kind = row.word(13) else { return nil }
-            let discount: Offer.DiscountType? = row.word(14)
-            guard row.isNull(14) || discount != nil else { return nil }
+        if !row.isNull(.offer) {
+            guard let kind: Offer.Kind = row.word(.offer) else { return nil }
+            let discount: Offer.DiscountType? = row.word(.offerDiscount)
+            guard row.isNull(.offerDiscount) || discount != nil else { return nil }
             offer = Offer(kind: kind, discountType: discount)
         }
-        let verifier = row.text(15)
+        let verifier = row.text(.verifiedBy)
         return Grant(
-            key: GrantKey(environment: environment, column: row.optionalText(3), of: transaction),
-            transactionID: transaction, originalTransactionID: row.optionalIdentifier(4) ?? transaction,
-            webOrderLineItemID: row.optionalText(5),
-            product: Product(id: row.identifier(28), type: type, items: items), quantity: row.int(6),
-            purchasedAt: row.time(7), expiresAt: row.optionalTime(8),
-            ownership: ownership,
+            key: GrantKey(environment: environment, column: row.optionalText(.grantKey), of: transaction),
+            transactionID: transaction,
+            originalTransactionID: row.optionalIdentifier(.originalTransactionID) ?? transaction,
+            webOrderLineItemID: row.optionalText(.webOrderLineItemID),
+            product: Product(id: row.identifier(.productID), type: type, items: items), quantity: row.int(.quantity),
+            purchasedAt: row.time(.purchasedAt), expiresAt: row.optionalTime(.expiresAt), ownership: ownership,
             payment: payment == Payment(price: nil, currency: nil, storefront: nil) ? nil : payment, offer: offer,
             verifiedBy: Int(verifier).flatMap { verifiers.indices.contains($0) ? verifiers[$0] : nil } ?? verifier,
-            claimant: row.claimant(16), origin: row.origin(21), receivedAt: row.time(24), grantedAt: row.time(25),
-            attempts: row.int(26), format: format, passedOver: row.optionalText(33).map { PassedOver(text: $0) })
+            claimant: row.claimant, origin: row.origin, receivedAt: row.time(.receivedAt),
+            grantedAt: row.time(.grantedAt), attempts: row.int(.attempts), format: format,
+            passedOver: row.optionalText(.passedOver).map { PassedOver(text: $0) })
     }
 }
 
-/// The form of a row of `products`.
-public enum ProductColumns {
-    public static let written = WrittenColumns([
-        "number": .integer, "app": .text, "product_id": .text, "type": .text, "items": .text,
-    ])
+/// The form of a row of `products`; a grant's is read with it.
+public enum ProductColumns: Int32, TableColumn {
+    case number, app, productID, type, items
+
+    public static let table = "products"
+    private static let values = allCases
+    public static let written = WrittenColumns(values)
+
+    public var kind: WrittenColumns.Kind { self == .number ? .integer : .text }
 
     public static func write(_ product: StoredProduct, number: Int64, to row: inout some RowWriter) {
-        row.integer(number)
-        row.text(product.bundleID)
-        row.text(product.product.id)
-        row.text(product.product.type.rawValue)
-        row.text(product.itemsText)
+        for column in values {
+            switch column {
+            case .number: row.integer(number)
+            case .app: row.text(product.bundleID)
+            case .productID: row.text(product.product.id)
+            case .type: row.text(product.product.type.rawValue)
+            case .items: row.text(product.itemsText)
+            }
+        }
     }
 }

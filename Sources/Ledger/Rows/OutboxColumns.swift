@@ -2,22 +2,38 @@ public import Contract
 import Cryptography
 
 /// The form of a row of `outbox`, the same in every database.
-public enum OutboxColumns {
-    public static let written = WrittenColumns([
-        "key": .text, "step": .text, "target": .text, "due_at": .integer, "reason": .text, "record_time": .integer,
-        "digest": .blob, "size": .integer,
-    ])
+public enum OutboxColumns: Int32, TableColumn {
+    case key, step, target, dueAt, reason, recordTime, digest, size
+    // Read beside those that are written.
+    case sequence, leasedUntil, attempts
+
+    public static let table = "outbox"
+    private static let values = Array(allCases.prefix { $0 != .sequence })
+    public static let written = WrittenColumns(values)
+
+    public var kind: WrittenColumns.Kind {
+        switch self {
+        case .key, .step, .target, .reason: .text
+        case .dueAt, .recordTime, .size, .sequence, .leasedUntil, .attempts: .integer
+        case .digest: .blob
+        }
+    }
 
     /// Writes the values of ``written``.
     public static func write(_ new: NewOutboxRow, now: Timestamp, to row: inout some RowWriter) {
-        row.text(new.key.text)
-        row.text(new.step.rawValue)
-        row.text(new.target.text)
-        row.time(now.advanced(by: .milliseconds(new.delay)))
-        row.text(new.stub?.reason)
-        row.time(new.stub?.timestamp)
-        if let stub = new.stub { row.blob(stub.digest.bytes) } else { row.null() }
-        row.integer(new.stub.map { Int64($0.size) })
+        for column in values {
+            switch column {
+            case .key: row.text(new.key.text)
+            case .step: row.text(new.step.rawValue)
+            case .target: row.text(new.target.text)
+            case .dueAt: row.time(now.advanced(by: .milliseconds(new.delay)))
+            case .reason: row.text(new.stub?.reason)
+            case .recordTime: row.time(new.stub?.timestamp)
+            case .digest: row.blob(new.stub?.digest.bytes)
+            case .size: row.integer(new.stub.map { Int64($0.size) })
+            case .sequence, .leasedUntil, .attempts: break
+            }
+        }
     }
 
     /// Most rows of one request that are put off because this version cannot render them.
@@ -32,18 +48,18 @@ public enum OutboxColumns {
         (target LIKE 'service:%' OR target IN (\(Topic.allCases.map { "'topic:\($0.rawValue)'" }.joined(separator: ", "))))
         """
 
-    /// Columns of ``DueOutboxRow/init(_:)``.
-    public static let due = "key, step, attempts, reason, record_time, digest, size, sequence"
-    /// Columns of ``row(_:)``.
-    public static let shown = "key, step, target, due_at, leased_until, attempts"
+    /// Columns of ``row(_:)`` and ``DueOutboxRow/init(_:)``.
+    public static let shown = selected
 
     /// A row as people see it; nil for one that only a later version can read.
     public static func row(_ row: some RowReader) -> OutboxRow? {
-        guard let key = OutboxKey(text: row.text(0)), let step = OutboxStep(rawValue: row.text(1)),
-            let target = OutboxTarget(text: row.text(2))
+        let row = TableRow(row, Self.self)
+        guard let key = OutboxKey(text: row.text(.key)), let step: OutboxStep = row.word(.step),
+            let target = OutboxTarget(text: row.text(.target))
         else { return nil }
         return OutboxRow(
-            key: key, step: step, target: target, dueAt: row.time(3), isLeased: !row.isNull(4), attempts: row.int(5))
+            key: key, step: step, target: target, dueAt: row.time(.dueAt), isLeased: !row.isNull(.leasedUntil),
+            attempts: row.int(.attempts))
     }
 
     /// Keys of a submission's own event, of its grants and of the copies that it asked for.
@@ -58,7 +74,7 @@ public enum OutboxColumns {
     }
 }
 
-/// A row of the outbox that is due, in the columns ``OutboxColumns/due``.
+/// A row of the outbox that is due, in the columns ``OutboxColumns/shown``.
 public struct DueOutboxRow: Sendable {
     public let sequence: Int64
     public let attempts: Int
@@ -67,12 +83,14 @@ public struct DueOutboxRow: Sendable {
     private let stub: QuarantineStub?
 
     public init(_ row: some RowReader) {
-        sequence = row.integer(7)
-        attempts = row.int(2)
-        owed = OutboxKey(text: row.text(0)).flatMap { key in OutboxStep(rawValue: row.text(1)).map { (key, $0) } }
-        if case .quarantined(let origin, _)? = owed?.key, let digest = SHA256Digest(bytes: row.blob(5)) {
+        let row = TableRow(row, OutboxColumns.self)
+        sequence = row.integer(.sequence)
+        attempts = row.int(.attempts)
+        owed = OutboxKey(text: row.text(.key)).flatMap { key in (row.word(.step) as OutboxStep?).map { (key, $0) } }
+        if case .quarantined(let origin, _)? = owed?.key, let digest = SHA256Digest(bytes: row.blob(.digest)) {
             stub = QuarantineStub(
-                origin: origin, reason: row.text(3), timestamp: row.time(4), digest: digest, size: row.int(6))
+                origin: origin, reason: row.text(.reason), timestamp: row.time(.recordTime), digest: digest,
+                size: row.int(.size))
         } else {
             stub = nil
         }

@@ -1,55 +1,93 @@
 public import Contract
 
-/// The form of a row of `retries`, the same in every database.
-public enum RetryColumns {
-    public static let written = WrittenColumns([
-        "digest": .blob, "app": .text, "submission_id": .text, "user_id": .text, "order_id": .text,
-        "traceparent": .text, "origin_partition": .integer, "origin_offset": .integer, "received_at": .integer,
-        "transaction_id": .text, "product_id": .text, "account_token": .text, "environment": .text,
-        "submitted_at": .integer, "bytes": .integer, "evidence_kind": .text, "evidence": .blob, "signed": .integer,
-        "cause": .text, "endpoint": .text, "detail": .text, "due_at": .integer, "attempts": .integer,
-        "history": .text, "doubt_answers": .integer, "doubt_elapsed": .integer, "doubt_since": .integer,
-    ])
+/// The form of a row of `retries`, the same in every database: its submission, and behind it what attempts change.
+public enum RetryColumns: Int32, RecordColumn {
+    case digest, app, submissionID, userID, orderID, traceparent, originPartition, originOffset, receivedAt
+    case transactionID, productID, accountToken, environment, submittedAt, bytes, evidenceKind, evidence, signed
+    // Read beside those that are written.
+    case sequence, leasedUntil, topic, partition
 
+    /// The values that each attempt changes.
+    public enum Attempted: Int32, TableColumn {
+        case cause, endpoint, detail, dueAt, attempts, history, doubtAnswers, doubtElapsed, doubtSince
+
+        public static let table = "retries"
+        fileprivate static let values = allCases
+
+        public var kind: WrittenColumns.Kind {
+            switch self {
+            case .cause, .endpoint, .detail, .history: .text
+            case .dueAt, .attempts, .doubtAnswers, .doubtElapsed, .doubtSince: .integer
+            }
+        }
+
+        public var place: Int32 { Int32(RetryColumns.allCases.count) + rawValue }
+    }
+
+    public static let table = "retries"
+    private static let values = Array(allCases.prefix { $0 != .sequence })
     /// Those that an attempt changes: the last ones of ``written``.
-    public static let changed = WrittenColumns([
-        "cause": .text, "endpoint": .text, "detail": .text, "due_at": .integer, "attempts": .integer,
-        "history": .text, "doubt_answers": .integer, "doubt_elapsed": .integer, "doubt_since": .integer,
-    ])
+    public static let changed = WrittenColumns(Attempted.values)
+    public static let written = WrittenColumns(values) + changed
+
+    public var kind: WrittenColumns.Kind {
+        switch self {
+        case .app, .submissionID, .userID, .orderID, .traceparent, .transactionID, .productID, .accountToken,
+            .environment, .evidenceKind, .topic:
+            .text
+        case .originPartition, .originOffset, .receivedAt, .submittedAt, .bytes, .signed, .sequence, .leasedUntil,
+            .partition:
+            .integer
+        case .digest, .evidence: .blob
+        }
+    }
 
     /// Writes the values of ``written``.
     /// - Parameter partition: The number of its origin's row in `partitions`.
     public static func write(_ new: NewRetry, partition: Int64, now: Timestamp, to row: inout some RowWriter) {
         let submission = new.submission
         let claim = submission.claim
-        row.blob(new.key.bytes)
-        row.claimant(submission.claimant)
-        row.integer(partition)
-        row.integer(submission.origin.offset)
-        row.time(submission.receivedAt)
-        row.text(claim.transactionID)
-        row.text(claim.productID)
-        row.text(claim.appAccountToken)
-        row.text(claim.environment?.rawValue)
-        row.time(claim.submittedAt)
-        row.integer(submission.retainedBytes)
-        row.text(submission.evidence.kind)
-        row.blob(submission.evidence.bytes)
-        row.integer(new.entry.isSigned ? 1 : 0)
+        for column in values {
+            switch column {
+            case .digest: row.blob(new.key.bytes)
+            case .app: row.text(submission.bundleID)
+            case .submissionID: row.text(submission.id)
+            case .userID: row.text(submission.userID)
+            case .orderID: row.text(submission.orderID)
+            case .traceparent: row.text(submission.traceparent)
+            case .originPartition: row.integer(partition)
+            case .originOffset: row.integer(submission.origin.offset)
+            case .receivedAt: row.time(submission.receivedAt)
+            case .transactionID: row.text(claim.transactionID)
+            case .productID: row.text(claim.productID)
+            case .accountToken: row.text(claim.appAccountToken)
+            case .environment: row.text(claim.environment?.rawValue)
+            case .submittedAt: row.time(claim.submittedAt)
+            case .bytes: row.integer(submission.retainedBytes)
+            case .evidenceKind: row.text(submission.evidence.kind)
+            case .evidence: row.blob(submission.evidence.bytes)
+            case .signed: row.integer(new.entry.isSigned ? 1 : 0)
+            case .sequence, .leasedUntil, .topic, .partition: break
+            }
+        }
         write(new.entry, attempts: new.attempts, now: now, to: &row)
     }
 
     /// Writes the values of ``changed``.
     public static func write(_ entry: RetryEntry, attempts: Int, now: Timestamp, to row: inout some RowWriter) {
-        row.text(entry.cause.word)
-        row.text(entry.cause.endpoint?.text)
-        row.text(entry.detail)
-        row.time(now.advanced(by: .milliseconds(entry.delay)))
-        row.integer(attempts)
-        row.text(entry.history.text)
-        row.integer(entry.doubt.map { Int64($0.answers) })
-        row.integer(entry.doubt?.elapsed)
-        row.time(entry.doubt?.runningSince)
+        for column in Attempted.values {
+            switch column {
+            case .cause: row.text(entry.cause.word)
+            case .endpoint: row.text(entry.cause.endpoint?.text)
+            case .detail: row.text(entry.detail)
+            case .dueAt: row.time(now.advanced(by: .milliseconds(entry.delay)))
+            case .attempts: row.integer(attempts)
+            case .history: row.text(entry.history.text)
+            case .doubtAnswers: row.integer(entry.doubt.map { Int64($0.answers) })
+            case .doubtElapsed: row.integer(entry.doubt?.elapsed)
+            case .doubtSince: row.time(entry.doubt?.runningSince)
+            }
+        }
     }
 
     /// As the index `retries_suspect` has it: a row that is suspect with its next taking.
@@ -63,44 +101,56 @@ public enum RetryColumns {
         """
 
     public static let selection = """
-        SELECT digest, app, submission_id, user_id, order_id, traceparent, partitions.topic, partitions.partition,
-            origin_offset, received_at, transaction_id, product_id, account_token, environment, submitted_at, endpoint,
-            cause, detail, due_at, leased_until, attempts, history, doubt_answers, doubt_elapsed, doubt_since,
-            evidence_kind, evidence, retries.sequence, signed
+        SELECT \(selected), \(Attempted.selected)
         FROM retries JOIN partitions ON partitions.number = retries.origin_partition
         """
 
     /// A row as ``selection`` finds it; nil for evidence or an environment that only a later version knows, and for a
     /// digest that no version writes.
-    public static func row(_ row: some RowReader) -> RetryRow? {
-        let environment: Environment? = row.word(13)
-        guard let evidence = Evidence(kind: row.text(25), bytes: row.blob(26)),
-            let digest = ClaimDigest(bytes: row.blob(0)), environment != nil || row.isNull(13)
+    public static func row(_ reader: some RowReader) -> RetryRow? {
+        let row = TableRow(reader, Self.self)
+        let attempted = TableRow(reader, Attempted.self)
+        let environment: Environment? = row.word(.environment)
+        guard let evidence = Evidence(kind: row.text(.evidenceKind), bytes: row.blob(.evidence)),
+            let digest = ClaimDigest(bytes: row.blob(.digest)), environment != nil || row.isNull(.environment)
         else { return nil }
         let claim = Claim(
-            transactionID: row.optionalText(10).map { TransactionID(reading: $0) },
-            productID: row.optionalIdentifier(11),
-            appAccountToken: row.optionalText(12),
-            environment: environment, submittedAt: row.optionalTime(14))
+            transactionID: row.optionalText(.transactionID).map { TransactionID(reading: $0) },
+            productID: row.optionalIdentifier(.productID), appAccountToken: row.optionalText(.accountToken),
+            environment: environment, submittedAt: row.optionalTime(.submittedAt))
         let submission = Submission(
-            claimant: row.claimant(1), claim: claim, evidence: evidence, origin: row.origin(6), receivedAt: row.time(9))
-        let doubt = row.optionalInteger(22).map { answers in
-            Doubt(answers: Int(answers), elapsed: row.integer(23), runningSince: row.optionalTime(24))
+            claimant: row.claimant, claim: claim, evidence: evidence, origin: row.origin,
+            receivedAt: row.time(.receivedAt))
+        let doubt = attempted.optionalInteger(.doubtAnswers).map { answers in
+            Doubt(
+                answers: Int(answers), elapsed: attempted.integer(.doubtElapsed),
+                runningSince: attempted.optionalTime(.doubtSince))
         }
+        let endpoint = attempted.optionalText(.endpoint).flatMap { Endpoint(text: $0) }
         return RetryRow(
             key: digest, submission: submission,
             entry: RetryEntry(
-                cause: WaitCause(word: row.text(16), endpoint: row.optionalText(15).flatMap { Endpoint(text: $0) }),
-                detail: row.text(17), delay: 0, history: AttemptHistory(text: row.optionalText(21)), doubt: doubt,
-                isSigned: row.int(28) != 0), attempts: row.int(20), dueAt: row.time(18), isLeased: !row.isNull(19))
+                cause: WaitCause(word: attempted.text(.cause), endpoint: endpoint), detail: attempted.text(.detail),
+                delay: 0, history: AttemptHistory(text: attempted.optionalText(.history)), doubt: doubt,
+                isSigned: row.int(.signed) != 0, purchases: []),
+            attempts: attempted.int(.attempts), dueAt: attempted.time(.dueAt), isLeased: !row.isNull(.leasedUntil))
     }
 
     /// A waiting or held row as people see it; any version can read it.
-    public static func page(_ row: some RowReader, _ state: SubmissionState) -> SubmissionRow {
-        SubmissionRow(
-            sequence: row.integer(27), state: state, claimant: row.claimant(1), origin: row.origin(6),
-            at: row.time(9), cause: row.text(16), transactionID: row.optionalIdentifier(10), attempts: row.int(20),
-            dueAt: row.time(18))
+    public static func page(_ reader: some RowReader, _ state: SubmissionState) -> SubmissionRow {
+        let row = TableRow(reader, Self.self)
+        let attempted = TableRow(reader, Attempted.self)
+        return SubmissionRow(
+            sequence: row.integer(.sequence), state: state, claimant: row.claimant, origin: row.origin,
+            at: row.time(.receivedAt), cause: attempted.text(.cause),
+            transactionID: row.optionalIdentifier(.transactionID), attempts: attempted.int(.attempts),
+            dueAt: attempted.time(.dueAt))
+    }
+
+    /// The record of a waiting row, whatever the evidence is.
+    public static func record(_ row: some RowReader) -> (Origin, Claimant) {
+        let row = TableRow(row, Self.self)
+        return (row.origin, row.claimant)
     }
 }
 

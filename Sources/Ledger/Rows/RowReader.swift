@@ -14,32 +14,8 @@ extension RowReader {
     public func int(_ column: Int32) -> Int { Int(integer(column)) }
     public func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
     public func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
-
-    public func optionalTime(_ column: Int32) -> Timestamp? {
-        optionalInteger(column).map(Timestamp.init(milliseconds:))
-    }
-
     public func text(_ column: Int32) -> String { optionalText(column) ?? "" }
     public func identifier<Kind>(_ column: Int32) -> Identifier<Kind> { Identifier(text(column)) }
-
-    public func optionalIdentifier<Kind>(_ column: Int32) -> Identifier<Kind>? {
-        optionalText(column).map { Identifier($0) }
-    }
-
-    /// The claimant, in five columns as ``RowWriter/claimant(_:)`` writes them.
-    public func claimant(_ first: Int32) -> Claimant {
-        Claimant(
-            submissionID: identifier(first + 1), userID: identifier(first + 2), bundleID: identifier(first),
-            orderID: optionalIdentifier(first + 3), traceparent: optionalText(first + 4))
-    }
-
-    /// A record's place: topic, partition and offset.
-    public func origin(_ first: Int32) -> Origin {
-        Origin(topic: text(first), partition: Int32(clamping: integer(first + 1)), offset: integer(first + 2))
-    }
-
-    /// A column that holds one of a closed set of words; nil for the word of a later version.
-    public func word<Word: RawRepresentable<String>>(_ column: Int32) -> Word? { Word(rawValue: text(column)) }
 }
 
 extension Environment {

@@ -12,6 +12,7 @@ public protocol RowWriter {
 
 extension RowWriter {
     public mutating func integer(_ value: Int) { integer(Int64(value)) }
+    public mutating func blob(_ value: [UInt8]?) { if let value { blob(value) } else { null() } }
     public mutating func time(_ value: Timestamp?) { integer(value?.milliseconds) }
     public mutating func text<Kind>(_ value: Identifier<Kind>?) { text(value?.rawValue) }
 
@@ -47,32 +48,4 @@ extension RowWriter {
         text(lease.step.rawValue)
         integer(lease.number)
     }
-
-    public mutating func claimant(_ claimant: Claimant) {
-        text(claimant.bundleID)
-        text(claimant.submissionID)
-        text(claimant.userID)
-        text(claimant.orderID)
-        text(claimant.traceparent)
-    }
-}
-
-/// Columns of a table that an insertion writes, in the order of their values.
-public struct WrittenColumns: Sendable {
-    public enum Kind: Hashable, Sendable {
-        case integer
-        case text
-        case blob
-    }
-
-    public let names: [String]
-    public let kinds: [Kind]
-
-    init(_ columns: KeyValuePairs<String, Kind>) {
-        names = columns.map(\.key)
-        kinds = columns.map(\.value)
-    }
-
-    /// Their names, as an insertion lists them.
-    public var list: String { names.joined(separator: ", ") }
 }

@@ -236,7 +236,7 @@ struct GrantTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (transaction, query.transactionID?.rawValue),
                 (HashedIndex.condition("grants.submission_id", "?"), query.submissionID?.rawValue),
-            ]
+            ], sequence: GrantColumns.sequence.place
         ) { row in GrantColumns.grant(row) }
     }
 }

@@ -53,7 +53,7 @@ extension PostgresConnection {
     ///   - sequence: The column of the sequence.
     func page<Row>(
         _ selection: String, of table: String, where condition: String, before: Int64?, limit: Int,
-        _ filters: [(String, value: String?)], sequence: Int32 = 0, read: (PostgresRow) -> Row?
+        _ filters: [(String, value: String?)], sequence: Int32, read: (PostgresRow) -> Row?
     ) throws(PostgresFailure) -> [Row] {
         let filters = filters.filter { $0.value != nil }
         var conditions = ["\(table).sequence < $1::bigint", condition]

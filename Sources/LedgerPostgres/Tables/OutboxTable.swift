@@ -49,7 +49,7 @@ struct OutboxTable {
     private func due(_ target: OutboxTarget, limit: Int, now: Timestamp) throws(PostgresFailure) -> [DueOutboxRow] {
         let statement = PostgresStatement(
             """
-            SELECT \(OutboxColumns.due) FROM outbox
+            SELECT \(OutboxColumns.shown) FROM outbox
             WHERE target = $1::text AND due_at <= $2::bigint AND \(OutboxColumns.isKnown)
             ORDER BY due_at, sequence LIMIT $3::bigint FOR UPDATE SKIP LOCKED
             """

@@ -174,7 +174,9 @@ struct RetryTable {
             columns.add(to: &$0)
         }
         var found: [Int64: RetryRow] = [:]
-        for row in try connection.run(selection).rows { found[row.integer(27)] = RetryColumns.row(row) }
+        for row in try connection.run(selection).rows {
+            found[row.integer(RetryColumns.sequence.place)] = RetryColumns.row(row)
+        }
         return taken.compactMap { taken in
             found[taken.sequence].map { DueRetry($0, lease: taken.lease, takings: taken.takings) }
         }
@@ -210,7 +212,7 @@ struct RetryTable {
     /// The claimant of a waiting row, whatever the evidence is.
     func waiting(from ranges: [OriginRange]) throws(PostgresFailure) -> [(Origin, Claimant)] {
         let results = try connection.run(ranges.map { $0.statement("\(RetryColumns.selection) WHERE") })
-        return results.flatMap { result in result.rows.map { ($0.origin(6), $0.claimant(1)) } }
+        return results.flatMap { result in result.rows.map { RetryColumns.record($0) } }
     }
 
     private static let isOfSubmission = "\(HashedIndex.condition("submission_id", "$1::text")) AND app = $2::text"
@@ -256,7 +258,7 @@ struct RetryTable {
             [
                 ("app = ?", query.bundleID?.rawValue), (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("cause = ?", query.cause),
-            ], sequence: 27
+            ], sequence: RetryColumns.sequence.place
         ) { row in RetryColumns.page(row, query.state) }
     }
 }
