@@ -69,7 +69,8 @@ let modules: [Target] = [
 let tools: [Target] = [
     .target(name: "LedgerModel", dependencies: ["Contract", "Ledger"], path: "Tools/LedgerModel"),
     .target(
-        name: "LedgerConformance", dependencies: ["Contract", "Cryptography", "Ledger", "LedgerModel"],
+        name: "LedgerConformance",
+        dependencies: ["Contract", "Cryptography", "Ledger", "LedgerModel", "MemberTesting"],
         path: "Tests/LedgerConformance"),
     .target(
         name: "Simulation",
@@ -139,6 +140,7 @@ let testing: [Target] = [
     .target(
         name: "KafkaTesting", dependencies: ["CLibrdkafka", "Kafka", "Logging", "kafka-mock"],
         path: "Tests/KafkaTesting"),
+    .target(name: "MemberTesting", dependencies: ["Contract", "Cryptography"], path: "Tests/MemberTesting"),
     .target(name: "PostgresTesting", dependencies: ["CLibpq"], path: "Tests/PostgresTesting"),
 ]
 
@@ -154,10 +156,10 @@ let suites: [Target] = [
     tests("Metrics"),
     tests("Cryptography", "CLibcrypto", "CertificateMaking"),
     tests("CertificateMaking", "CLibcrypto", "Cryptography"),
-    tests("Contract", "Cryptography"),
+    tests("Contract", "Cryptography", "MemberTesting"),
     tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
-    tests("Ledger", "Contract", "Cryptography"),
-    tests("LedgerModel", "Contract", "Ledger", "LedgerConformance"),
+    tests("Ledger", "Contract", "Cryptography", "MemberTesting"),
+    tests("LedgerModel", "Contract", "Ledger", "LedgerConformance", "MemberTesting"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
     tests("LedgerPostgres", "Contract", "Ledger", "LedgerConformance", "LedgerModel", "PostgresTesting", "Scheduling"),
     tests("Processing", "Contract", "Ledger", "Scheduling"),

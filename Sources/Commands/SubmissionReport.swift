@@ -28,7 +28,7 @@ struct SubmissionReport: Sendable {
             }
             let own = SubmissionRecord(
                 grants: grants, answer: answer, waiting: record.waiting.filter { $0.submission.userID == user },
-                owed: owed)
+                owed: owed, later: 0)
             return SubmissionReport(key: key, user: user, record: own, actions: actions)
         }
     }

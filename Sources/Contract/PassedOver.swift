@@ -58,7 +58,7 @@ public final class PassedOver: Sendable, Hashable {
     /// - Parameters:
     ///   - named: Those beyond ``maxNamed`` are dropped.
     ///   - counts: Of all.
-    public init(named: [Entry], counts: [Reason: Int], holding: [Holding] = []) {
+    public init(named: [Entry], counts: [Reason: Int], holding: [Holding]) {
         self.named = Array(named.prefix(Self.maxNamed))
         self.counts = counts
         self.holding = Array(holding.prefix(NamedPurchase.most))
@@ -126,6 +126,7 @@ public final class PassedOver: Sendable, Hashable {
         }
     }
 
+    /// Written by hand, as a class has no other. A test changes each member that reflection finds.
     public static func == (left: PassedOver, right: PassedOver) -> Bool {
         left === right || (left.named == right.named && left.counts == right.counts)
     }

@@ -66,7 +66,7 @@ public struct Offer: Hashable, Sendable {
     /// Nil where Apple does not say it.
     public let discountType: DiscountType?
 
-    public init(kind: Kind, discountType: DiscountType? = nil) {
+    public init(kind: Kind, discountType: DiscountType?) {
         self.kind = kind
         self.discountType = discountType
     }
@@ -101,11 +101,10 @@ public struct Purchase: Hashable, Sendable {
     public let offer: Offer?
 
     public init(
-        transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String? = nil,
-        productID: ProductID, quantity: Int = 1, environment: Environment, purchasedAt: Timestamp,
-        expiresAt: Timestamp? = nil, revokedAt: Timestamp? = nil, isUpgraded: Bool = false,
-        ownership: Ownership = .purchased, appAccountToken: String? = nil,
-        type: ProductType? = nil, payment: Payment? = nil, offer: Offer? = nil
+        transactionID: TransactionID, originalTransactionID: TransactionID, webOrderLineItemID: String?,
+        productID: ProductID, quantity: Int, environment: Environment, purchasedAt: Timestamp, expiresAt: Timestamp?,
+        revokedAt: Timestamp?, isUpgraded: Bool, ownership: Ownership, appAccountToken: String?, type: ProductType?,
+        payment: Payment?, offer: Offer?
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID

@@ -69,7 +69,7 @@ public struct Repeat: Hashable, Sendable {
     public let passedOver: PassedOver?
 
     public init(
-        claimant: Claimant, grant: GrantReference, origin: Origin, answeredAt: Timestamp, passedOver: PassedOver? = nil
+        claimant: Claimant, grant: GrantReference, origin: Origin, answeredAt: Timestamp, passedOver: PassedOver?
     ) {
         self.claimant = claimant
         self.grant = grant

@@ -28,7 +28,7 @@ public struct LaterRow: Hashable, Sendable {
     /// Of a grant, as ``reference``.
     public let key: GrantKey?
 
-    public init(_ claimant: Claimant, _ origin: Origin, reference: GrantReference? = nil, key: GrantKey? = nil) {
+    public init(_ claimant: Claimant, _ origin: Origin, reference: GrantReference?, key: GrantKey?) {
         self.claimant = claimant
         self.origin = origin
         self.reference = reference

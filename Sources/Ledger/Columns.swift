@@ -57,7 +57,7 @@ extension PassedOver {
                 named.append(Entry(TransactionID(parts[1]), ProductID(parts[2]), reason))
             }
         }
-        self.init(named: named, counts: counts)
+        self.init(named: named, counts: counts, holding: [])
     }
 }
 

@@ -62,7 +62,7 @@ public struct Decision: Hashable, Sendable {
 
     public init(
         subject: Subject, source: DecisionSource, content: Content, attempts: Int, decidedAt: Timestamp,
-        owesCall: Bool = false, repeats: RepeatPolicy = .publish, doubtsNothingNew: Bool = false
+        owesCall: Bool, repeats: RepeatPolicy, doubtsNothingNew: Bool
     ) {
         self.subject = subject
         self.source = source

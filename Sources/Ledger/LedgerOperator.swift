@@ -68,7 +68,7 @@ extension Decision {
         let rejection = Rejection(.abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
         return Decision(
             subject: .submission(due.submission), source: .retry(due.lease), content: .fail(rejection),
-            attempts: due.attempts, decidedAt: note.at)
+            attempts: due.attempts, decidedAt: note.at, owesCall: false, repeats: .publish, doubtsNothingNew: false)
     }
 }
 
@@ -178,7 +178,7 @@ public struct SubmissionRecord: Hashable, Sendable {
     /// Its rows that only a later version can read; nothing above has them.
     public let later: Int
 
-    public init(grants: [GrantRow], answer: Answer?, waiting: [RetryRow], owed: [OutboxRow], later: Int = 0) {
+    public init(grants: [GrantRow], answer: Answer?, waiting: [RetryRow], owed: [OutboxRow], later: Int) {
         self.later = later
         self.grants = grants
         self.answer = answer

@@ -137,7 +137,7 @@ public struct OutboxEntry: Hashable, Sendable {
     /// A quarantined record's stub: its words are all that is kept of the record.
     public let stub: QuarantineStub?
 
-    public init(ownership: PartitionOwnership, key: OutboxKey, delay: Int64, stub: QuarantineStub? = nil) {
+    public init(ownership: PartitionOwnership, key: OutboxKey, delay: Int64, stub: QuarantineStub?) {
         self.ownership = ownership
         self.key = key
         self.delay = delay

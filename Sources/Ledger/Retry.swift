@@ -78,8 +78,8 @@ public struct RetryEntry: Hashable, Sendable {
     public let purchases: [NamedPurchase]
 
     public init(
-        cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory = AttemptHistory(), doubt: Doubt? = nil,
-        isSigned: Bool = false, purchases: [NamedPurchase] = []
+        cause: WaitCause, detail: String, delay: Int64, history: AttemptHistory, doubt: Doubt?, isSigned: Bool,
+        purchases: [NamedPurchase]
     ) {
         self.cause = cause
         self.detail = detail
@@ -122,7 +122,7 @@ public struct DueRetry: Hashable, Sendable {
 
     public init(
         lease: RetryLease, submission: Submission, attempts: Int, cause: WaitCause, history: AttemptHistory,
-        doubt: Doubt?, takings: Int = 1
+        doubt: Doubt?, takings: Int
     ) {
         self.lease = lease
         self.submission = submission

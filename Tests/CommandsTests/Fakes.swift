@@ -168,14 +168,15 @@ extension FixedLedger {
     static let origin = Origin(topic: "receipts.submitted", partition: 5, offset: 173)
 
     static func claimant(_ id: SubmissionID, user: UserID = "u-1") -> Claimant {
-        Claimant(submissionID: id, userID: user, bundleID: "com.example.game", orderID: "o-1")
+        Claimant(submissionID: id, userID: user, bundleID: "com.example.game", orderID: "o-1", traceparent: nil)
     }
 
     static func record(
         grants: [Grant] = [], answer: Answer? = nil, waiting: [RetryRow] = [], owed: [OutboxRow] = []
     ) -> SubmissionRecord {
         SubmissionRecord(
-            grants: grants.map { GrantRow(sequence: 1, grant: $0) }, answer: answer, waiting: waiting, owed: owed)
+            grants: grants.map { GrantRow(sequence: 1, grant: $0) }, answer: answer, waiting: waiting, owed: owed,
+            later: 0)
     }
 
     static func grant(
@@ -200,7 +201,9 @@ extension FixedLedger {
 
     static var submission: Submission {
         Submission(
-            claimant: claimant("retrying"), claim: Claim(transactionID: "1000003"),
+            claimant: claimant("retrying"),
+            claim: Claim(
+                transactionID: "1000003", productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil),
             evidence: .receipt(base64: "canary"), origin: origin, receivedAt: time)
     }
 
@@ -210,7 +213,7 @@ extension FixedLedger {
             key: ClaimDigest(of: submission), submission: submission,
             entry: RetryEntry(
                 cause: .retrying(.noAnswer, Endpoint(.verifyReceipt, .production)), detail: "HTTP 502.", delay: 15_000,
-                history: AttemptHistory([attempt])),
+                history: AttemptHistory([attempt]), doubt: nil, isSigned: false, purchases: []),
             attempts: 1, dueAt: time.advanced(by: .seconds(15)), isLeased: false)
     }
 

@@ -24,7 +24,7 @@ struct SubmissionReportTests {
         let repeated = Answer.repeated(
             Repeat(
                 claimant: FixedLedger.claimant("s-2"), grant: grants[0].reference, origin: FixedLedger.origin,
-                answeredAt: FixedLedger.time))
+                answeredAt: FixedLedger.time, passedOver: nil))
         #expect(try report(grants: [grants[0]]).summary == "The purchase is the user's.")
         #expect(try report(grants: grants).summary == "2 purchases are the user's.")
         #expect(
@@ -44,7 +44,9 @@ struct SubmissionReportTests {
         let waiting = FixedLedger.waiting
         let held = RetryRow(
             key: waiting.key, submission: waiting.submission,
-            entry: RetryEntry(cause: .held(.endsWorkers), detail: "", delay: 0), attempts: 1, dueAt: FixedLedger.time,
+            entry: RetryEntry(
+                cause: .held(.endsWorkers), detail: "", delay: 0, history: AttemptHistory(), doubt: nil,
+                isSigned: false, purchases: []), attempts: 1, dueAt: FixedLedger.time,
             isLeased: false)
         #expect(
             try report(waiting: [held]).summary
@@ -69,7 +71,8 @@ struct SubmissionReportTests {
     func twoUsers() {
         let waiting = FixedLedger.waiting
         let other = Submission(
-            claimant: FixedLedger.claimant("retrying", user: "u-2"), evidence: waiting.submission.evidence,
+            claimant: FixedLedger.claimant("retrying", user: "u-2"), claim: .nothing,
+            evidence: waiting.submission.evidence,
             origin: FixedLedger.origin, receivedAt: FixedLedger.time)
         let row = RetryRow(
             key: ClaimDigest(of: other), submission: other, entry: waiting.entry, attempts: 1, dueAt: waiting.dueAt,

@@ -63,24 +63,4 @@ struct FailedEventTests {
             failedAt: Fixture.moment, attempts: 1, digest: Self.digest, origin: Fixture.origin, format: .v1)
         #expect(try Fixture.members(of: FailedEvent.event(of: later))["reason"] as? String == "of_a_later_version")
     }
-
-    @Test("comes from a failure that is another one as soon as one value differs")
-    func equality() {
-        let original = failure(Rejection(.accountGone, "x"))
-        let others = [
-            failure(Rejection(.productMismatch, "x")), failure(Rejection(.accountGone, "y")),
-            failure(Rejection(.accountGone, "x", transactionID: "1")),
-            failure(Rejection(.accountGone, "x", productID: "gems")),
-            failure(
-                Rejection(.accountGone, "x"), claimant: Claimant(submissionID: "s", userID: "u", bundleID: "b")),
-            failure(Rejection(.accountGone, "x"), failedAt: Timestamp(milliseconds: 0)),
-            failure(Rejection(.accountGone, "x"), attempts: 3),
-            failure(
-                Rejection(.accountGone, "x"),
-                digest: ClaimDigest(of: Fixture.submission(evidence: .transactionID("1")))),
-            failure(Rejection(.accountGone, "x"), origin: Origin(topic: "t", partition: 0, offset: 0)),
-        ]
-        #expect(failure(Rejection(.accountGone, "x")) == original)
-        for other in others { #expect(other != original) }
-    }
 }

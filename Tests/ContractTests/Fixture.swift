@@ -11,7 +11,7 @@ enum Fixture {
         traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 
     static func submission(
-        claimant: Claimant = claimant, claim: Claim = Claim(), evidence: Evidence = .receipt(base64: "AAAA")
+        claimant: Claimant = claimant, claim: Claim = Claim.nothing, evidence: Evidence = .receipt(base64: "AAAA")
     ) -> Submission {
         Submission(claimant: claimant, claim: claim, evidence: evidence, origin: origin, receivedAt: moment)
     }
@@ -22,7 +22,10 @@ enum Fixture {
     ) -> Purchase {
         Purchase(
             transactionID: id, originalTransactionID: original ?? id, webOrderLineItemID: lineItem, productID: "gems",
-            environment: environment, purchasedAt: Timestamp(milliseconds: 1_790_000_000_000))
+            quantity: 1,
+            environment: environment, purchasedAt: Timestamp(milliseconds: 1_790_000_000_000), expiresAt: nil,
+            revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil,
+            offer: nil)
     }
 
     static func members(of event: Event) throws -> [String: Any] {

@@ -51,8 +51,10 @@ struct TransactionIDTests {
         let keys = ["123", "000123"].map { text in
             let id = TransactionID(reading: text)
             let purchase = Purchase(
-                transactionID: id, originalTransactionID: id, productID: "gems", environment: .production,
-                purchasedAt: Timestamp(milliseconds: 0))
+                transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: "gems", quantity: 1,
+                environment: .production,
+                purchasedAt: Timestamp(milliseconds: 0), expiresAt: nil, revokedAt: nil, isUpgraded: false,
+                ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
             return GrantKey(of: purchase, type: .consumable)
         }
         #expect(keys[0] == keys[1] && keys[0].text == "production:t:123")

@@ -50,8 +50,10 @@ struct GrantKeyTests {
     func overflow() {
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: .max)])
         let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", productID: "gems", quantity: 2, environment: .production,
-            purchasedAt: Fixture.moment)
+            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 2,
+            environment: .production,
+            purchasedAt: Fixture.moment, expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased,
+            appAccountToken: nil, type: nil, payment: nil, offer: nil)
         #expect(GrantablePurchase(purchase, of: product) == nil)
         #expect(GrantablePurchase(Fixture.purchase("1"), of: product)?.items == product.items)
     }

@@ -33,7 +33,8 @@ struct SubmissionReaderTests {
             submission
                 == Submission(
                     claimant: Claimant(
-                        submissionID: "s-1", userID: "u-1", bundleID: "com.example.game", orderID: "o"),
+                        submissionID: "s-1", userID: "u-1", bundleID: "com.example.game", orderID: "o", traceparent: nil
+                    ),
                     claim: Claim(
                         transactionID: "1000", productID: "p",
                         appAccountToken: "7e3fb20b-4cdb-47cc-936d-99d65f608138", environment: .sandbox,
@@ -58,7 +59,7 @@ struct SubmissionReaderTests {
         let isText = nothing != "0"
         let members = names.dropFirst(isText ? 0 : 1).map { #","\#($0)":\#(nothing)"# }.joined()
         guard case .submission(let read) = read(message(members)) else { return #expect(Bool(false), "\(members)") }
-        #expect(read.claim == Claim() && read.orderID == nil && read.evidence == .receipt(base64: "AAAA"))
+        #expect(read.claim == Claim.nothing && read.orderID == nil && read.evidence == .receipt(base64: "AAAA"))
     }
 
     @Test("takes a missing bundle id for missing, in whatever way it is left out", arguments: [#""""#, "null"])
@@ -107,7 +108,11 @@ struct SubmissionReaderTests {
         ] as [(String, Environment?)])
     func hints(_ member: String, _ environment: Environment?) {
         guard case .submission(let read) = read(message(member)) else { return #expect(Bool(false), "\(member)") }
-        #expect(read.claim == Claim(environment: environment))
+        #expect(
+            read.claim
+                == Claim(
+                    transactionID: nil, productID: nil, appAccountToken: nil, environment: environment, submittedAt: nil
+                ))
     }
 
     @Test("chooses the evidence")
@@ -199,7 +204,7 @@ struct SubmissionReaderTests {
     func nothing(word: String) {
         let members = ["productId", "orderId", "transactionId"].map { #","\#($0)":"\#(word)""# }.joined()
         guard case .submission(let read) = read(message(members)) else { return #expect(Bool(false), "\(word)") }
-        #expect(read.claim == Claim())
+        #expect(read.claim == Claim.nothing)
         #expect(read.orderID == nil)
     }
 

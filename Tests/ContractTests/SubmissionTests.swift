@@ -42,12 +42,6 @@ struct ClaimDigestTests {
         #expect(Set(digests).count == digests.count)
     }
 
-    @Test("does not depend on when and with which hint a claim was sent")
-    func hints() {
-        #expect(
-            digest(environment: .sandbox, submittedAt: Fixture.moment, traceparent: "x") == digest())
-    }
-
     @Test("is read back from its bytes")
     func stored() throws {
         let original = digest()

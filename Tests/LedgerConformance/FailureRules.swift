@@ -238,14 +238,15 @@ extension LedgerConformance {
         ConformanceRule("A malformed submission fails by the digest of its bytes") { subject in
             try subject.own()
             let malformed = MalformedSubmission(
-                claimant: Claimant(submissionID: "s1", userID: "player-1", bundleID: ""),
+                claimant: Claimant(
+                    submissionID: "s1", userID: "player-1", bundleID: "", orderID: nil, traceparent: nil),
                 rejection: Rejection(.malformedSubmission, "receipt is no text"),
                 digest: ClaimDigest(of: Samples.submission("x")), origin: Samples.submission("s1").origin,
                 receivedAt: Samples.noon)
             let decision = Decision(
                 subject: .malformed(malformed), source: .record(Samples.ownership()),
                 content: .fail(malformed.rejection),
-                attempts: 0, decidedAt: Samples.noon)
+                attempts: 0, decidedAt: Samples.noon, owesCall: false, repeats: .publish, doubtsNothingNew: false)
             let first = try subject.write(decision)[0]
             try expect(first.outcome, .failed(reason: "malformed_submission"), "outcome")
             try expect(try subject.write(decision)[0], first, "written again")

@@ -22,10 +22,12 @@ extension LedgerConformance {
             let subscription = Product(id: "com.example.pass", type: .autoRenewable, items: [])
             let purchase = Purchase(
                 transactionID: "2002", originalTransactionID: "2001", webOrderLineItemID: "77",
-                productID: "com.example.pass",
-                environment: .sandbox, purchasedAt: Samples.later(-5), expiresAt: Samples.later(5),
-                ownership: .familyShared, payment: Payment(price: nil, currency: nil, storefront: "FRA"),
-                offer: Offer(kind: .trial))
+                productID: "com.example.pass", quantity: 1,
+                environment: .sandbox, purchasedAt: Samples.later(-5), expiresAt: Samples.later(5), revokedAt: nil,
+                isUpgraded: false,
+                ownership: .familyShared, appAccountToken: nil, type: nil,
+                payment: Payment(price: nil, currency: nil, storefront: "FRA"),
+                offer: Offer(kind: .trial, discountType: nil))
             let items = [Item(item: "ge:ms,1", quantity: 2), Item(item: "日", quantity: .max)]
             let odd = Product(id: "odd", type: .nonRenewing, items: items)
             guard let granted = GrantablePurchase(purchase, of: subscription) else { return }

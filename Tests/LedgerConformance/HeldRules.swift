@@ -167,7 +167,8 @@ extension Samples {
         _ submission: Submission, _ purchases: [NamedPurchase], lease: RetryLease? = nil, doubts: Bool = false
     ) -> Decision {
         let entry = RetryEntry(
-            cause: .held(.accountTokenMissing), detail: "No token.", delay: 0, purchases: purchases)
+            cause: .held(.accountTokenMissing), detail: "No token.", delay: 0, history: AttemptHistory(), doubt: nil,
+            isSigned: false, purchases: purchases)
         return decision(submission, .retry(entry), lease: lease, doubts: doubts)
     }
 

@@ -4,7 +4,7 @@ import Ledger
 
 extension LedgerConformance {
     private static func entry(_ key: OutboxKey, generation: Int64 = 1, delay: Int64 = 0) -> OutboxEntry {
-        OutboxEntry(ownership: Samples.ownership(generation), key: key, delay: delay)
+        OutboxEntry(ownership: Samples.ownership(generation), key: key, delay: delay, stub: nil)
     }
 
     static let outboxRules: [ConformanceRule] = [
@@ -82,17 +82,6 @@ extension LedgerConformance {
                 taken.map(\.lease.key),
                 [4, 3, 2].map { .granted(Samples.reference(TransactionID("\($0)")), repeatOf: nil) },
                 "taken")
-        },
-        ConformanceRule("A quarantined record's stub survives its row") { subject in
-            try subject.own()
-            let stub = QuarantineStub(
-                origin: Samples.origin(77), reason: "not JSON", timestamp: Samples.noon,
-                digest: SHA256.hash("x".utf8), size: 3 << 20)
-            let entry = OutboxEntry(
-                ownership: Samples.ownership(), key: stub.outboxKey, delay: 0, stub: stub)
-            try expect(try subject.ledger.owe([entry]), [true], "owed")
-            let taken = try subject.ledger.takeOutbox([OutboxRequest(target: .topic(.quarantined), limit: 9)])
-            try expect(taken.compactMap(\.published), [QuarantinedEvent.event(of: stub)], "events")
         },
         ConformanceRule("A topic made anew owes the stub of its own record, too") { subject in
             try subject.own()

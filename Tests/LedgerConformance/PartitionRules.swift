@@ -51,7 +51,10 @@ extension LedgerConformance {
             try subject.write(
                 Samples.decision(
                     Samples.submission("s3", offset: 9),
-                    .retry(RetryEntry(cause: .held(.unknownAnswer), detail: "", delay: 0)), generation: 3))
+                    .retry(
+                        RetryEntry(
+                            cause: .held(.unknownAnswer), detail: "", delay: 0, history: AttemptHistory(), doubt: nil,
+                            isSigned: false, purchases: [])), generation: 3))
             try expect(try start(subject.own(4)).highestOrigin, 9, "with a row of retries")
             try expect(try start(subject.own(1, other)).highestOrigin, nil, "another partition")
         },
@@ -80,7 +83,9 @@ extension LedgerConformance {
             try subject.own(1)
             try subject.own(7, other)
             let elsewhere = Submission(
-                claimant: Claimant(submissionID: "s2", userID: "player-1", bundleID: Samples.app),
+                claimant: Claimant(
+                    submissionID: "s2", userID: "player-1", bundleID: Samples.app, orderID: nil, traceparent: nil),
+                claim: .nothing,
                 evidence: .transactionID("2"),
                 origin: Origin(topic: other.topic, partition: other.partition, offset: 1),
                 receivedAt: Samples.noon)
@@ -89,7 +94,8 @@ extension LedgerConformance {
                     subject: .submission(elsewhere),
                     source: .record(
                         PartitionOwnership(partition: other, generation: Generation(rawValue: generation))),
-                    content: .grant([Samples.purchase("2")], by: .serverAPI), attempts: 1, decidedAt: Samples.noon)
+                    content: .grant([Samples.purchase("2")], by: .serverAPI), attempts: 1, decidedAt: Samples.noon,
+                    owesCall: false, repeats: .publish, doubtsNothingNew: false)
             }
             let results = try subject.write(
                 Samples.grant(Samples.submission("s1"), Samples.purchase("1")), decide(1))
@@ -381,7 +387,7 @@ extension LedgerConformance {
             let key = SubmissionKey(bundleID: Samples.app, submissionID: "s1")
             try expect(
                 try subject.ledger.submission(key),
-                SubmissionRecord(grants: [], answer: nil, waiting: [], owed: []), "an unknown one")
+                SubmissionRecord(grants: [], answer: nil, waiting: [], owed: [], later: 0), "an unknown one")
             try subject.write(
                 Samples.grant(Samples.submission("s1"), Samples.purchase("1"), Samples.purchase("2"), owesCall: true))
             let record = try subject.ledger.submission(key)

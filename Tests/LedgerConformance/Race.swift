@@ -37,7 +37,7 @@ public enum Race {
         let submission = Submission(
             claimant: Claimant(
                 submissionID: SubmissionID("\(worker):\(number)"), userID: UserID("player-\(worker)"),
-                bundleID: Samples.app),
+                bundleID: Samples.app, orderID: nil, traceparent: nil), claim: .nothing,
             evidence: .transactionID("1"),
             origin: Origin(
                 topic: ownership.partition.topic, partition: ownership.partition.partition, offset: Int64(number)),
@@ -46,6 +46,6 @@ public enum Race {
         return Decision(
             subject: .submission(submission), source: .record(ownership),
             content: .grant([Samples.purchase(TransactionID("\(number + 1)"))], by: .serverAPI), attempts: 1,
-            decidedAt: Samples.noon, owesCall: number % 5 == 0)
+            decidedAt: Samples.noon, owesCall: number % 5 == 0, repeats: .publish, doubtsNothingNew: false)
     }
 }

@@ -58,7 +58,7 @@ public struct RandomPlay {
         case 87..<91:
             let ownership = Samples.ownership(chance(80) ? generation : 0)
             let key = pick([OutboxKey.granted(reference(), repeatOf: nil), .failed(Samples.app, submission().id)])
-            return try ledger.owe([OutboxEntry(ownership: ownership, key: key, delay: 5_000)])
+            return try ledger.owe([OutboxEntry(ownership: ownership, key: key, delay: 5_000, stub: nil)])
         case 91..<94:
             return try ledger.renew(
                 leases.map { LeaseRenewal($0.lease, takings: Int.random(in: 0...3, using: &random)) })
@@ -118,7 +118,8 @@ public struct RandomPlay {
                 RetryEntry(
                     cause: chance(80)
                         ? .retrying(.noAnswer, Samples.endpoint) : .held(pick([.unknownAnswer, .endsWorkers])),
-                    detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random), isSigned: chance(30),
+                    detail: "Random.", delay: Int64.random(in: 0..<60_000, using: &random), history: AttemptHistory(),
+                    doubt: nil, isSigned: chance(30),
                     purchases: (0..<pick([0, 1, 1, 2])).map { _ in named() }))
         }
         return Samples.decision(

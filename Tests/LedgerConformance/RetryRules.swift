@@ -3,29 +3,6 @@ import Ledger
 
 extension LedgerConformance {
     static let retryRules: [ConformanceRule] = [
-        ConformanceRule("Everything of a submission survives its row") { subject in
-            try subject.own()
-            let submission = Submission(
-                claimant: Claimant(
-                    submissionID: "s1", userID: "player-1", bundleID: Samples.app, orderID: "o1", traceparent: "00-1"),
-                claim: Claim(
-                    transactionID: "1", productID: "com.example.gems", appAccountToken: "0f2c", environment: .sandbox,
-                    submittedAt: Samples.later(-9)),
-                evidence: .signedTransaction("a.b.c"), origin: Samples.origin(7), receivedAt: Samples.later(-5))
-            var history = AttemptHistory()
-            history.add(Attempt(at: Samples.noon, cause: "unreachable", detail: "No connection: refused."))
-            let doubt = Doubt(answers: 2, elapsed: 77, runningSince: Samples.noon)
-            let result = try subject.write(
-                Samples.wait(submission, delay: 0, attempts: 3, history: history, doubt: doubt))[0]
-            try expect(result, .written(.retrying(.unreachable), publish: []), "result")
-            let due = try subject.takeOne()
-            try expect(due.submission, submission, "submission")
-            try expect(due.attempts, 3, "attempts")
-            try expect(due.cause, .retrying(.unreachable, Samples.endpoint), "cause")
-            try expect(due.history, history, "history")
-            try expect(due.doubt, doubt, "doubt")
-            try expect(due.lease.key, ClaimDigest(of: submission), "key")
-        },
         ConformanceRule("A record leaves the row that is there") { subject in
             try subject.own()
             let doubt = Doubt(answers: 4, elapsed: 1_000, runningSince: nil)
@@ -94,7 +71,9 @@ extension LedgerConformance {
         },
         ConformanceRule("Held rows have no endpoint") { subject in
             try subject.own()
-            let entry = RetryEntry(cause: .held(.credentialsMissing), detail: "No key.", delay: 0)
+            let entry = RetryEntry(
+                cause: .held(.credentialsMissing), detail: "No key.", delay: 0, history: AttemptHistory(), doubt: nil,
+                isSigned: false, purchases: [])
             let result = try subject.write(Samples.decision(Samples.submission("s1"), .retry(entry)))[0]
             try expect(result.outcome, .held(.credentialsMissing), "outcome")
             try expect(
@@ -106,7 +85,9 @@ extension LedgerConformance {
             try subject.own()
             let details = ["e", "d", "c", "b", "b", "a", "e"]
             for (number, detail) in details.enumerated() {
-                let entry = RetryEntry(cause: .held(.productNotConfigured), detail: detail, delay: 0)
+                let entry = RetryEntry(
+                    cause: .held(.productNotConfigured), detail: detail, delay: 0, history: AttemptHistory(),
+                    doubt: nil, isSigned: false, purchases: [])
                 let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
                 try subject.write(Samples.decision(submission, .retry(entry)))
             }
@@ -119,7 +100,8 @@ extension LedgerConformance {
             for number in 0..<4 {
                 let entry = RetryEntry(
                     cause: .held(.productNotConfigured), detail: "Not listed.", delay: Int64(number + 1) * 1_000,
-                    isSigned: number != 1)
+                    history: AttemptHistory(), doubt: nil,
+                    isSigned: number != 1, purchases: [])
                 let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
                 try subject.write(Samples.decision(submission, .retry(entry)))
             }
@@ -128,7 +110,9 @@ extension LedgerConformance {
             for _ in 0..<2 {
                 for row in try subject.ledger.takeDue([request], bytes: .max) {
                     taken.append(row.submission.id)
-                    let entry = RetryEntry(cause: row.cause, detail: "Not listed.", delay: 300_000)
+                    let entry = RetryEntry(
+                        cause: row.cause, detail: "Not listed.", delay: 300_000, history: AttemptHistory(), doubt: nil,
+                        isSigned: false, purchases: [])
                     try subject.write(Samples.decision(row.submission, .retry(entry), lease: row.lease))
                 }
             }
@@ -143,7 +127,7 @@ extension LedgerConformance {
             _ = try subject.takeOne()
             try subject.write(Samples.fail(Samples.submission("s3", offset: 3)))
             let key = OutboxKey.failed(Samples.app, "s3")
-            _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 5_000)])
+            _ = try subject.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 5_000, stub: nil)])
             subject.setClock(Samples.noon)
             _ = try subject.measure()
             subject.setClock(Samples.later(longestDelayMilliseconds - 1))
@@ -346,7 +330,9 @@ extension LedgerConformance {
                 subject.setClock(Samples.later(Int64(minute) * 60_000))
                 let due = try subject.takeOne()
                 guard minute == 2 else { continue }
-                let held = RetryEntry(cause: .held(.endsWorkers), detail: "Ends workers.", delay: 0)
+                let held = RetryEntry(
+                    cause: .held(.endsWorkers), detail: "Ends workers.", delay: 0, history: AttemptHistory(),
+                    doubt: nil, isSigned: false, purchases: [])
                 try subject.write(Samples.decision(submission, .retry(held), lease: due.lease))
             }
             subject.setClock(Samples.later(900_000))

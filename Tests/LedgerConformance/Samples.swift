@@ -20,7 +20,9 @@ public enum Samples {
         Submission(
             claimant: Claimant(
                 submissionID: id, userID: user, bundleID: app, orderID: order, traceparent: traceparent),
-            claim: Claim(transactionID: transaction), evidence: .receipt(base64: EvidenceText(receipt)),
+            claim: Claim(
+                transactionID: transaction, productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil),
+            evidence: .receipt(base64: EvidenceText(receipt)),
             origin: Origin(topic: partition.topic, partition: partition.partition, offset: offset),
             receivedAt: later(-500))
     }
@@ -39,6 +41,7 @@ public enum Samples {
         let purchase = Purchase(
             transactionID: transaction, originalTransactionID: original ?? transaction, webOrderLineItemID: lineItem,
             productID: product.id, quantity: quantity, environment: environment, purchasedAt: later(milliseconds),
+            expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
             payment: payment, offer: offer)
         guard let granted = GrantablePurchase(purchase, of: product) else { preconditionFailure("a sample overflows") }
         return granted
@@ -94,7 +97,8 @@ public enum Samples {
             .retry(
                 RetryEntry(
                     cause: .retrying(.unreachable, endpoint), detail: "Nothing was heard.", delay: delay,
-                    history: history, doubt: doubt, isSigned: isSigned)), lease: lease, attempts: attempts)
+                    history: history, doubt: doubt, isSigned: isSigned, purchases: [])), lease: lease,
+            attempts: attempts)
     }
 
     static func reference(

@@ -2,6 +2,7 @@ import Contract
 import Ledger
 import LedgerConformance
 import LedgerModel
+import MemberTesting
 import Testing
 
 @Suite struct LedgerModelTests {
@@ -16,20 +17,25 @@ import Testing
         _ id: SubmissionID, _ content: Decision.Content, generation: Int64 = 1
     ) -> Decision {
         let submission = Submission(
-            claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
+            claimant: Claimant(
+                submissionID: id, userID: "player-1", bundleID: "com.example.game", orderID: nil, traceparent: nil),
+            claim: .nothing,
             evidence: .transactionID("1"), origin: Origin(topic: Samples.partition.topic, partition: 3, offset: 1),
             receivedAt: Samples.noon)
         return Decision(
             subject: .submission(submission),
             source: .record(
                 PartitionOwnership(partition: Samples.partition, generation: Generation(rawValue: generation))),
-            content: content, attempts: 1, decidedAt: Samples.noon, owesCall: true)
+            content: content, attempts: 1, decidedAt: Samples.noon, owesCall: true, repeats: .publish,
+            doubtsNothingNew: false)
     }
 
     private func grant(_ id: SubmissionID) -> Decision {
         let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", productID: "gems", environment: .production,
-            purchasedAt: Samples.noon)
+            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 1,
+            environment: .production,
+            purchasedAt: Samples.noon, expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased,
+            appAccountToken: nil, type: nil, payment: nil, offer: nil)
         let granted = GrantablePurchase(purchase, of: Product(id: "gems", type: .consumable, items: []))
         return decision(id, .grant(granted.map { [$0] } ?? [], by: .serverAPI))
     }
@@ -93,6 +99,17 @@ import Testing
         #expect(try connection.write([grant("b")]) == [.undecided])
         #expect(try connection.submission(SubmissionKey(bundleID: "com.example.game", submissionID: "b")).answer == nil)
         #expect(try connection.write([grant("b")]) == [.written(.repeated, publish: [])])
+    }
+
+    @Test("A copy of the tables has each of them")
+    func whole() throws {
+        let subject = model.subject
+        try subject.own()
+        var play = RandomPlay(seed: 1)
+        for _ in 0..<200 { _ = try play.step(subject) }
+        let filled = Members.differing(model.tables, ModelTables(id: "another")).map { $0.prefix { $0 != "." } }
+        #expect(Set(filled.map(String.init)) == Set(Members.named(model.tables).keys), "a table has no row")
+        #expect(Members.differing(model.tables, ModelTables(copying: model.tables)) == [])
     }
 
     @Test("A copy of the tables is not changed by later writes")

@@ -96,7 +96,7 @@ struct LaterGrantTests {
         _ = try later.write(known)
         let keys = ["1", "2"].map { OutboxKey.granted(Samples.reference($0), repeatOf: nil) }
         for key in keys {
-            _ = try later.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0)])
+            _ = try later.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)])
         }
         let taken = try later.ledger.takeOutbox([OutboxRequest(target: .topic(.granted), limit: 1)])
         #expect(taken.map(\.lease.key) == [keys[1]])
@@ -232,7 +232,7 @@ struct LaterVersionTests {
         for id in ["s1", "s2"] as [SubmissionID] {
             _ = try later.write(Samples.fail(Samples.submission(id, offset: id == "s1" ? 1 : 2)))
             let key = OutboxKey.failed(Samples.app, id)
-            _ = try later.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0)])
+            _ = try later.ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)])
         }
         try later.ledger.database.run("UPDATE outbox SET \(column) WHERE sequence = 1")
         let before = try later.ledger.database.text("SELECT due_at || attempts || lease FROM outbox WHERE sequence = 1")

@@ -16,17 +16,21 @@ import Testing
         let purchases = transactions.compactMap { id in
             GrantablePurchase(
                 Purchase(
-                    transactionID: id, originalTransactionID: id, productID: "gems", environment: .production,
-                    purchasedAt: Self.noon), of: product)
+                    transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: "gems",
+                    quantity: 1, environment: .production,
+                    purchasedAt: Self.noon, expiresAt: nil, revokedAt: nil, isUpgraded: false, ownership: .purchased,
+                    appAccountToken: nil, type: nil, payment: nil, offer: nil), of: product)
         }
         let submission = Submission(
-            claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
+            claimant: Claimant(
+                submissionID: id, userID: "player-1", bundleID: "com.example.game", orderID: nil, traceparent: nil),
+            claim: .nothing,
             evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1),
             receivedAt: Self.noon)
         return Decision(
             subject: .submission(submission), source: source, content: .grant(purchases, by: .serverAPI), attempts: 1,
             decidedAt: Self.noon,
-            owesCall: owesCall)
+            owesCall: owesCall, repeats: .publish, doubtsNothingNew: false)
     }
 
     @Test("The plain form is for a record's one purchase that owes no call")
@@ -40,7 +44,9 @@ import Testing
 
     private func submission(_ id: SubmissionID) -> Submission {
         Submission(
-            claimant: Claimant(submissionID: id, userID: "player-1", bundleID: "com.example.game"),
+            claimant: Claimant(
+                submissionID: id, userID: "player-1", bundleID: "com.example.game", orderID: nil, traceparent: nil),
+            claim: .nothing,
             evidence: .transactionID("1"), origin: Origin(topic: "in", partition: 0, offset: 1), receivedAt: Self.noon)
     }
 
@@ -103,7 +109,8 @@ import Testing
         func fail(_ id: SubmissionID, _ source: DecisionSource) -> Decision {
             Decision(
                 subject: .submission(submission(id)), source: source,
-                content: .fail(Rejection(.unknownProduct, "Not listed.")), attempts: 1, decidedAt: Self.noon)
+                content: .fail(Rejection(.unknownProduct, "Not listed.")), attempts: 1, decidedAt: Self.noon,
+                owesCall: false, repeats: .publish, doubtsNothingNew: false)
         }
         var planner = BatchPlanner([fail("a", .record(Self.ownership)), fail("b", .retry(lease)), decision("c", ["1"])])
         planner.admit([true, true, true])
@@ -122,10 +129,11 @@ import Testing
 
     private func hold(_ purchases: NamedPurchase...) -> Decision {
         let entry = RetryEntry(
-            cause: .held(.productNotConfigured), detail: "Not listed.", delay: 0, purchases: purchases)
+            cause: .held(.productNotConfigured), detail: "Not listed.", delay: 0, history: AttemptHistory(), doubt: nil,
+            isSigned: false, purchases: purchases)
         return Decision(
             subject: .submission(submission("s")), source: .record(Self.ownership), content: .retry(entry), attempts: 1,
-            decidedAt: Self.noon)
+            decidedAt: Self.noon, owesCall: false, repeats: .publish, doubtsNothingNew: false)
     }
 
     private func conclude(
@@ -169,7 +177,7 @@ import Testing
         }
         #expect(conclude(hold(named), held: FoundGrants(later: [later])) == [heldResult], "its holder")
         #expect(conclude(hold(named), held: found, own: FoundGrants(later: [later])) == [heldResult], "its own grant")
-        let answers = FoundAnswers(later: [LaterRow(claimant, origin)])
+        let answers = FoundAnswers(later: [LaterRow(claimant, origin, reference: nil, key: nil)])
         #expect(conclude(hold(named), answers: answers, held: found) == [heldResult], "its answer")
     }
 

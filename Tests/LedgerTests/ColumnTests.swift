@@ -1,6 +1,7 @@
 import Contract
 import Cryptography
 import Ledger
+import MemberTesting
 import Testing
 
 @Suite struct ColumnTests {
@@ -117,6 +118,14 @@ import Testing
         }
         #expect(Evidence.kinds == all.map(\.kind))
         #expect(Evidence(kind: "later", bytes: []) == nil)
+    }
+
+    @Test("All texts of a submission count for the bytes that its row keeps")
+    func bytes() {
+        let submission = FullSamples.submissions[0]
+        let texts = Members.texts(in: submission.claimant) + Members.texts(in: submission.claim)
+        #expect(
+            submission.retainedBytes == texts.reduce(submission.evidence.byteCount) { $0 + $1.utf8.count })
     }
 
     @Test("A word of a later version counts as the least that it can mean")

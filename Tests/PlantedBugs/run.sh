@@ -21,11 +21,11 @@ below="Sources/Scheduling Sources/CLibcrypto Sources/Contract Sources/Cryptograp
 # What the suites of a folder need. Targets enter the build when their folder is there.
 case $folder in
     Ledger)
-        parts="$below Sources/CSQLite Sources/LedgerSQLite Tests/LedgerConformance Tests/LedgerModelTests
-            Tests/LedgerSQLiteTests" ;;
+        parts="$below Sources/CSQLite Sources/LedgerSQLite Tests/ContractTests Tests/LedgerConformance
+            Tests/LedgerModelTests Tests/LedgerSQLiteTests Tests/MemberTesting schemas" ;;
     Postgres)
         parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
-            Tests/PostgresTesting docs/postgresql.md" ;;
+            Tests/MemberTesting Tests/PostgresTesting docs/postgresql.md" ;;
     Simulation)
         parts="$below Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)

@@ -13,7 +13,7 @@ extension ModelConnection: LedgerOperator {
         let keys = OutboxColumns.keys(of: key, grants: grants.map(\.grant), answer: answer)
         return SubmissionRecord(
             grants: grants.reversed(), answer: answer, waiting: waiting(key),
-            owed: keys.compactMap { key in tables.outbox[key].map { row(key, $0) } })
+            owed: keys.compactMap { key in tables.outbox[key].map { row(key, $0) } }, later: 0)
     }
 
     private func waiting(_ key: SubmissionKey) -> [RetryRow] {
@@ -24,7 +24,7 @@ extension ModelConnection: LedgerOperator {
                     key: row.key, submission: row.submission,
                     entry: RetryEntry(
                         cause: row.entry.cause, detail: row.entry.detail, delay: 0, history: row.entry.history,
-                        doubt: row.entry.doubt, isSigned: row.entry.isSigned),
+                        doubt: row.entry.doubt, isSigned: row.entry.isSigned, purchases: []),
                     attempts: row.attempts, dueAt: Timestamp(milliseconds: row.dueAt),
                     isLeased: row.leasedUntil != nil)
             }

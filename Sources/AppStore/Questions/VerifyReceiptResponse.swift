@@ -265,15 +265,16 @@ struct AttestedRecord: Sendable {
             webOrderLineItemID: texts[.webOrderLineItemID].flatMap(DigitText.withoutLeadingZeros), productID: productID,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiry.known,
             revokedAt: cancellation.known, isUpgraded: isUpgraded, ownership: ownership,
-            appAccountToken: texts[.appAccountToken].flatMap(Claim.accountToken), offer: offer)
+            appAccountToken: texts[.appAccountToken].flatMap(Claim.accountToken), type: nil, payment: nil, offer: offer)
     }
 
     /// An offer in another form counts as none, so that it cannot lose a purchase.
     private var offer: Offer? {
-        if texts[.offerCodeName] != nil { return Offer(kind: .offerCode) }
-        if texts[.promotionalOfferID] != nil { return Offer(kind: .promotional) }
+        if texts[.offerCodeName] != nil { return Offer(kind: .offerCode, discountType: nil) }
+        if texts[.promotionalOfferID] != nil { return Offer(kind: .promotional, discountType: nil) }
         if texts[.isTrial].flatMap(LenientNumber.flag) == true { return Offer(kind: .trial, discountType: .freeTrial) }
-        return texts[.isIntroductory].flatMap(LenientNumber.flag) == true ? Offer(kind: .introductory) : nil
+        return texts[.isIntroductory].flatMap(LenientNumber.flag) == true
+            ? Offer(kind: .introductory, discountType: nil) : nil
     }
 
     private enum Moment: Hashable {

@@ -261,7 +261,7 @@ public struct ReceiptPurchase: Hashable, Sendable {
             if attributes.integer(1713) == 1 {
                 Offer(kind: .trial, discountType: .freeTrial)
             } else if attributes.integer(1719) == 1 {
-                Offer(kind: .introductory)
+                Offer(kind: .introductory, discountType: nil)
             } else {
                 nil
             }
@@ -278,6 +278,7 @@ public struct ReceiptPurchase: Hashable, Sendable {
             transactionID: transactionID, originalTransactionID: originalTransactionID,
             webOrderLineItemID: webOrderLineItemID, productID: productID, quantity: quantity.map(Int.init) ?? 1,
             environment: environment, purchasedAt: purchasedAt, expiresAt: expiresAt, revokedAt: revokedAt,
+            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil,
             offer: offer)
     }
 }

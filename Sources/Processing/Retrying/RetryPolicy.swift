@@ -213,7 +213,7 @@ struct RetryPolicy: Sendable {
     ) -> RetryEntry {
         RetryEntry(
             cause: cause, detail: detail, delay: min(delay.wholeMilliseconds, longestDelayMilliseconds),
-            history: state.history, doubt: state.doubt,
+            history: state.history, doubt: state.doubt, isSigned: false,
             purchases: purchases.count <= NamedPurchase.most ? purchases : [])
     }
 

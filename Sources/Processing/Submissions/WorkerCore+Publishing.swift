@@ -14,7 +14,7 @@ extension WorkerCore {
         move(token, to: .publishing)
         flights[token].untold = stored.count
         for event in stored {
-            let entry = OutboxEntry(ownership: ownership, key: event.key, delay: 0)
+            let entry = OutboxEntry(ownership: ownership, key: event.key, delay: 0, stub: nil)
             publish(event.event, .submission(token), entry, into: &actions)
         }
     }

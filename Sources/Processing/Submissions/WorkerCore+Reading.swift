@@ -151,7 +151,7 @@ extension WorkerCore {
         flights[token].untold = 1 + outcome.count
         publish(event, .submission(token), entry, into: &actions)
         for stored in outcome {
-            let entry = OutboxEntry(ownership: ownership, key: stored.key, delay: 0)
+            let entry = OutboxEntry(ownership: ownership, key: stored.key, delay: 0, stub: nil)
             publish(stored.event, .submission(token), entry, into: &actions)
         }
     }

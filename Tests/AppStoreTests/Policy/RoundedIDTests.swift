@@ -21,10 +21,15 @@ struct RoundedIDTests {
     func hint() {
         let attested: [TransactionID] = ["7", "20000001234567891"]
         #expect(
-            Claim(transactionID: "20000001234567892").hintOfRounding(among: attested)
+            Claim(
+                transactionID: "20000001234567892", productID: nil, appAccountToken: nil, environment: nil,
+                submittedAt: nil
+            ).hintOfRounding(among: attested)
                 == " The claimed id looks like 20000001234567891 rounded by a JSON number: send ids as strings.")
-        #expect(Claim(transactionID: "8").hintOfRounding(among: attested).isEmpty)
-        #expect(Claim().hintOfRounding(among: attested).isEmpty)
+        #expect(
+            Claim(transactionID: "8", productID: nil, appAccountToken: nil, environment: nil, submittedAt: nil)
+                .hintOfRounding(among: attested).isEmpty)
+        #expect(Claim.nothing.hintOfRounding(among: attested).isEmpty)
     }
 
     @Test("It stands in the detail of a doubt about a receipt, and decides nothing")

@@ -187,9 +187,15 @@ struct VerifyReceiptResponseTests {
                 "\"is_trial_period\":\"true\",\"is_in_intro_offer_period\":\"false\"",
                 Offer(kind: .trial, discountType: .freeTrial)
             ),
-            ("\"is_in_intro_offer_period\":\"true\",\"is_trial_period\":\"false\"", Offer(kind: .introductory)),
-            ("\"promotional_offer_id\":\"summer\"", Offer(kind: .promotional)),
-            ("\"offer_code_ref_name\":\"VIP\",\"is_trial_period\":\"true\"", Offer(kind: .offerCode)),
+            (
+                "\"is_in_intro_offer_period\":\"true\",\"is_trial_period\":\"false\"",
+                Offer(kind: .introductory, discountType: nil)
+            ),
+            ("\"promotional_offer_id\":\"summer\"", Offer(kind: .promotional, discountType: nil)),
+            (
+                "\"offer_code_ref_name\":\"VIP\",\"is_trial_period\":\"true\"",
+                Offer(kind: .offerCode, discountType: nil)
+            ),
             ("\"is_trial_period\":\"perhaps\"", nil), ("\"is_trial_period\":\"false\"", nil),
         ] as [(String, Offer?)])
     func offers(member: String, offer: Offer?) throws {

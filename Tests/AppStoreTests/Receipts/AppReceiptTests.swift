@@ -29,7 +29,7 @@ struct AppReceiptTests {
         #expect(first.purchasedAt?.rfc3339 == "2026-11-21T04:59:02.000Z")
         #expect(first.expiresAt?.rfc3339 == "2026-12-21T04:59:02.000Z")
         #expect(first.webOrderLineItemID == "2000000044444444")
-        #expect(first.offer == Offer(kind: .introductory))
+        #expect(first.offer == Offer(kind: .introductory, discountType: nil))
         #expect(first.revokedAt == nil)
         #expect(purchases[1].revokedAt?.rfc3339 == "2026-11-22T00:00:00.000Z")
     }
@@ -38,7 +38,8 @@ struct AppReceiptTests {
         "reads trials and introductory offers; a trial counts as one",
         arguments: [
             (0, 0, nil), (1, 0, Offer(kind: .trial, discountType: .freeTrial)),
-            (1, 1, Offer(kind: .trial, discountType: .freeTrial)), (0, 1, Offer(kind: .introductory)), (2, 2, nil),
+            (1, 1, Offer(kind: .trial, discountType: .freeTrial)),
+            (0, 1, Offer(kind: .introductory, discountType: nil)), (2, 2, nil),
         ] as [(Int, Int, Offer?)])
     func offers(trial: Int, introductory: Int, offer: Offer?) throws {
         var purchase = ReceiptBuilder.purchase().filter { $0.type != 1719 }

@@ -26,11 +26,11 @@ struct SignedTransactionTests {
         #expect(transaction.environment == "Production")
         let expected = Purchase(
             transactionID: "2000000000000001", originalTransactionID: "1999999999999999",
-            webOrderLineItemID: "2000000044444444", productID: "gems", environment: .production,
+            webOrderLineItemID: "2000000044444444", productID: "gems", quantity: 1, environment: .production,
             purchasedAt: Fixture.now.advanced(by: .seconds(-5)), expiresAt: Fixture.now.advanced(by: Fixture.day),
             revokedAt: Fixture.now.advanced(by: .seconds(-1)), isUpgraded: true, ownership: .familyShared,
             appAccountToken: "7e3fb204-2bb7-4d2d-9b64-0c5b6b8bb4a1", type: .autoRenewable,
-            payment: Payment(price: 990, currency: "USD", storefront: "USA"))
+            payment: Payment(price: 990, currency: "USD", storefront: "USA"), offer: nil)
         #expect(transaction.purchase == .success(expected))
     }
 
@@ -199,10 +199,13 @@ struct SignedTransactionTests {
             ("1", "\"FREE_TRIAL\"", Offer(kind: .trial, discountType: .freeTrial)),
             ("1", "\"PAY_AS_YOU_GO\"", Offer(kind: .introductory, discountType: .payAsYouGo)),
             ("1", "\"PAY_UP_FRONT\"", Offer(kind: .introductory, discountType: .payUpFront)),
-            ("1", nil, Offer(kind: .introductory)), ("1", "\"LATER\"", Offer(kind: .introductory)),
+            ("1", nil, Offer(kind: .introductory, discountType: nil)),
+            ("1", "\"LATER\"", Offer(kind: .introductory, discountType: nil)),
             ("2", "\"PAY_UP_FRONT\"", Offer(kind: .promotional, discountType: .payUpFront)),
-            ("3", "\"ONE_TIME\"", Offer(kind: .offerCode, discountType: .oneTime)), ("4", nil, Offer(kind: .winBack)),
-            ("\"2\"", nil, Offer(kind: .promotional)), ("5", "\"FREE_TRIAL\"", nil), ("\"none\"", nil, nil),
+            ("3", "\"ONE_TIME\"", Offer(kind: .offerCode, discountType: .oneTime)),
+            ("4", nil, Offer(kind: .winBack, discountType: nil)),
+            ("\"2\"", nil, Offer(kind: .promotional, discountType: nil)), ("5", "\"FREE_TRIAL\"", nil),
+            ("\"none\"", nil, nil),
             ("[]", nil, nil), (nil, "\"FREE_TRIAL\"", nil), (nil, nil, nil),
         ] as [(String?, String?, Offer?)])
     func offers(type: String?, discount: String?, offer: Offer?) throws {

@@ -29,9 +29,11 @@ enum Fixture {
     ) -> Submission {
         Submission(
             claimant: Claimant(
-                submissionID: "order-1:1", userID: "player-1", bundleID: "com.example.game", orderID: "order-1"),
+                submissionID: "order-1:1", userID: "player-1", bundleID: "com.example.game", orderID: "order-1",
+                traceparent: nil),
             claim: Claim(
-                transactionID: transactionID, productID: productID, appAccountToken: token, environment: environment),
+                transactionID: transactionID, productID: productID, appAccountToken: token, environment: environment,
+                submittedAt: nil),
             evidence: evidence, origin: Origin(topic: "receipts.submitted", partition: 0, offset: 7),
             receivedAt: receivedAt)
     }
@@ -43,9 +45,11 @@ enum Fixture {
         ownership: Ownership = .purchased, token: String? = nil, type: ProductType? = nil
     ) -> Purchase {
         Purchase(
-            transactionID: transactionID, originalTransactionID: original ?? transactionID, productID: product,
+            transactionID: transactionID, originalTransactionID: original ?? transactionID, webOrderLineItemID: nil,
+            productID: product,
             quantity: quantity, environment: environment, purchasedAt: purchasedAt, expiresAt: expiresAt,
-            revokedAt: revokedAt, isUpgraded: isUpgraded, ownership: ownership, appAccountToken: token, type: type)
+            revokedAt: revokedAt, isUpgraded: isUpgraded, ownership: ownership, appAccountToken: token, type: type,
+            payment: nil, offer: nil)
     }
 }
 

@@ -11,9 +11,10 @@ struct OutboxTests {
         key: GrantKey(environment: .production, name: "t:t1"), transactionID: "t1", originalTransactionID: "t1",
         webOrderLineItemID: nil, product: Product(id: "gems", type: .consumable, items: []), quantity: 1,
         purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
-        verifiedBy: "signedTransaction", claimant: Claimant(submissionID: "s0", userID: "u1", bundleID: Fixture.app),
+        verifiedBy: "signedTransaction",
+        claimant: Claimant(submissionID: "s0", userID: "u1", bundleID: Fixture.app, orderID: nil, traceparent: nil),
         origin: Fixture.origin(0), receivedAt: Timestamp(milliseconds: 1000), grantedAt: Timestamp(milliseconds: 2000),
-        attempts: 1, format: .v1)
+        attempts: 1, format: .v1, passedOver: nil)
 
     private func publishing() throws -> PublishTask {
         let check = try #require(bench.read(0, in: try bench.own()).first)

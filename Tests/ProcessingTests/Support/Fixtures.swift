@@ -29,7 +29,9 @@ enum Fixture {
     static func submission(_ offset: Int64, id: String? = nil, user: UserID = "u1", partition: Int32 = 0) -> Submission
     {
         Submission(
-            claimant: Claimant(submissionID: SubmissionID(id ?? "s\(offset)"), userID: user, bundleID: app),
+            claimant: Claimant(
+                submissionID: SubmissionID(id ?? "s\(offset)"), userID: user, bundleID: app, orderID: nil,
+                traceparent: nil), claim: .nothing,
             evidence: .receipt(base64: "UkVDRUlQVA=="), origin: origin(offset, partition: partition),
             receivedAt: Timestamp(milliseconds: 1000))
     }
@@ -37,8 +39,9 @@ enum Fixture {
     static func purchase(_ id: String, original: String? = nil, lineItem: String? = nil) -> GrantablePurchase {
         let purchase = Purchase(
             transactionID: TransactionID(id), originalTransactionID: TransactionID(original ?? id),
-            webOrderLineItemID: lineItem, productID: "gems",
-            environment: .production, purchasedAt: Timestamp(milliseconds: 500))
+            webOrderLineItemID: lineItem, productID: "gems", quantity: 1,
+            environment: .production, purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, revokedAt: nil,
+            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 100)])
         guard let granted = GrantablePurchase(purchase, of: product) else { fatalError("One times a hundred fits.") }
         return granted

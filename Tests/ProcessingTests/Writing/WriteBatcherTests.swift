@@ -109,7 +109,9 @@ final class WriteBatcherTests {
     func waiting(transaction: String, key: String) {
         let name = NamedPurchase(
             TransactionID(transaction), of: "gems", GrantKey(environment: .production, name: key))
-        let entry = RetryEntry(cause: .held(.productNotConfigured), detail: "", delay: 0, purchases: [name])
+        let entry = RetryEntry(
+            cause: .held(.productNotConfigured), detail: "", delay: 0, history: AttemptHistory(), doubt: nil,
+            isSigned: false, purchases: [name])
         var passing = Fixture.purchase("7")
         passing.passedOver = PassedOver(
             [PassedOver.Entry(name.transactionID, "gems", .productNotConfigured)],
@@ -129,7 +131,9 @@ final class WriteBatcherTests {
     @Test("hold any number of submissions that wait for one purchase")
     func waitingTogether() {
         let name = NamedPurchase("1", of: "gems", GrantKey(environment: .production, name: "t:1"))
-        let entry = RetryEntry(cause: .held(.productNotConfigured), detail: "", delay: 0, purchases: [name])
+        let entry = RetryEntry(
+            cause: .held(.productNotConfigured), detail: "", delay: 0, history: AttemptHistory(), doubt: nil,
+            isSigned: false, purchases: [name])
         let waiting = ["a", "b", "c"].map { add($0, Decision.Content.retry(entry)) }
         let granting = add("d", "1")
         #expect(start() == waiting)
@@ -188,7 +192,7 @@ final class WriteBatcherTests {
 
 @Suite("What a batch holds once")
 struct BatchKeysTests {
-    private let claimant = Claimant(submissionID: "s", userID: "u", bundleID: "b")
+    private let claimant = Claimant(submissionID: "s", userID: "u", bundleID: "b", orderID: nil, traceparent: nil)
 
     private func keys(_ granted: GrantablePurchase) -> Set<UInt64> {
         let keys = BatchKeys(submission: claimant, .grant([granted], by: .local))
@@ -198,8 +202,9 @@ struct BatchKeysTests {
     private func purchase(_ id: String, original: String, lineItem: String? = nil) throws -> GrantablePurchase {
         let purchase = Purchase(
             transactionID: TransactionID(id), originalTransactionID: TransactionID(original),
-            webOrderLineItemID: lineItem, productID: "p", environment: .production,
-            purchasedAt: Timestamp(milliseconds: 1))
+            webOrderLineItemID: lineItem, productID: "p", quantity: 1, environment: .production,
+            purchasedAt: Timestamp(milliseconds: 1), expiresAt: nil, revokedAt: nil, isUpgraded: false,
+            ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
         return try #require(GrantablePurchase(purchase, of: Product(id: "p", type: .autoRenewable, items: [])))
     }
 
@@ -219,7 +224,7 @@ struct BatchKeysTests {
 
     @Test("two apps' submissions with one id do not")
     func apps() {
-        let other = Claimant(submissionID: "s", userID: "u", bundleID: "c")
+        let other = Claimant(submissionID: "s", userID: "u", bundleID: "c", orderID: nil, traceparent: nil)
         let fail = Decision.Content.fail(Rejection(.unknownApp, "No such app."))
         #expect(
             BatchKeys(submission: claimant, fail).submission != BatchKeys(submission: other, fail).submission)

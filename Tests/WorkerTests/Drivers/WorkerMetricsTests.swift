@@ -9,14 +9,18 @@ import Testing
 @Suite("Worker metrics")
 struct WorkerMetricsTests {
     private static let submission = Submission(
-        claimant: Claimant(submissionID: "s", userID: "u", bundleID: "com.example.game"),
+        claimant: Claimant(
+            submissionID: "s", userID: "u", bundleID: "com.example.game", orderID: nil, traceparent: nil),
+        claim: .nothing,
         evidence: .receipt(base64: "AAAA"), origin: Origin(topic: "t", partition: 0, offset: 0),
         receivedAt: Timestamp(milliseconds: 0))
 
     private func decision(_ passedOver: PassedOver?) throws -> Decision {
         let purchase = Purchase(
-            transactionID: "1", originalTransactionID: "1", productID: "gems", environment: .production,
-            purchasedAt: Timestamp(milliseconds: 0))
+            transactionID: "1", originalTransactionID: "1", webOrderLineItemID: nil, productID: "gems", quantity: 1,
+            environment: .production,
+            purchasedAt: Timestamp(milliseconds: 0), expiresAt: nil, revokedAt: nil, isUpgraded: false,
+            ownership: .purchased, appAccountToken: nil, type: nil, payment: nil, offer: nil)
         let product = Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)])
         var granted = try #require(GrantablePurchase(purchase, of: product))
         granted.passedOver = passedOver
@@ -24,7 +28,8 @@ struct WorkerMetricsTests {
         return Decision(
             subject: .submission(Self.submission),
             source: .record(PartitionOwnership(partition: partition, generation: Generation(rawValue: 1))),
-            content: .grant([granted], by: .verifyReceipt), attempts: 1, decidedAt: Timestamp(milliseconds: 0))
+            content: .grant([granted], by: .verifyReceipt), attempts: 1, decidedAt: Timestamp(milliseconds: 0),
+            owesCall: false, repeats: .publish, doubtsNothingNew: false)
     }
 
     @Test("count what the ledger says is passed over, by reason, and have each reason from the start")

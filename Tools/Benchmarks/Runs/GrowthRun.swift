@@ -73,19 +73,23 @@ struct PurchaseSeries {
         let now = Timestamp(milliseconds: WallClock.milliseconds)
         let purchase = Purchase(
             transactionID: TransactionID("\(number)"), originalTransactionID: TransactionID("\(number)"),
-            productID: product.id, environment: .production,
-            purchasedAt: Timestamp(milliseconds: now.milliseconds - 30_000),
-            payment: Payment(price: 990, currency: "EUR", storefront: "DEU"))
+            webOrderLineItemID: nil,
+            productID: product.id, quantity: 1, environment: .production,
+            purchasedAt: Timestamp(milliseconds: now.milliseconds - 30_000), expiresAt: nil, revokedAt: nil,
+            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: nil,
+            payment: Payment(price: 990, currency: "EUR", storefront: "DEU"), offer: nil)
         guard let granted = GrantablePurchase(purchase, of: product) else { return nil }
         let submission = Submission(
             claimant: Claimant(
                 submissionID: SubmissionID(uuid(UInt64(now.milliseconds) << 16 | 0x7000 | UInt64(number & 0xfff))),
-                userID: UserID(uuid(random.next())), bundleID: Stage.app, orderID: nil),
+                userID: UserID(uuid(random.next())), bundleID: Stage.app, orderID: nil, traceparent: nil),
+            claim: .nothing,
             evidence: .signedTransaction(""),
             origin: Origin(topic: "receipts.submitted", partition: 0, offset: number), receivedAt: now)
         return Decision(
             subject: .submission(submission), source: .record(Self.ownership),
-            content: .grant([granted], by: .signedTransaction), attempts: 1, decidedAt: now)
+            content: .grant([granted], by: .signedTransaction), attempts: 1, decidedAt: now, owesCall: false,
+            repeats: .publish, doubtsNothingNew: false)
     }
 
     /// - Parameter first: The first 64 bits.

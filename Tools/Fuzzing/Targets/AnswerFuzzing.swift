@@ -30,7 +30,8 @@ enum AnswerFuzzing {
         let now = EvidenceFuzzing.now
         let checks = try EvidenceFuzzing.checks()
         var submission = Submission(
-            claimant: EvidenceFuzzing.claimant, evidence: evidence, origin: EvidenceFuzzing.origin, receivedAt: now)
+            claimant: EvidenceFuzzing.claimant, claim: .nothing, evidence: evidence, origin: EvidenceFuzzing.origin,
+            receivedAt: now)
         guard case .ask(let first)? = checks.byMethod[method]?.check(&submission, at: now) else {
             throw BrokenRule("the sample evidence is asked about")
         }

@@ -5,7 +5,8 @@ internal import Contract
 enum EvidenceFuzzing {
     static let now = Timestamp(milliseconds: 1_795_237_200_000)
     static let origin = Origin(topic: "receipts.submitted", partition: 0, offset: 7)
-    static let claimant = Claimant(submissionID: "s", userID: "u", bundleID: "com.example.racer", orderID: "o")
+    static let claimant = Claimant(
+        submissionID: "s", userID: "u", bundleID: "com.example.racer", orderID: "o", traceparent: nil)
 
     /// Checks by the rules of an app for each way to verify receipts, which trust Apple's roots.
     struct Checks: Sendable {
@@ -85,7 +86,7 @@ enum EvidenceFuzzing {
     }
 
     private static func check(_ evidence: Evidence) throws(BrokenRule) {
-        try check(Submission(claimant: claimant, evidence: evidence, origin: origin, receivedAt: now))
+        try check(Submission(claimant: claimant, claim: .nothing, evidence: evidence, origin: origin, receivedAt: now))
     }
 
     private static func check(_ submission: Submission) throws(BrokenRule) {

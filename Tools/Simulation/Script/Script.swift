@@ -104,7 +104,7 @@ private struct Author {
                 number: number,
                 claimant: claimant(
                     app: former.claimant.bundleID, user: former.claimant.userID, number: number, id: nil, order: order),
-                claim: Claim(), evidence: .receipt(base64: EvidenceText("r\(number)")),
+                claim: Claim.nothing, evidence: .receipt(base64: EvidenceText("r\(number)")),
                 purchases: former.purchases + [bought],
                 truth: isLate ? .growing(clock + Int64.random(in: 0...60_000, using: &random)) : .genuine,
                 endpoints: Self.receiptEndpoints(environment), verifiedBy: .verifyReceipt, owesCall: former.owesCall,
@@ -129,7 +129,7 @@ private struct Author {
                 number: number,
                 claimant: claimant(
                     app: one.claimant.bundleID, user: one.claimant.userID, number: number, id: nil, order: nil),
-                claim: Claim(), evidence: .receipt(base64: EvidenceText("r\(number)")), purchases: mixed,
+                claim: Claim.nothing, evidence: .receipt(base64: EvidenceText("r\(number)")), purchases: mixed,
                 truth: .genuine, endpoints: Self.receiptEndpoints(environment), verifiedBy: .verifyReceipt,
                 owesCall: one.owesCall, repeats: one.repeats,
                 whenVerifyReceiptUnavailable: Self.outagePolicy(one.claimant.bundleID), doubtsNothingNew: true),
@@ -160,8 +160,10 @@ private struct Author {
         let before = granted.purchase
         let purchase = Purchase(
             transactionID: TransactionID(String(nextTransaction)),
-            originalTransactionID: before.originalTransactionID, productID: before.productID,
-            environment: before.environment, purchasedAt: before.purchasedAt, type: before.type)
+            originalTransactionID: before.originalTransactionID, webOrderLineItemID: nil, productID: before.productID,
+            quantity: 1,
+            environment: before.environment, purchasedAt: before.purchasedAt, expiresAt: nil, revokedAt: nil,
+            isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: before.type, payment: nil, offer: nil)
         guard let restored = GrantablePurchase(purchase, of: granted.product) else { return }
         let number = claims.count
         let user: UserID = Int.random(in: 0..<4, using: &random) == 0 ? "thief" : original.claimant.userID
@@ -169,7 +171,7 @@ private struct Author {
             ScriptedClaim(
                 number: number,
                 claimant: claimant(app: original.claimant.bundleID, user: user, number: number, id: nil, order: nil),
-                claim: Claim(), evidence: .signedTransaction(EvidenceText("s\(number)")), purchases: [restored],
+                claim: Claim.nothing, evidence: .signedTransaction(EvidenceText("s\(number)")), purchases: [restored],
                 truth: .genuine, endpoints: [], verifiedBy: .signedTransaction, owesCall: original.owesCall,
                 repeats: original.repeats), &random)
     }
@@ -195,7 +197,7 @@ private struct Author {
         let owesCall = app == Script.calling
         let repeats: RepeatPolicy = app == "app.quiet" ? .ignore : .publish
         var way = Way(endpoints: [], verifiedBy: .signedTransaction)
-        var claim = Claim()
+        var claim = Claim.nothing
         let evidence: Evidence
         switch kind {
         case 0..<6: evidence = .signedTransaction(EvidenceText("s\(number)"))
@@ -203,7 +205,11 @@ private struct Author {
             evidence = .receipt(base64: EvidenceText("r\(number)"))
             way.verifiedBy = .verifyReceipt
             way.endpoints = Self.receiptEndpoints(environment)
-            if Bool.random(using: &random) { claim = Claim(transactionID: newest.purchase.transactionID) }
+            if Bool.random(using: &random) {
+                claim = Claim(
+                    transactionID: newest.purchase.transactionID, productID: nil, appAccountToken: nil,
+                    environment: nil, submittedAt: nil)
+            }
         default:
             evidence = .transactionID(newest.purchase.transactionID)
             way.verifiedBy = .serverAPI
@@ -216,7 +222,8 @@ private struct Author {
             }
             // A bare number is production's: who means the sandbox's says so.
             claim = Claim(
-                transactionID: newest.purchase.transactionID, environment: environment == .sandbox ? .sandbox : nil)
+                transactionID: newest.purchase.transactionID, productID: nil, appAccountToken: nil,
+                environment: environment == .sandbox ? .sandbox : nil, submittedAt: nil)
         }
         let truth = truth(
             asked: !way.endpoints.isEmpty, isSigned: way.verifiedBy != .verifyReceipt, of: newest,
@@ -268,8 +275,11 @@ private struct Author {
             return GrantablePurchase(
                 Purchase(
                     transactionID: other.purchase.transactionID,
-                    originalTransactionID: other.purchase.transactionID, productID: "gems",
-                    environment: .sandbox, purchasedAt: Timestamp(milliseconds: clock), type: .consumable),
+                    originalTransactionID: other.purchase.transactionID, webOrderLineItemID: nil, productID: "gems",
+                    quantity: 1,
+                    environment: .sandbox, purchasedAt: Timestamp(milliseconds: clock), expiresAt: nil, revokedAt: nil,
+                    isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: .consumable, payment: nil,
+                    offer: nil),
                 of: Product(id: "gems", type: .consumable, items: [Item(item: "gems", quantity: 1)]))
         }
         let id = TransactionID(String(nextTransaction))
@@ -279,8 +289,10 @@ private struct Author {
         let extra = type == .consumable ? [] : [Item(item: "flag", quantity: 2)]
         return GrantablePurchase(
             Purchase(
-                transactionID: id, originalTransactionID: id, productID: product, quantity: quantity,
-                environment: environment, purchasedAt: Timestamp(milliseconds: clock), type: type),
+                transactionID: id, originalTransactionID: id, webOrderLineItemID: nil, productID: product,
+                quantity: quantity,
+                environment: environment, purchasedAt: Timestamp(milliseconds: clock), expiresAt: nil, revokedAt: nil,
+                isUpgraded: false, ownership: .purchased, appAccountToken: nil, type: type, payment: nil, offer: nil),
             of: Product(id: product, type: type, items: [Item(item: product.rawValue, quantity: 10)] + extra))
     }
 

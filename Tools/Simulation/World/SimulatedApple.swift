@@ -221,7 +221,7 @@ struct SimulatedApple {
             claimant: claimant, rejection: Rejection(.malformedSubmission, "No evidence."),
             digest: ClaimDigest(
                 of: Submission(
-                    claimant: claimant, evidence: .transactionID("0"), origin: record.origin,
+                    claimant: claimant, claim: .nothing, evidence: .transactionID("0"), origin: record.origin,
                     receivedAt: Timestamp(milliseconds: 0))),
             origin: record.origin, receivedAt: record.timestamp ?? Timestamp(milliseconds: 0))
     }
