@@ -3,10 +3,11 @@ import Ledger
 
 /// Opens a database and makes sure that it is a ledger of this version.
 struct PostgresOpening {
-    /// The schema's version.
-    static let version = 1
+    /// A statement of a step may take so long, such as an index of all grants.
+    private static let stepLimit = Duration.seconds(3_600)
 
     let configuration: PostgresLedgerConfiguration
+    var migrations = Migrations.postgres
 
     func isThere() throws(LedgerError) -> Bool {
         try opening { () throws(PostgresFailure) in
@@ -39,38 +40,53 @@ struct PostgresOpening {
             let findings = try examination.settings()
             let version = try version(of: connection)
             guard version > 0 else { return findings }
-            if let refusal = SchemaVersion.refusal(of: version, by: Self.version) {
+            if let refusal = SchemaVersion.refusal(of: version, by: migrations.newest) {
                 return findings + [LedgerFinding("schema", "version \(version)", failures: [refusal])]
             }
             return findings + [LedgerFinding("schema", "version \(version)"), try examination.rights()]
         }
     }
 
-    /// Makes a ledger, or brings one up to date. May be called again and by several processes at once.
+    /// Makes a ledger, or brings one up to date. May be called again and by several processes at once. Each step is a
+    /// transaction: whatever ends it leaves the ledger at the version before.
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
         try opening { () throws(PostgresFailure) in
+            if let fault = migrations.fault { throw .unfit(fault) }
             let connection = try PostgresConnection(configuration.options, configuration.settings)
             let from = try version(of: connection)
-            guard from == 0 else {
-                try checkVersion(from, in: connection)
-                return (from, from)
+            var reached = from
+            while let step = migrations.next(after: reached) {
+                do throws(PostgresFailure) {
+                    try carryOut(step, in: connection)
+                } catch {
+                    guard !connection.isClosed else { throw error }
+                    try connection.rollBack()
+                    // Another process may have been quicker.
+                    guard try version(of: connection) > reached else { throw error.of(step) }
+                }
+                reached = try version(of: connection)
             }
-            do throws(PostgresFailure) {
-                try connection.script(
-                    """
-                    BEGIN;
-                    \(migration001)
-                    INSERT INTO ledger (one, version, id) VALUES (1, \(Self.version), '\(LedgerID.random())');
-                    COMMIT;
-                    """)
-            } catch {
-                try connection.rollBack()
-                // Another process may have been quicker.
-                guard try version(of: connection) >= Self.version else { throw error }
-            }
-            return (from, Self.version)
+            try checkVersion(reached, in: connection)
+            return (from, reached)
         }
+    }
+
+    /// Carries a step out, unless another process has done so.
+    private func carryOut(_ step: Migration, in connection: PostgresConnection) throws(PostgresFailure) {
+        let limit = "SET LOCAL statement_timeout = \(Self.stepLimit.milliseconds)"
+        guard step.version > 1 else {
+            let mark = "INSERT INTO ledger (one, version, id) VALUES (1, 1, '\(LedgerID.random())')"
+            return try connection.script("BEGIN; \(limit);\n\(step.sql)\n; \(mark); COMMIT", within: Self.stepLimit)
+        }
+        // Only a migration locks this row. It waits for another one, and has nothing to do after it.
+        try connection.script(
+            "BEGIN; \(limit); SET LOCAL lock_timeout = 0; SELECT FROM ledger FOR UPDATE", within: Self.stepLimit)
+        guard try version(of: connection) < step.version else { return try connection.rollBack() }
+        // Workers wait behind a step that waits for a table.
+        let lock = "SET LOCAL lock_timeout = \(configuration.settings.lock.milliseconds)"
+        let mark = "UPDATE ledger SET version = \(step.version)"
+        try connection.script("\(lock);\n\(step.sql)\n; \(mark); COMMIT", within: Self.stepLimit)
     }
 
     private func opening<Value>(_ body: () throws(PostgresFailure) -> Value) throws(LedgerError) -> Value {
@@ -95,9 +111,17 @@ struct PostgresOpening {
     }
 
     private func checkVersion(_ found: Int, in connection: PostgresConnection) throws(PostgresFailure) {
-        guard let refusal = SchemaVersion.refusal(of: found, by: Self.version) else { return }
+        guard let refusal = SchemaVersion.refusal(of: found, by: migrations.newest) else { return }
         // The role's search path may lead elsewhere.
         let schema = connection.session?.schema ?? ""
         throw .unfit(found == 0 ? "the schema \(schema) is searched, and \(refusal)" : refusal)
+    }
+}
+
+extension PostgresFailure {
+    /// The failure of a step, whose place a person is told.
+    fileprivate func of(_ step: Migration) -> PostgresFailure {
+        guard case .server(let state, let message, let statement) = self else { return self }
+        return .server(state: state, message: "step \(step.version) (\(step.name)): \(message)", statement: statement)
     }
 }

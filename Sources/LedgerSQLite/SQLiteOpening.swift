@@ -27,8 +27,6 @@ public struct SQLiteLedgerConfiguration: Sendable {
 struct SQLiteOpening {
     /// Marks a SQLite file as a ledger: "GRN2", because what the first build marked by "GRNT" cannot be upgraded.
     static let applicationID: Int64 = 0x4752_4E32
-    /// The schema's version, in `user_version`.
-    static let version: Int64 = 1
 
     /// Page cache of a connection, in KiB. Ids arrive in no order, so each batch touches pages all over the indexes. A
     /// larger cache saves time, but its memory grows with the ledger.
@@ -37,6 +35,7 @@ struct SQLiteOpening {
     private static let maxCheckedBytes: Int64 = 1 << 30
 
     let configuration: SQLiteLedgerConfiguration
+    var migrations = Migrations.sqlite
 
     /// Whether a file is there.
     /// - Throws: `.unusable` where this user can have no ledger. SQLite has one error for all of it.
@@ -103,29 +102,39 @@ struct SQLiteOpening {
     }
 
     /// Makes a ledger, or brings one up to date. May be called again. Only a process that no worker works beside
-    /// changes anything.
+    /// changes anything. Each step is a transaction: whatever ends it leaves the ledger at the version before.
     /// - Returns: The versions of the schema before and after; 0 where there was none.
     func migrate() throws(LedgerError) -> (from: Int, to: Int) {
+        if let fault = migrations.fault { throw .unusable(detail: fault) }
         let holder = try claim(creating: true)
         do throws(StoreError) {
             let database = try connected(creating: true)
             try checkStructure(database)
             let from = try version(of: database)
-            guard from == 0 else {
-                try checkVersion(database)
-                return (Int(from), Int(from))
+            while let step = migrations.next(after: try version(of: database)) {
+                if let holder { throw .taken(by: holder) }
+                do throws(StoreError) {
+                    try database.write { () throws(StoreError) in try carryOut(step, in: database) }
+                } catch {
+                    throw error.of(step)
+                }
             }
-            if let holder { throw .taken(by: holder) }
-            try database.write { () throws(StoreError) in
-                try database.run(migration001)
-                try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(LedgerID.random()) }
-                try database.run("PRAGMA application_id = \(Self.applicationID)")
-                try database.run("PRAGMA user_version = \(Self.version)")
-            }
-            return (Int(from), Int(Self.version))
+            try checkVersion(database)
+            return (from, try version(of: database))
         } catch {
             throw opening(error)
         }
+    }
+
+    /// Carries a step out, unless another connection has done so. A transaction with the write lock is open.
+    func carryOut(_ step: Migration, in database: Database) throws(StoreError) {
+        guard try version(of: database) < step.version else { return }
+        try database.run(step.sql)
+        if step.version == 1 {
+            try database.statement("INSERT INTO ledger (only, id) VALUES (1, ?)").run { $0.text(LedgerID.random()) }
+            try database.run("PRAGMA application_id = \(Self.applicationID)")
+        }
+        try database.run("PRAGMA user_version = \(step.version)")
     }
 
     /// A connection in write-ahead mode that syncs every commit. Refuses a file of somebody else's before it writes
@@ -170,12 +179,13 @@ struct SQLiteOpening {
     }
 
     private func checkVersion(_ database: Database) throws(StoreError) {
-        let found = Int(try version(of: database))
-        if let refusal = SchemaVersion.refusal(of: found, by: Int(Self.version)) { throw .contradiction(refusal) }
+        let found = try version(of: database)
+        if let refusal = SchemaVersion.refusal(of: found, by: migrations.newest) { throw .contradiction(refusal) }
     }
 
-    private func version(of database: Database) throws(StoreError) -> Int64 {
-        try database.number("PRAGMA user_version")
+    /// The schema's version; 0 where there is no ledger.
+    private func version(of database: Database) throws(StoreError) -> Int {
+        Int(try database.number("PRAGMA user_version"))
     }
 
     /// The meaning of an error at opening. A person has to mend some faults then that an open ledger waits for.
@@ -190,5 +200,13 @@ struct SQLiteOpening {
             return .unusable(detail: "\(configuration.path): \(message) (SQLite \(code)); \(remedy)")
         }
         return error.error(at: configuration.path)
+    }
+}
+
+extension StoreError {
+    /// The failure of a step, whose place a person is told.
+    fileprivate func of(_ step: Migration) -> StoreError {
+        guard case .sqlite(let code, let message) = self else { return self }
+        return .sqlite(code: code, message: "step \(step.version) (\(step.name)): \(message)")
     }
 }

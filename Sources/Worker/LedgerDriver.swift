@@ -21,7 +21,8 @@ public struct LedgerDriver: Sendable {
         }
     }
 
-    /// Whether a worker makes a ledger that is not there. On a server that is its owner's, not a worker's.
+    /// Whether a worker makes a ledger that is not there, and brings an older one up to date. On a server other workers may
+    /// be using it, so a person says when.
     var isMadeByWorkers: Bool { if case .sqlite = kind { true } else { false } }
 
     /// Takes the right to be an embedded ledger's one worker, until the process ends. A server's has any number.

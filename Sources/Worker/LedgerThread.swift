@@ -199,11 +199,18 @@ struct LedgerOpening: Sendable {
         }
     }
 
-    /// Makes the ledger where workers do so.
+    /// Makes the ledger, or brings it up to date, where workers do so.
     /// - Returns: Its id.
     private func make(_ logger: Logger) throws(LedgerError) -> String {
-        if driver.isMadeByWorkers, try driver.migrate().from == 0 {
-            logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
+        if driver.isMadeByWorkers {
+            let (from, to) = try driver.migrate()
+            if from == 0 {
+                logger.notice("A new ledger is made", metadata: ["ledger": "\(name)"])
+            } else if from != to {
+                logger.notice(
+                    "The ledger's schema is brought up to date",
+                    metadata: ["ledger": "\(name)", "from": "\(from)", "to": "\(to)"])
+            }
         }
         return try driver.identify()
     }

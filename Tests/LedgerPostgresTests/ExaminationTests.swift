@@ -29,7 +29,7 @@ import Testing
         #expect(durability.facts == "fsync off, full_page_writes off, synchronous_commit on, no synchronous standby")
         #expect(durability.failures.count == 1 && durability.warnings.count == 1)
         #expect(found["clock"]?.facts.hasSuffix("this host's") == true)
-        #expect(found["schema"] == LedgerFinding("schema", "version \(PostgresOpening.version)"))
+        #expect(found["schema"] == LedgerFinding("schema", "version \(Migrations.postgres.newest)"))
         #expect(found["rights"] == LedgerFinding("rights", "user \(database.role("worker"))"))
     }
 

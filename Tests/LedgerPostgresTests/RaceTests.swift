@@ -10,7 +10,7 @@ import Testing
 @testable import LedgerPostgres
 
 /// Work on a thread of its own, so that whoever waits for it does not keep it from running.
-private final class Working<Value: Sendable>: Sendable {
+final class Working<Value: Sendable>: Sendable {
     private let outcome = Mutex<Result<Value, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 

@@ -25,13 +25,7 @@ import Testing
     func upgraded(seed: UInt64) throws {
         defer { file.remove() }
         try SQLiteLedger.migrate(file.configuration)
-        // A next version only adds.
-        let database = try Database(path: file.path, creating: false, busyTimeout: 0)
-        for table in ["grants", "answers", "retries", "outbox", "partitions", "workers"] {
-            try database.run("ALTER TABLE \(table) ADD COLUMN later TEXT")
-        }
-        try database.run("CREATE TABLE later (one INTEGER PRIMARY KEY) STRICT")
-        try database.run("PRAGMA user_version = 2")
+        _ = try file.opening(.later.through(Migrations.sqlite.newest + 1)).migrate()
         try RandomComparison.check(subject(), seed: seed)
     }
 }

@@ -25,7 +25,7 @@ case $folder in
             Tests/LedgerModelTests Tests/LedgerSQLiteTests Tests/MemberTesting schemas" ;;
     Postgres)
         parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
-            Tests/MemberTesting Tests/PostgresTesting docs/postgresql.md" ;;
+            Tests/MemberTesting Tests/PostgresTesting docs/postgresql.md deploy/postgres" ;;
     Simulation)
         parts="$below Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
