@@ -182,7 +182,7 @@ let suites: [Target] = [
     .testTarget(name: "DemoTests", dependencies: ["grantor-demo", "Contract", "Kafka"]),
     tests(
         "Worker", "AppStore", "Configuration", "Contract", "HTTPClient", "Kafka", "Ledger", "LedgerModel", "Logging",
-        "Metrics", "Processing", "Scheduling", "Threading"),
+        "Metrics", "PostgresTesting", "Processing", "Scheduling", "Threading"),
     tests(
         "Commands", "AppStore", "CLibcrypto", "CommandParser", "Configuration", "Contract", "HTTPClient", "HTTPServer",
         "Kafka", "Ledger", "Logging"),
