@@ -70,14 +70,15 @@ let tools: [Target] = [
     .target(name: "LedgerModel", dependencies: ["Contract", "Ledger"], path: "Tools/LedgerModel"),
     .target(
         name: "LedgerConformance",
-        dependencies: ["Contract", "Cryptography", "Ledger", "LedgerModel", "MemberTesting"],
+        dependencies: ["Contract", "Cryptography", "Ledger", "LedgerModel", "MemberTesting", "Scheduling"],
         path: "Tests/LedgerConformance"),
     .target(
         name: "Simulation",
         dependencies: ["Contract", "Ledger", "LedgerModel", "Processing", "Scheduling"],
         path: "Tools/Simulation"),
     .executableTarget(
-        name: "grantor-simulate", dependencies: ["Processing", "Simulation"], path: "Tools/Simulate"),
+        name: "grantor-simulate", dependencies: ["CommandParser", "Processing", "Simulation"],
+        path: "Tools/Simulate"),
     .target(
         name: "CertificateMaking", dependencies: ["CLibcrypto", "Cryptography"], path: "Tools/CertificateMaking"),
     .target(
@@ -156,8 +157,8 @@ let suites: [Target] = [
     tests("Metrics"),
     tests("Cryptography", "CLibcrypto", "CertificateMaking"),
     tests("CertificateMaking", "CLibcrypto", "Cryptography"),
-    tests("Contract", "Cryptography", "MemberTesting"),
-    tests("AppStore", "CertificateMaking", "Contract", "Cryptography"),
+    tests("Contract", "Cryptography", "MemberTesting", "Scheduling"),
+    tests("AppStore", "CertificateMaking", "Contract", "Cryptography", "Scheduling"),
     tests("Ledger", "Contract", "Cryptography", "MemberTesting"),
     tests("LedgerModel", "Contract", "Ledger", "LedgerConformance", "MemberTesting"),
     tests("LedgerSQLite", "CSQLite", "Contract", "Ledger", "LedgerConformance", "LedgerModel"),
@@ -174,7 +175,7 @@ let suites: [Target] = [
     tests("SimulatorServer", "CLibcrypto", "CertificateMaking", "HTTPServer", "Scheduling", "Threading"),
     tests("FuzzTargets"),
     tests("CommandParser"),
-    tests("Configuration", "AppStore", "CommandParser", "Contract", "Logging"),
+    tests("Configuration", "AppStore", "CommandParser", "Contract", "Logging", "Scheduling"),
     tests(
         "AppStoreSimulator", "AppStore", "CertificateMaking", "CommandParser", "Contract", "Cryptography", "HTTPClient",
         "HTTPServer", "Logging", "Metrics", "Scheduling", "SimulatorServer", "Threading"),

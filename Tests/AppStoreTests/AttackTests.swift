@@ -1,5 +1,6 @@
 import Contract
 import Foundation
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -126,7 +127,7 @@ struct AttackTests {
 
     @Test("random and damaged answers always give one verdict, and never grant what is not JSON", arguments: 0..<10)
     func damagedAnswers(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let whole = Answer.authentic(
             inApp: [Answer.record("1"), Answer.period("2", line: "72", expires: tomorrow)], latest: [Answer.record("3")]
         )

@@ -1,3 +1,4 @@
+import Scheduling
 import Testing
 
 @testable import Configuration
@@ -96,12 +97,9 @@ struct YAMLDocumentTests {
             "#",
             "%YAML 1.2\n", "---\n", "...\n", "\n", "  ", "\t", "~", "<<", "\u{1}", "\u{FEFF}", "é", "\0",
         ]
-        // A linear congruential generator (Knuth, MMIX), so that every run tries the same texts.
-        var state: UInt64 = 42
-        func draw(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        // Every run tries the same texts.
+        var random = SplitMix64(seed: 42)
+        func draw(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
         for _ in 0..<20_000 {
             let text = (0..<draw(30)).map { _ in pieces[draw(pieces.count)] }.joined()
             let lines = text.count { $0.isNewline } + 2

@@ -1,4 +1,5 @@
 import Foundation
+import Scheduling
 import Testing
 
 @testable import Contract
@@ -68,7 +69,7 @@ struct JSONWalkTests {
 
     @Test("passes what Foundation reads, and nothing that it does not, but for a comma too many")
     func mutated() {
-        var random = SeededGenerator(seed: 7)
+        var random = SplitMix64(seed: 7)
         let base = Array(
             #"{"status":0,"x":[1,-2.5e3,"a\"b\u00e9",null,true,{"y":{}}],"z":"ü","e":[],"n":{"a":{"b":[[]]}}}"#.utf8)
         let alphabet = Array("{}[]\",:\\0123456789eE+-.tfnul \u{1}xü".utf8)

@@ -1,3 +1,4 @@
+import Scheduling
 import Testing
 
 @testable import Contract
@@ -336,7 +337,7 @@ struct SubmissionReaderTests {
 
     @Test("gives every text exactly one result, and never crashes", arguments: 0..<10)
     func anyBytes(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let valid = Array(message(#","transactionId":"1000","x":{"y":[1,2,{"z":null}]}"#).utf8)
         var kinds: Set<String> = []
         for _ in 0..<2_000 {

@@ -1,5 +1,6 @@
 import Contract
 import Ledger
+import Scheduling
 
 /// Workers that claim the same purchases at once, each by a connection and a partition of its own.
 public enum Race {
@@ -13,7 +14,7 @@ public enum Race {
         let partition = TopicPartition(topic: "receipts.submitted", partition: Int32(worker))
         let ownership = PartitionOwnership(partition: partition, generation: Generation(rawValue: Int64(worker)))
         _ = try ledger.takeOver([TakeOver(ownership: ownership, owner: "worker \(worker)", committed: nil)])
-        var random = SeededGenerator(seed: UInt64(worker))
+        var random = SplitMix64(seed: UInt64(worker))
         var waiting = (0..<purchases).shuffled(using: &random).map { decision($0, worker, ownership) }
         var created = 0
         // Each try of a batch decides at least one of its claims.

@@ -1,25 +1,11 @@
 import Contract
 public import Ledger
-
-/// Random numbers that a seed decides (SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
-}
+import Scheduling
 
 /// Random calls on a ledger. The calls are the same for the same seed, as long as the ledger's answers are. Users,
 /// transactions and submissions are few, so that they conflict often.
 public struct RandomPlay {
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var clock: Int64 = 0
     private var generation: Int64 = 1
     private var leases: [(submission: Submission, lease: RetryLease)] = []
@@ -29,7 +15,7 @@ public struct RandomPlay {
     private let isWorker: Bool
 
     public init(seed: UInt64, isWorker: Bool = false) {
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         self.isWorker = isWorker
     }
 

@@ -1,4 +1,5 @@
 import Contract
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -174,7 +175,7 @@ struct LookupQuestionTests {
 
     @Test("always ends, after a bounded number of calls, whatever Apple answers", arguments: 0..<200 as Range<UInt64>)
     func ends(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let fixed = [
             Script.notFound, Script.unauthenticated, Script.error(4_000_005), Script.error(4_000_006),
             Script.error(4_000_017),

@@ -1,5 +1,6 @@
 import Contract
 import Cryptography
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -189,7 +190,7 @@ struct ReceiptQuestionTests {
 
     @Test("always ends, after one call per endpoint and secret and one more", arguments: 0..<200 as Range<UInt64>)
     func ends(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let secrets = (0..<Int.random(in: 0...4, using: &generator)).map { SharedSecret("secret \($0)") }
         let answers =
             [21004, 21004, 21004, 21007, 21008, 21003, 21010].map { Answer.status($0) } + [gems, Answer.authentic()]

@@ -1,5 +1,6 @@
 import Contract
 import Foundation
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -37,7 +38,7 @@ struct ServerAPIRequestTests {
 
     @Test("whatever a revision holds, it stays one value of the query", arguments: 0..<50 as Range<UInt64>)
     func encoding(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let scalars = (0..<40).compactMap { _ in Unicode.Scalar(UInt32.random(in: 0..<0x3000, using: &generator)) }
         let revision = String(String.UnicodeScalarView(scalars))
         let path = ServerAPIRequest.history("1", product: nil, revision: revision).path

@@ -1,3 +1,4 @@
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -82,7 +83,7 @@ struct BERValueTests {
 
     @Test("finds what a tree finds in bytes drawn at random", arguments: 0..<8)
     func random(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let alphabet: [UInt8] = [
             0, 0, 0, 1, 2, 2, 3, 4, 4, 5, 0x1f, 0x24, 0x30, 0x30, 0x31, 0x3f, 0x80, 0x81, 0x82, 0xa0,
         ]

@@ -1,5 +1,6 @@
 import Contract
 import FoundationEssentials
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -47,7 +48,7 @@ struct JWSBase64Tests {
 
     @Test("bytes of every length come back", arguments: 0..<70)
     func roundTrip(count: Int) {
-        var generator = SeededGenerator(seed: UInt64(count))
+        var generator = SplitMix64(seed: UInt64(count))
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
         #expect(decode(SignedToken.base64URL(bytes)) == bytes)
     }

@@ -1,4 +1,5 @@
 import Contract
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -138,7 +139,7 @@ struct AppReceiptTests {
 
     @Test("reads or refuses, and never crashes: random bytes and damaged receipts", arguments: 0..<8)
     func fuzz(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let builder = ReceiptBuilder.receipt(purchases: [ReceiptBuilder.purchase(), ReceiptBuilder.purchase()])
         var read = 0
         for round in 0..<2_000 {

@@ -1,4 +1,5 @@
 import Contract
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -26,7 +27,7 @@ struct DamagedReceiptTests {
 
     @Test("bytes changed, taken out, doubled, cut off, in DER and BER", arguments: 0..<16)
     func random(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         var signing = try seed % 2 == 0 ? ReceiptSigning.rsa() : ReceiptSigning.p256()
         if seed % 4 > 1 { signing.attributes = ReceiptSigning.usual }
         let verifier = ReceiptVerifier(roots: signing.roots)
@@ -55,7 +56,7 @@ struct DamagedReceiptTests {
 
     @Test("a payload of another receipt under a genuine signature, whatever it says", arguments: 0..<20)
     func forged(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         var signing = try ReceiptSigning.rsa()
         if seed % 2 == 0 { signing.attributes = ReceiptSigning.usual }
         let id = String(UInt32.random(in: 1...(.max), using: &generator))
@@ -86,7 +87,7 @@ struct ReceiptByTreeTests {
 
     @Test("damaged receipts: bytes changed, taken out, put in, doubled, cut off", arguments: 0..<8)
     func damaged(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         var variation = BERVariation(seed: seed)
         var outcomes: [AppReceiptError?: Int] = [:]
         for whole in try Self.receipts() {
@@ -112,7 +113,7 @@ struct ReceiptByTreeTests {
         return [builder.der, builder.ber, try signing.der(), try signing.ber()]
     }
 
-    private static func damage(_ whole: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    private static func damage(_ whole: [UInt8], _ generator: inout SplitMix64) -> [UInt8] {
         let interesting: [UInt8] = [
             0x00, 0x01, 0x02, 0x04, 0x06, 0x11, 0x1f, 0x20, 0x24, 0x30, 0x31, 0x3f, 0x7f, 0x80, 0x81, 0x84, 0x88, 0x89,
             0xa0, 0xff,

@@ -1,5 +1,6 @@
 import Contract
 import FoundationEssentials
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -55,7 +56,7 @@ struct ReceiptTextTests {
 
     @Test("agrees with Foundation on random bytes", arguments: 0..<64)
     func agreement(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let bytes = (0..<Int(seed)).map { _ in UInt8.random(in: 0...255, using: &generator) }
         guard !bytes.isEmpty else { return }
         let base64 = Array(Data(bytes).base64EncodedString().utf8)
@@ -67,7 +68,7 @@ struct ReceiptTextTests {
     @Test(
         "a text in the standard form is read as the same text with a space in it is, damaged or not", arguments: 0..<16)
     func standardForm(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let characters = Array("AZaz09+/-_= \r\n*\u{0}\u{7f}é".utf8)
         var outcomes: [AppReceiptError?: Int] = [:]
         for _ in 0..<400 {

@@ -1,4 +1,5 @@
 import Contract
+import Scheduling
 import Testing
 
 @testable import AppStore
@@ -11,7 +12,7 @@ struct DamagedTransactionTests {
 
     @Test("another character of the alphabet anywhere, and the transaction does not verify", arguments: 0..<4)
     func everyPlace(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let verifier = SignedTransactionVerifier(roots: try SignedToken.chain.roots())
         let text = Array(try SignedToken().text().utf8)
         _ = try verifier.verify(String(decoding: text, as: UTF8.self), now: Fixture.now)
@@ -26,7 +27,7 @@ struct DamagedTransactionTests {
 
     @Test("bytes changed, taken out, doubled, cut off: what still verifies has every signed byte", arguments: 0..<8)
     func random(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let verifier = SignedTransactionVerifier(roots: try SignedToken.chain.roots())
         let text = Array(try SignedToken().text().utf8)
         let signed = text[...(text.lastIndex(of: UInt8(ascii: ".")) ?? 0)]
@@ -58,7 +59,7 @@ struct DamagedTransactionTests {
 
     @Test("a payload that was changed and signed by nobody, however it reads", arguments: 0..<2)
     func forged(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let verifier = SignedTransactionVerifier(roots: try SignedToken.chain.roots())
         let text = try SignedToken().text()
         _ = try verifier.verify(text, now: Fixture.now)
@@ -74,7 +75,7 @@ struct DamagedTransactionTests {
 
     @Test("signed payloads of random JSON never crash the reader", arguments: 0..<4)
     func signedJunk(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let whole = Array(SignedToken.object(SignedToken.consumable).utf8)
         var readable = 0
         for _ in 0..<2_000 {

@@ -1,12 +1,14 @@
+import Scheduling
+
 @testable import AppStore
 
 /// Encodes values again in one of the many forms of BER. Lengths have superfluous bytes or are indefinite. OCTET
 /// STRINGs are in pieces, in pieces of pieces, or whole.
 struct BERVariation {
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
 
     init(seed: UInt64) {
-        generator = SeededGenerator(seed: seed)
+        generator = SplitMix64(seed: seed)
     }
 
     /// Another form of bytes that are one value.
