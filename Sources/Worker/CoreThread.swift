@@ -84,14 +84,15 @@ enum CoreThread {
             }
             reports.removeAll(keepingCapacity: true)
             core.endTurn(at: now, wall: wall, into: &actions)
-            carryOut(actions, ports, producer, losses)
+            var carrier = Carrier(ports, producer, losses)
+            actions.handOver(to: &carrier)
             ports.activity.turned(at: now, isLedgerAway: core.isLedgerAway)
             ports.metrics.inFlight.set(core.inFlight)
             if statusAt <= now {
                 ports.metrics.noted(core.status)
                 statusAt = now + statusPause
             }
-            if let reason = actions.stop {
+            if let reason = carrier.stop ?? actions.stop {
                 producer.close()
                 ports.mail.close()
                 ports.stopped(reason)
@@ -113,22 +114,41 @@ enum CoreThread {
         var time = timespec(tv_sec: 0, tv_nsec: Int(left))
         nanosleep(&time, nil)
     }
+}
 
-    private static func carryOut(
-        _ actions: borrowing Actions, _ ports: CorePorts, _ producer: EventProducer, _ losses: (write: Int, side: Int)
-    ) {
-        if !actions.unassign.isEmpty { ports.consumer.unassign(actions.unassign) }
-        if !actions.fetchCommitted.isEmpty { ports.consumer.fetchCommitted(actions.fetchCommitted) }
-        if !actions.assign.isEmpty { ports.consumer.assign(actions.assign) }
-        if !actions.commit.isEmpty { ports.consumer.commit(actions.commit) }
-        if let demand = actions.demand { ports.consumer.demand(demand) }
-        if !actions.checks.isEmpty { ports.checkers.post(actions.checks) }
-        if !actions.attempts.isEmpty { ports.apple.post(actions.attempts) }
-        if !actions.writes.isEmpty { ports.writer.post(actions.writes.map { .write($0) }, losses: losses.write) }
-        if !actions.requests.isEmpty { ports.side.post(actions.requests.map { .request($0) }, losses: losses.side) }
-        for task in actions.publishes { producer.publish(task) }
-        ports.metrics.sent(actions.publishes)
-        if !actions.alerts.isEmpty { ports.alerts.tell(actions.alerts) }
+/// Carries a turn's actions out: one post for each driver.
+private struct Carrier: ActionTaker {
+    let ports: CorePorts
+    let producer: EventProducer
+    /// Losses of the ledger's connections that the core knows.
+    let losses: (write: Int, side: Int)
+    /// The worker cannot go on.
+    private(set) var stop: StopReason?
+
+    init(_ ports: CorePorts, _ producer: EventProducer, _ losses: (write: Int, side: Int)) {
+        (self.ports, self.producer, self.losses) = (ports, producer, losses)
+    }
+
+    func unassign(_ partitions: [TopicPartition]) { ports.consumer.unassign(partitions) }
+    func fetchCommitted(_ partitions: [TopicPartition]) { ports.consumer.fetchCommitted(partitions) }
+    func assign(_ assignments: [Assignment]) { ports.consumer.assign(assignments) }
+    func commit(_ offsets: [CommittedOffset]) { ports.consumer.commit(offsets) }
+    func demand(_ demand: Demand) { ports.consumer.demand(demand) }
+    func check(_ tasks: [CheckTask]) { ports.checkers.post(tasks) }
+    func ask(_ tasks: [AttemptTask]) { ports.apple.post(tasks) }
+    func write(_ batches: [WriteBatch]) { ports.writer.post(batches.map { .write($0) }, losses: losses.write) }
+    func request(_ requests: [LedgerRequest]) { ports.side.post(requests.map { .request($0) }, losses: losses.side) }
+    func alert(_ alerts: [Alert]) { ports.alerts.tell(alerts) }
+
+    func publish(_ tasks: [PublishTask]) {
+        for task in tasks { producer.publish(task) }
+        ports.metrics.sent(tasks)
+    }
+
+    /// No driver makes fulfilment calls, and one that is owed must not be lost in silence.
+    mutating func call(_ tasks: [CallTask]) {
+        stop = .unusable(
+            detail: "the ledger owes \(tasks.count) fulfilment calls, and this version can make none: run another one")
     }
 }
 
