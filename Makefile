@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint schemas monitoring kubernetes clean
+.PHONY: help setup build demo build-tests test simulate planted-bugs chaos chaos-fleet image compose-test alerts-test package package-test sanitize fuzz lint format schemas monitoring kubernetes clean
 
 SWIFT ?= swift
 # Extra flags for building; CI turns warnings into errors with them.
@@ -108,6 +108,9 @@ simulate: ## Run simulated fleets: SEEDS runs, each with faults of its own
 
 lint: ## Check the style of the Swift sources
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Tools Package.swift
+
+format: ## Bring the Swift sources into their style, in place
+	$(SWIFT) format --in-place --recursive --parallel Sources Tests Tools Package.swift
 
 schemas: ## Check the message contract and its examples
 	@scripts/setup.sh --for test

@@ -27,7 +27,7 @@ case $folder in
         parts="$below Sources/CLibpq Sources/LedgerPostgres Tests/LedgerConformance Tests/LedgerPostgresTests
             Tests/MemberTesting Tests/PostgresTesting docs/postgresql.md deploy/postgres" ;;
     Simulation)
-        parts="$below Sources/Processing Tools/Simulation Tools/Simulate" ;;
+        parts="$below Sources/CommandParser Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
         parts="$below Sources/Processing Tests/ProcessingTests" ;;
     AppStore)

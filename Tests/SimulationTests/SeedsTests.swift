@@ -6,7 +6,7 @@ struct SeedsTests {
     @Test("are kept in many runs, each with faults of its own")
     func many() {
         for seed in UInt64(1)...25 {
-            #expect(Simulation.run(seed: seed) == [], "grantor-simulate trace \(seed)")
+            #expect(Simulation.run(seed: seed) == [], "grantor-simulate --seed \(seed)")
         }
     }
 

@@ -21,4 +21,10 @@ public enum Simulation {
         var transitions = TransitionCounts(isCounting: true)
         return run(seed: seed, options: options, trace: trace, counting: &transitions)
     }
+
+    /// The ids of a seed's submissions, in the order of their records.
+    public static func submissions(of seed: UInt64) -> [String] {
+        var seen: Set<String> = []
+        return World(seed: seed).script.records.compactMap(\.submissionID).filter { seen.insert($0).inserted }
+    }
 }

@@ -35,6 +35,12 @@ struct OffsetTracker: Sendable {
         return passed + UInt64(records.count - 1)
     }
 
+    /// Whether a record that was read under this assignment, or stands before all of these, is complete.
+    func isComplete(_ offset: Int64) -> Bool {
+        guard let watermark, offset >= watermark else { return watermark != nil }
+        return (0..<records.count).contains { records[$0].offset == offset && records[$0].isComplete }
+    }
+
     /// Notes that a record is complete; harmless for one that was before.
     /// - Returns: whether the watermark moved.
     @discardableResult

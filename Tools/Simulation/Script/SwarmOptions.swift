@@ -67,6 +67,8 @@ public struct SwarmOptions: Sendable {
     public var damagedBatches = 0
     /// Offsets without a record, in a thousand.
     public var holes = 0
+    /// Claims about which something else than the truth is said for a while, in a thousand.
+    public var spells = 0
     /// Apple's endpoints are away, or silent, while anything is produced.
     public var appleIsAway = false
     /// Bytes that may wait in `retries`.

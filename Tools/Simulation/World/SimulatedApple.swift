@@ -43,6 +43,8 @@ struct SimulatedApple {
 
     let claims: [ScriptedClaim]
     var outages: [Outage] = []
+    /// By claim: what is said about it for a while, in place of the truth.
+    var spells: [Int: Spell] = [:]
     /// By claim, for the judge.
     var answers: [Int: [Heard]] = [:]
 
@@ -86,6 +88,13 @@ struct SimulatedApple {
             }
         }
         let claim = claims[number]
+        if let spell = spells[number], now < spell.end {
+            let (verdict, outcome) = spell.answer(insteadOf: verdict(on: claim, own, at: now, &random))
+            let isDoubt =
+                if case .doubt = verdict { true } else { false }
+            hear(number, at: now, isDoubt: isDoubt, isAnswer: isDoubt)
+            return (.concluded(verdict), outcome)
+        }
         var result: AttemptResult
         if question.step + 1 < claim.endpoints.count {
             result = .next(Self.question(claim, step: question.step + 1))
@@ -101,6 +110,14 @@ struct SimulatedApple {
             result = .check(Question(endpoint: task.question.endpoint, content: content))
         }
         return (result, .answered)
+    }
+
+    /// Whether the worker's own client makes no call of it.
+    func isUnsent(_ task: AttemptTask, at now: Int64) -> Bool {
+        guard !spells.isEmpty, let number = ScriptedClaim.number(of: task.submission.claimant),
+            let spell = spells[number]
+        else { return false }
+        return spell.isUnsent && now < spell.end
     }
 
     private mutating func hear(_ number: Int, at now: Int64, isDoubt: Bool = false, isAnswer: Bool = true) {

@@ -7,7 +7,6 @@ import Scheduling
 /// The drivers of a worker: they carry out the core's actions and return the results.
 extension World {
     func carryOut(_ actions: inout Actions, _ life: Life) {
-        trace?.note(self, life, actions)
         if !actions.unassign.isEmpty {
             life.reading.removeAll { reading in
                 actions.unassign.contains { $0.partition == reading.partition }
@@ -34,7 +33,9 @@ extension World {
         }
         check(actions.checks, life)
         for task in actions.attempts {
-            witness.asks(life.name, task.question.endpoint, options.callsPerSecond, at: now)
+            if !apple.isUnsent(task, at: milliseconds) {
+                witness.asks(life.name, task.question.endpoint, options.callsPerSecond, at: now)
+            }
             // A client waits for ten seconds.
             let isSilent = apple.outage(of: task.question.endpoint, at: milliseconds)?.isSilent ?? false
             after(isSilent ? 10_000_000 : latency(1000...300_000), .attempt(life, task))

@@ -97,7 +97,7 @@ extension World {
     }
 
     func apply(_ fault: Fault) {
-        trace?.note(self, fault)
+        trace?.happened(fault, self)
         switch fault {
         case .start(let place): start(place)
         case .kill(let place):

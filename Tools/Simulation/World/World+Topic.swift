@@ -13,6 +13,7 @@ extension World {
         if chance(options.holes) { kafka.partitions[Int(record.partition)].records.append(SimulatedKafka.hole) }
         kafka.partitions[Int(record.partition)].records.append(number)
         witness.produced(number, at: milliseconds)
+        trace?.produced(number, self)
         if let owner = kafka.partitions[Int(record.partition)].owner { wakeConsumer(owner) }
     }
 

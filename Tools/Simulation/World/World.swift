@@ -83,10 +83,19 @@ final class World {
 
     init(seed: UInt64, options given: SwarmOptions? = nil, trace: Trace? = nil) {
         var random = SplitMix64(seed: seed)
-        options = given ?? SwarmOptions(drawnFrom: &random)
+        var apart = SplitMix64(seed: ~seed)
+        var options = given ?? SwarmOptions(drawnFrom: &random)
+        if given == nil, !options.isCalm, Spell.happen(in: seed) {
+            options.spells = Int.random(in: 20...400, using: &apart)
+        }
+        self.options = options
         script = Script(options, &random)
         kafka = SimulatedKafka(partitions: options.partitions)
         apple = SimulatedApple(claims: script.claims)
+        for number in script.claims.indices where Int.random(in: 0..<1000, using: &apart) < options.spells {
+            let longest = Int64(1000) << Int64.random(in: 0...11, using: &apart)
+            apple.spells[number] = Spell(until: Int64.random(in: 0...longest, using: &apart), &apart)
+        }
         ledger = LedgerModel(id: "ledger-1", now: Timestamp(milliseconds: Self.wallStart))
         connection = ledger.connection()
         lives = Array(repeating: nil, count: options.workers)
@@ -120,11 +129,11 @@ final class World {
     ///
     /// - Returns: The promises that were broken; none for a run as it must be.
     func run() -> [Violation] {
-        trace?.note(self)
         unproduced = script.records.count
         for record in script.records { at(record.producedAt, .produce(record.number)) }
         for place in lives.indices { at(random(0...50), .fault(.start(place))) }
         drawFaults()
+        trace?.begin(self)
         at(options.faultSpan, .fault(.heal))
         at(max(options.faultSpan, script.lastProducedAt) + 1000, .watch)
         var count = 0
@@ -277,12 +286,12 @@ final class World {
         let crashesAt = crashPoint(of: inbox)
         for place in inbox.indices {
             if crashesAt == place { return crash(life) }
-            trace?.note(self, life, inbox[place])
+            trace?.took(inbox[place], life, self)
             life.core.handle(inbox[place], at: now, wall: wall, into: &actions)
         }
         life.core.endTurn(at: now, wall: wall, into: &actions)
         if crashesAt == inbox.count { return crash(life) }
-        trace?.note(self, life)
+        trace?.ended(actions, life, self)
         judgeTurn(of: life, inbox, actions)
         carryOut(&actions, life)
         life.isLearning = false
@@ -304,7 +313,7 @@ final class World {
     }
 
     private func crash(_ life: Life) {
-        trace?.note(self, .kill(life.place))
+        trace?.happened(.kill(life.place), self)
         kill(life.place)
     }
 

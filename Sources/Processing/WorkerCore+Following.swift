@@ -1,0 +1,37 @@
+public import Contract
+
+/// A submission in flight, for people who follow it.
+public struct FollowedSubmission: Sendable {
+    public let token: SubmissionToken
+    /// The place that it came from; nil while a checker has its record, and once its decision is written.
+    public let origin: Origin?
+    /// A name of ``CoreStatus/submissions``.
+    public let state: String
+}
+
+/// What traces need. A worker does not use it.
+extension WorkerCore {
+    /// Everything in flight, each with its state. It visits all of it.
+    public var followed: [FollowedSubmission] {
+        flights.tokens.map { token in
+            let flight = flights[token]
+            return FollowedSubmission(
+                token: token, origin: flight.submission?.origin ?? flight.record?.origin, state: "\(flight.state)")
+        }
+    }
+
+    /// Whether this worker owns a record's partition, and the record is complete.
+    public func isComplete(_ origin: Origin) -> Bool {
+        guard let place = partitions.place(of: origin.topicPartition), partitions[place].state == .owned
+        else { return false }
+        let entry = partitions[place]
+        let isPassed = (entry.noted ?? entry.committed).map { origin.offset < $0 } ?? false
+        return isPassed || entry.tracker.isComplete(origin.offset)
+    }
+
+    /// The submission that an event is told for; nil for a row of the outbox.
+    public func submission(of event: PublishToken) -> SubmissionToken? {
+        guard events.contains(event), case .submission(let token) = events[event].owner else { return nil }
+        return token
+    }
+}

@@ -1,0 +1,93 @@
+import Contract
+import Processing
+import Scheduling
+
+/// What is said about one claim until a moment, in place of the truth: every answer that decides nothing.
+struct Spell: Sendable {
+    enum Answer: CaseIterable {
+        case doubt
+        case hold
+        /// HTTP 200 with a word for "later".
+        case temporarilyUnable
+        /// HTTP 500, or what is no answer.
+        case noAnswer
+        /// HTTP 503 with a moment before which nobody is to call.
+        case overloaded
+        case timeout
+        /// An answer that is too large to be read, which says nothing of the endpoint.
+        case tooLarge
+        /// The App Store Server API does not find what Apple attested.
+        case noLongerFound
+        /// The worker's own client gave the call up.
+        case givenUp
+        /// The app has no key, so no call is made.
+        case notSent
+        /// The endpoint's own limit, without its word: the app's budget.
+        case budgetSpent
+    }
+
+    /// Seeds that have spells; the runs of all others stay what they were before there were any.
+    static func happen(in seed: UInt64) -> Bool { seed % 11 == 9 }
+
+    let end: Int64
+    private let said: Answer
+    private let doubt: RetryCause
+    private let hold: HoldCause
+
+    init(until end: Int64, _ random: inout SplitMix64) {
+        self.end = end
+        said = Answer.allCases.randomElement(using: &random) ?? .doubt
+        doubt = Self.doubts.randomElement(using: &random) ?? .notFoundYet
+        hold = Self.holds.randomElement(using: &random) ?? .unknownAnswer
+    }
+
+    /// Causes that an answer of Apple's alone can have.
+    private static let doubts: [RetryCause] = [.perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet]
+    private static let holds: [HoldCause] = [
+        .sharedSecretRefused, .credentialsRefused, .requestRefused, .unknownAnswer, .productContradicted,
+        .accountTokenMissing, .incompleteAnswer, .advancedCommerce, .partialRefund,
+    ]
+
+    /// For traces.
+    var text: String { "\(said)" }
+
+    /// Whether the endpoint seems to be in trouble.
+    var isFailure: Bool {
+        switch said {
+        case .temporarilyUnable, .noAnswer, .overloaded, .timeout: true
+        case .doubt, .hold, .tooLarge, .noLongerFound, .givenUp, .notSent, .budgetSpent: false
+        }
+    }
+
+    /// Whether no call is made, so that nobody counts one.
+    var isUnsent: Bool {
+        switch said {
+        case .givenUp, .notSent, .budgetSpent: true
+        case .doubt, .hold, .temporarilyUnable, .noAnswer, .overloaded, .timeout, .tooLarge, .noLongerFound: false
+        }
+    }
+
+    /// - Parameter truth: The verdict without the spell, which a doubt ends with.
+    func answer(insteadOf truth: Verdict) -> (Verdict, CallOutcome) {
+        switch said {
+        case .doubt:
+            switch truth {
+            case .verified(let purchases, let by): (.doubt(doubt, becomes: .verified(purchases, by: by)), .answered)
+            case .rejected(let rejection): (.doubt(doubt, becomes: .rejected(rejection)), .answered)
+            case .retry, .doubt, .hold: (truth, .answered)
+            }
+        case .hold: (.hold(hold, detail: "Something of ours is wrong."), .answered)
+        case .temporarilyUnable: (.retry(.temporarilyUnable, notBefore: nil), .failed)
+        case .noAnswer: (.retry(.noAnswer, notBefore: nil), .failed)
+        case .overloaded: (.retry(.noAnswer, notBefore: moment), .overloaded)
+        case .timeout: (.retry(.unreachable, notBefore: nil), .overloaded)
+        case .tooLarge: (.retry(.noAnswer, notBefore: nil), .answered)
+        case .noLongerFound: (.retry(.noLongerFound, notBefore: nil), .answered)
+        case .givenUp: (.retry(.unreachable, notBefore: nil), .unknown)
+        case .notSent: (.hold(.credentialsMissing, detail: "The app has no key."), .unknown)
+        case .budgetSpent: (.retry(.budgetSpent, notBefore: nil), .unknown)
+        }
+    }
+
+    private var moment: Timestamp { Timestamp(milliseconds: World.wallStart + end) }
+}
