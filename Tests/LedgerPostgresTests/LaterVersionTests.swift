@@ -64,7 +64,9 @@ import Testing
         let known = Samples.purchase("2", product: Self.other)
         _ = try write(Samples.grant(Samples.submission("s2", offset: 2), known))
         let keys = ["1", "2"].map { OutboxKey.granted(Samples.reference($0), repeatOf: nil) }
-        for key in keys { _ = try ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0)]) }
+        for key in keys {
+            _ = try ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)])
+        }
         let taken = try ledger.takeOutbox([OutboxRequest(target: .topic(.granted), limit: 1)])
         #expect(taken.map(\.lease.key) == [keys[1]])
         let row = try #require(try ledger.outbox(limit: 9).first { $0.key == keys[0] })
@@ -107,7 +109,7 @@ import Testing
         for (id, offset) in [("s1", 1), ("s2", 2)] as [(SubmissionID, Int64)] {
             _ = try write(Samples.fail(Samples.submission(id, offset: offset)))
             let key = OutboxKey.failed(Samples.app, id)
-            _ = try ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0)])
+            _ = try ledger.owe([OutboxEntry(ownership: Samples.ownership(), key: key, delay: 0, stub: nil)])
         }
         _ = try run("UPDATE outbox SET \(column) WHERE sequence = 1")
         let row = "SELECT concat_ws(' ', due_at, attempts, lease) FROM outbox WHERE sequence = 1"

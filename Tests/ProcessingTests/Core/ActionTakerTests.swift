@@ -30,9 +30,11 @@ struct ActionTakerTests {
         key: GrantKey(environment: .production, name: "t:t1"), transactionID: "t1", originalTransactionID: "t1",
         webOrderLineItemID: nil, product: Product(id: "gems", type: .consumable, items: []), quantity: 1,
         purchasedAt: Timestamp(milliseconds: 500), expiresAt: nil, ownership: .purchased, payment: nil, offer: nil,
-        verifiedBy: "signedTransaction", claimant: Claimant(submissionID: "s0", userID: "u1", bundleID: Fixture.app),
+        verifiedBy: "signedTransaction",
+        claimant: Claimant(
+            submissionID: "s0", userID: "u1", bundleID: Fixture.app, orderID: nil, traceparent: nil),
         origin: Fixture.origin(0), receivedAt: Timestamp(milliseconds: 1000), grantedAt: Timestamp(milliseconds: 2000),
-        attempts: 1, format: .v1)
+        attempts: 1, format: .v1, passedOver: nil)
 
     @Test("are all handed over, what is given up before what is assigned")
     func all() {
