@@ -39,8 +39,9 @@ final class Seeds: Sendable {
         let seconds = (ContinuousClock.now - start).components.seconds
         print("\(count) seeds in \(seconds) s on \(cores) cores, \(broken.count) broken")
         let coverage = Coverage(transitions.withLock { $0 })
+        guard count >= Coverage.enoughSeeds else { return broken.isEmpty }
         print(coverage)
-        return broken.isEmpty && (count < Coverage.enoughSeeds || coverage.isComplete)
+        return broken.isEmpty && coverage.isComplete
     }
 
     private func work(reports: Bool) {

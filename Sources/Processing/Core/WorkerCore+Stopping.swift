@@ -8,7 +8,7 @@ enum StopPhase: Hashable, Sendable {
     /// Nothing begins; calls that are under way may end until then.
     case finishingCalls(until: Instant)
     /// Decisions are written and told until then. Events that are not told by then are owed in the outbox.
-    case telling(until: Instant)
+    case publishing(until: Instant)
     /// Until then these are written: owed events, the offsets of partitions, and the ends of leases.
     case noting(until: Instant)
     case stopped
@@ -51,21 +51,21 @@ extension WorkerCore {
     var stopMoment: Instant? {
         switch stopping {
         case .running, .stopped: nil
-        case .finishingCalls(let until), .telling(let until), .noting(let until): until
+        case .finishingCalls(let until), .publishing(let until), .noting(let until): until
         }
     }
 
     mutating func advanceStop(into actions: inout Actions) {
         if case .finishingCalls(let until) = stopping, until <= now || !isBusy([.checking, .asking, .reading]) {
-            stopping = .telling(until: min(until, now) + Self.flushLimit)
+            stopping = .publishing(until: min(until, now) + Self.flushLimit)
             for token in flights.tokens where flights[token].isRecord && flights[token].state.isUndecided {
                 // Calls under way are no longer awaited.
                 if flights[token].state == .asking { leave(token) } else { orphan(token) }
             }
         }
-        if case .telling(let until) = stopping, until <= now || isTold {
+        if case .publishing(let until) = stopping, until <= now || isPublished {
             stopping = .noting(until: now + settings.stopLimit * (1 - Self.callShare) / 2)
-            oweUntold()
+            oweUnpublished()
             makeOwed(into: &actions)
         }
         if case .noting(let until) = stopping { endNotes(by: until, into: &actions) }
@@ -75,10 +75,10 @@ extension WorkerCore {
         flights.tokens.contains { states.contains(flights[$0].state) }
     }
 
-    private var isTold: Bool { batcher.isEmpty && !isBusy([.writing, .publishing]) }
+    private var isPublished: Bool { batcher.isEmpty && !isBusy([.writing, .publishing]) }
 
     /// Events that the broker has not acknowledged by now are owed.
-    private mutating func oweUntold() {
+    private mutating func oweUnpublished() {
         for token in events.tokens {
             guard case .submission(let submission) = events[token].owner, let entry = events[token].entry,
                 flights.contains(submission)

@@ -157,7 +157,7 @@ public struct WorkerCore: ~Copyable {
         rules = next
         gates.apply(next, workers: workers)
         dueWork.takesHeldEarlySince = wall
-        dueWork.poll(at: now)
+        dueWork.schedule(at: now)
     }
 
     /// What Apple allows to an app's key is for all workers together.
@@ -196,8 +196,8 @@ public struct WorkerCore: ~Copyable {
         if mayNote { consider(noteAt) }
         if mayRenew { consider(renewAt) }
         if mayMeasure { consider(measureAt) }
-        if mayTakeDue { consider(dueWork.pollAt) }
-        if mayTakeOutbox { consider(outboxWork.pollAt) }
+        if mayTakeDue { consider(dueWork.nextAt) }
+        if mayTakeOutbox { consider(outboxWork.nextAt) }
         consider(nextPartitionMoment)
         consider(stopMoment)
         return earliest

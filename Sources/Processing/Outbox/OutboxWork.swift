@@ -10,7 +10,7 @@ struct OutboxWork {
 
     /// At so many rows, outcomes wait for the broker instead.
     private let full: Int
-    private(set) var pollAt: Instant?
+    private(set) var nextAt: Instant?
     /// Some target has more rows than the latest request took.
     var isUnfinished = false
     /// By the latest sample.
@@ -20,12 +20,12 @@ struct OutboxWork {
 
     init(full: Int) { self.full = full }
 
-    mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
+    mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
 
     mutating func sampled(rows: Int, at now: Instant) {
         self.rows = rows
         isFull = rows >= full
-        if rows > 0 { poll(at: now) }
+        if rows > 0 { schedule(at: now) }
     }
 
     /// The next target to ask for; nil once all were asked for in this round.
@@ -41,9 +41,9 @@ struct OutboxWork {
         for service in services { round.append(.service(service)) }
     }
 
-    mutating func takePoll(at now: Instant) -> Bool {
-        guard let moment = pollAt, moment <= now else { return false }
-        pollAt = nil
+    mutating func takeTurn(at now: Instant) -> Bool {
+        guard let moment = nextAt, moment <= now else { return false }
+        nextAt = nil
         isUnfinished = false
         return true
     }

@@ -11,10 +11,10 @@ extension WorkerCore {
 
     mutating func takeOutbox(into actions: inout Actions) {
         guard mayTakeOutbox else { return }
-        if outboxWork.isUnfinished, limit.outboxRoom * 2 >= limit.outboxCount { outboxWork.poll(at: now) }
-        guard outboxWork.takePoll(at: now) else { return }
+        if outboxWork.isUnfinished, limit.outboxRoom * 2 >= limit.outboxCount { outboxWork.schedule(at: now) }
+        guard outboxWork.takeTurn(at: now) else { return }
         var room = limit.outboxRoom
-        guard room > 0 else { return outboxWork.poll(at: now + OutboxWork.roomPause) }
+        guard room > 0 else { return outboxWork.schedule(at: now + OutboxWork.roomPause) }
         if !outboxWork.isAmidRound { outboxWork.beginRound(services: rules?.services ?? []) }
         // A target that takes nothing can hold only its part of the allowance.
         let part = min(settings.outboxRowsPerTarget, max(1, room / 4))
@@ -29,7 +29,7 @@ extension WorkerCore {
             requests.append(OutboxRequest(target: target, limit: most))
             room -= most
         }
-        if outboxWork.isAmidRound { outboxWork.poll(at: now + OutboxWork.roomPause) }
+        if outboxWork.isAmidRound { outboxWork.schedule(at: now + OutboxWork.roomPause) }
         guard !requests.isEmpty else { return }
         ledgerCalls.make(.takeOutbox(requests), for: .takeOutbox(requests), at: now, into: &actions)
     }
@@ -49,7 +49,7 @@ extension WorkerCore {
         // If all requested rows came, there may be more.
         guard items.count >= requests.map(\.limit).min() ?? 1 else { return }
         outboxWork.isUnfinished = true
-        outboxWork.poll(at: now + OutboxWork.roomPause)
+        outboxWork.schedule(at: now + OutboxWork.roomPause)
     }
 
     private mutating func call(_ grant: Grant, _ row: OutboxToken, into actions: inout Actions) {
@@ -73,7 +73,7 @@ extension WorkerCore {
         switch called.result {
         case .accepted:
             finish(called.token, .called(outboxRows[called.token].lease))
-            outboxWork.poll(at: now)
+            outboxWork.schedule(at: now)
         case .failed: postpone(called.token)
         }
     }
@@ -89,7 +89,7 @@ extension WorkerCore {
 
     private mutating func postpone(_ row: OutboxToken) {
         let delay = OutboxWork.backoff.delay(afterFailures: outboxRows[row].attempts + 1, using: &generator)
-        outboxWork.poll(at: now + delay)
+        outboxWork.schedule(at: now + delay)
         finish(row, .postponed(outboxRows[row].lease, delay: delay.wholeMilliseconds))
     }
 

@@ -169,8 +169,8 @@ extension WorkerCore {
             mark(place, ended: survivor, begins: nil, into: &actions)
         }
         if partitions[place].readsOldest { noteAt = now }
-        dueWork.poll(at: now)
-        outboxWork.poll(at: now)
+        dueWork.schedule(at: now)
+        outboxWork.schedule(at: now)
     }
 
     /// An offset below this worker's last note, or below the group's, shows that the ledger was set back: the group's

@@ -10,7 +10,7 @@ struct DueWork {
     /// The pause before the next request if no row fits.
     static let roomPause: Duration = .milliseconds(250)
 
-    private(set) var pollAt: Instant?
+    private(set) var nextAt: Instant?
     /// Places of gates whose endpoints have more rows than the latest request took.
     var unfinished: [Int] = []
     /// Places of gates whose endpoints have rows, in the order in which they became known.
@@ -26,7 +26,7 @@ struct DueWork {
 
     var hasRows: Bool { hasHeld || !places.isEmpty }
 
-    mutating func poll(at moment: Instant) { pollAt = min(pollAt ?? moment, moment) }
+    mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
 
     mutating func noteRows(at place: Int) {
         if !places.contains(place) { places.append(place) }
@@ -45,9 +45,9 @@ struct DueWork {
     }
 
     /// The moment of a poll has come or not.
-    mutating func takePoll(at now: Instant) -> Bool {
-        guard let moment = pollAt, moment <= now else { return false }
-        pollAt = nil
+    mutating func takeTurn(at now: Instant) -> Bool {
+        guard let moment = nextAt, moment <= now else { return false }
+        nextAt = nil
         unfinished.removeAll(keepingCapacity: true)
         return true
     }

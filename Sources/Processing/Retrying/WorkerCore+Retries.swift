@@ -19,11 +19,11 @@ extension WorkerCore {
     /// Asks for due rows: per endpoint as many as its gate may start, and only probes if it is away.
     mutating func takeDue(into actions: inout Actions) {
         guard mayTakeDue else { return }
-        if hasRoomForMore() { dueWork.poll(at: now) }
-        guard dueWork.takePoll(at: now) else { return }
+        if hasRoomForMore() { dueWork.schedule(at: now) }
+        guard dueWork.takeTurn(at: now) else { return }
         var room = limit.dueRoom
         let bytes = limit.dueBytesRoom
-        guard room > 0, bytes > 0 else { return dueWork.poll(at: now + DueWork.roomPause) }
+        guard room > 0, bytes > 0 else { return dueWork.schedule(at: now + DueWork.roomPause) }
         var requests: [DueRequest] = []
         var isCrowded = false
         let now = now
@@ -44,7 +44,7 @@ extension WorkerCore {
             requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
             room -= min(ofGate, room)
         }
-        if isCrowded || dueWork.isAmidRound { dueWork.poll(at: now + DueWork.roomPause) }
+        if isCrowded || dueWork.isAmidRound { dueWork.schedule(at: now + DueWork.roomPause) }
         guard !requests.isEmpty else { return }
         let most = Int(clamping: bytes)
         ledgerCalls.make(.takeDue(requests, bytes: most), for: .takeDue(requests, bytes: most), at: now, into: &actions)
@@ -64,7 +64,7 @@ extension WorkerCore {
     ) {
         for row in rows { admit(row, into: &actions) }
         // A suspect row comes alone, and says nothing about the others.
-        if rows.first?.isSuspect == true { return dueWork.poll(at: now) }
+        if rows.first?.isSuspect == true { return dueWork.schedule(at: now) }
         // If all requested rows came, in number or bytes, there may be more.
         let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
         var hasMore = false
@@ -82,7 +82,7 @@ extension WorkerCore {
                 dueWork.takesHeldEarlySince = nil
             }
         }
-        if hasMore { dueWork.poll(at: now + DueWork.roomPause) }
+        if hasMore { dueWork.schedule(at: now + DueWork.roomPause) }
     }
 
     /// Whether all these rows were tried since rows are taken early. Otherwise the same rows would be asked about again
@@ -186,7 +186,7 @@ extension WorkerCore {
             }
         }
         dueWork.sampled(places, hasHeld: hasHeld)
-        if dueWork.hasRows { dueWork.poll(at: now) }
+        if dueWork.hasRows { dueWork.schedule(at: now) }
         remind(of: measure, into: &actions)
     }
 

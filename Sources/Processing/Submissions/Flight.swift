@@ -33,7 +33,7 @@ struct Flight {
     var bytes: Int64 = 0
     var purchases = 0
     /// Events that the broker has not acknowledged and the outbox does not have.
-    var untold = 0
+    var unpublished = 0
     private(set) var submission: Submission?
     /// When its decision entered a batch: a second write of it has the same time.
     var decidedAt: Timestamp?

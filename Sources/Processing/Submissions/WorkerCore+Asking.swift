@@ -83,7 +83,7 @@ extension WorkerCore {
         guard case .apple(let endpoint) = gates[place].key else { return }
         if gates[place].breaker.phase == .halfOpen {
             // Rows that wait are its probes, whatever their due time.
-            if gates[place].held == 0, !gates[place].isProbing { dueWork.poll(at: now) }
+            if gates[place].held == 0, !gates[place].isProbing { dueWork.schedule(at: now) }
             return gates.update(place) { $0.isProbing = true }
         }
         let (now, wall) = (now, wall)
@@ -99,7 +99,7 @@ extension WorkerCore {
                 .breakerClosed(
                     endpoint, after: since.map { now - $0 } ?? .zero, waited: samples.rows(waitingFor: endpoint)))
             dueWork.noteRows(at: place)
-            dueWork.poll(at: now)
+            dueWork.schedule(at: now)
         }
     }
 

@@ -7,12 +7,12 @@ extension WorkerCore {
     private static let republishPause: Duration = .seconds(1)
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.
-    mutating func tell(_ token: SubmissionToken, _ stored: [StoredEvent], into actions: inout Actions) {
+    mutating func publish(_ token: SubmissionToken, _ stored: [StoredEvent], into actions: inout Actions) {
         guard !stored.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
             return complete(token)
         }
         move(token, to: .publishing)
-        flights[token].untold = stored.count
+        flights[token].unpublished = stored.count
         for event in stored {
             let entry = OutboxEntry(ownership: ownership, key: event.key, delay: 0, stub: nil)
             publish(event.event, .submission(token), entry, into: &actions)
@@ -42,7 +42,7 @@ extension WorkerCore {
         switch (events[token].owner, report.result) {
         case (.submission(let submission), .acknowledged):
             events.remove(token)
-            told(submission)
+            published(submission)
         case (.submission(let submission), .failed): untaken(token, of: submission)
         case (.outbox(let row), let result):
             events.remove(token)
@@ -51,10 +51,10 @@ extension WorkerCore {
     }
 
     /// One more event of a submission is with the broker, or in the outbox.
-    private mutating func told(_ token: SubmissionToken) {
+    private mutating func published(_ token: SubmissionToken) {
         guard flights.contains(token) else { return }
-        flights[token].untold -= 1
-        if flights[token].untold <= 0 { complete(token) }
+        flights[token].unpublished -= 1
+        if flights[token].unpublished <= 0 { complete(token) }
     }
 
     /// The broker did not take an event in time, or refuses it: it is owed in the outbox. Where that is full, the event
@@ -87,8 +87,8 @@ extension WorkerCore {
     /// reads the record again.
     mutating func owedEnded(_ tokens: [SubmissionToken], _ isOwed: [Bool], into actions: inout Actions) {
         for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {
-            if isOwed { told(token) } else { notOwned(token, into: &actions) }
+            if isOwed { published(token) } else { notOwned(token, into: &actions) }
         }
-        outboxWork.poll(at: now + .seconds(1))
+        outboxWork.schedule(at: now + .seconds(1))
     }
 }

@@ -148,7 +148,7 @@ extension WorkerCore {
         flights[token].known = nil
         let outcome = known?.kind == .repeated ? [] : known?.publish ?? []
         move(token, to: .publishing)
-        flights[token].untold = 1 + outcome.count
+        flights[token].unpublished = 1 + outcome.count
         publish(event, .submission(token), entry, into: &actions)
         for stored in outcome {
             let entry = OutboxEntry(ownership: ownership, key: stored.key, delay: 0, stub: nil)
@@ -164,7 +164,7 @@ extension WorkerCore {
         let known = flights[token].known
         flights[token].known = nil
         let isUnwanted = known?.kind == .repeated && repeats == .ignore
-        tell(token, isUnwanted ? [] : known?.publish ?? [], into: &actions)
+        publish(token, isUnwanted ? [] : known?.publish ?? [], into: &actions)
     }
 
     private mutating func malformed(_ token: SubmissionToken, _ malformed: MalformedSubmission) {

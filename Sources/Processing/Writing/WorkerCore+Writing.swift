@@ -78,7 +78,7 @@ extension WorkerCore {
         switch result {
         case .written(let outcome, let events, _):
             written(token, outcome)
-            tell(token, events, into: &actions)
+            publish(token, events, into: &actions)
         case .notOwned: notOwned(token, into: &actions)
         case .nothingNew: nothingNew(token, into: &actions)
         case .undecided: undecided(token)
@@ -96,10 +96,10 @@ extension WorkerCore {
             case .retrying(_, let endpoint): dueWork.noteRows(at: gates.place(of: .apple(endpoint)))
             case .held: dueWork.noteHeld()
             }
-            dueWork.poll(at: now + .milliseconds(entry.delay))
+            dueWork.schedule(at: now + .milliseconds(entry.delay))
         case .granted, .redelivery, .repeated, .failed:
             // Events of due rows are owed from the start, and calls come before events.
-            if !flights[token].isRecord || flights[token].rules.owesCall { outboxWork.poll(at: now) }
+            if !flights[token].isRecord || flights[token].rules.owesCall { outboxWork.schedule(at: now) }
         }
         flights[token].content = nil
         flights[token].subject = nil
@@ -206,7 +206,7 @@ extension WorkerCore {
             }
         let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
         move(token, to: .publishing)
-        flights[token].untold = 1
+        flights[token].unpublished = 1
         publish(QuarantinedEvent.event(of: stub), .submission(token), entry, into: &actions)
     }
 
