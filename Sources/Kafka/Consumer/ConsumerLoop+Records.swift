@@ -85,9 +85,12 @@ extension ConsumerLoop {
     /// The broker has no record at an offset: it was deleted, or was never there.
     private func outOfRange(_ partition: TopicPartition, at offset: Int64, _ failure: KafkaFailure) {
         metrics.count(failure)
-        logger.warning(
-            "The broker does not have a record; its partition is begun anew",
-            metadata: ["partition": "\(partition)", "offset": "\(offset)", "reason": "\(failure.text)"])
+        // Another one is librdkafka's mistake, and nobody's business.
+        if offset == assignment.readings[partition]?.next {
+            logger.warning(
+                "The broker does not have the next record; reading goes on at the oldest one",
+                metadata: ["partition": "\(partition)", "offset": "\(offset)", "reason": "\(failure.text)"])
+        }
         for call in assignment.restart(partition, after: offset, isIncremental: isIncremental) { carryOut(call) }
     }
 
