@@ -80,8 +80,6 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case nothingNew = "nothing_new"
     /// Apple signed at a moment that, by our clock, has not come yet.
     case signedAhead = "signed_ahead"
-    /// Our own budget for calls to the App Store Server API is spent for now, below the limit that Apple sets.
-    case budgetSpent = "budget_spent"
     /// Nobody was asked: the endpoint's circuit breaker is open.
     case endpointUnavailable = "endpoint_unavailable"
 }

@@ -91,10 +91,9 @@ struct RetryPolicy: Sendable {
         case .retry(let cause, let notBefore):
             stopClock(&state, wall: wall)
             let early = notBefore.map { max(.zero, $0.since(wall)) } ?? .zero
-            let counts = !isTroubled && cause != .budgetSpent
-            if counts { count(cause.rawValue, cause.sentence, &state, wall) }
+            if !isTroubled { count(cause.rawValue, cause.sentence, &state, wall) }
             let undecided = Undecided(state.history)
-            if counts, undecided.time + early >= min(doubtLimit, doubtTime) {
+            if !isTroubled, undecided.time + early >= min(doubtLimit, doubtTime) {
                 return .wait(noDecision(cause, early: early, state, using: &generator))
             }
             return repeated(
@@ -234,7 +233,7 @@ extension RetryCause {
     var isDoubt: Bool {
         switch self {
         case .perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet, .nothingNew: true
-        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound, .signedAhead, .budgetSpent,
+        case .unreachable, .noAnswer, .rateLimited, .temporarilyUnable, .noLongerFound, .signedAhead,
             .endpointUnavailable:
             false
         }
@@ -254,7 +253,6 @@ extension RetryCause {
         case .noLongerFound: "Apple does not find a purchase that it attested."
         case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."
         case .signedAhead: "It was signed at a moment that, by this worker's clock, is still to come."
-        case .budgetSpent: "The app's calls to the App Store Server API are used up for the moment."
         case .endpointUnavailable: "Apple was not asked, because it answers nobody at this endpoint at the moment."
         }
     }

@@ -22,8 +22,6 @@ struct Spell: Sendable {
         case givenUp
         /// The app has no key, so no call is made.
         case notSent
-        /// The endpoint's own limit, without its word: the app's budget.
-        case budgetSpent
     }
 
     /// Seeds that have spells; the runs of all others stay what they were before there were any.
@@ -55,14 +53,14 @@ struct Spell: Sendable {
     var isFailure: Bool {
         switch said {
         case .temporarilyUnable, .noAnswer, .overloaded, .timeout: true
-        case .doubt, .hold, .tooLarge, .noLongerFound, .givenUp, .notSent, .budgetSpent: false
+        case .doubt, .hold, .tooLarge, .noLongerFound, .givenUp, .notSent: false
         }
     }
 
     /// Whether no call is made, so that nobody counts one.
     var isUnsent: Bool {
         switch said {
-        case .givenUp, .notSent, .budgetSpent: true
+        case .givenUp, .notSent: true
         case .doubt, .hold, .temporarilyUnable, .noAnswer, .overloaded, .timeout, .tooLarge, .noLongerFound: false
         }
     }
@@ -85,7 +83,6 @@ struct Spell: Sendable {
         case .noLongerFound: (.retry(.noLongerFound, notBefore: nil), .answered)
         case .givenUp: (.retry(.unreachable, notBefore: nil), .unknown)
         case .notSent: (.hold(.credentialsMissing, detail: "The app has no key."), .unknown)
-        case .budgetSpent: (.retry(.budgetSpent, notBefore: nil), .unknown)
         }
     }
 
