@@ -120,7 +120,7 @@ struct CheckLine: Hashable, Sendable {
         self.detail = detail
     }
 
-    /// What was found, and what is wrong with it.
+    /// The findings, each with what is wrong.
     init(_ name: String, _ facts: String, failures: [String], warnings: [String]) {
         let outcome: Outcome = failures.isEmpty ? warnings.isEmpty ? .good : .warning : .failed
         self.init(name, outcome, ([facts] + failures + warnings).joined(separator: "; "))

@@ -10,7 +10,7 @@ enum RunCommand {
         "run", "Runs the worker until SIGTERM or SIGINT.",
         discussion: """
             On a signal the worker stops reading, finishes what is in flight within GRANTOR_SHUTDOWN_TIMEOUT, publishes, \
-            commits, leaves its group and exits 0. What does not end in time is read again after the next start. SIGHUP \
+            commits, leaves its group and exits 0. Work that does not end in time is read again after the next start. SIGHUP \
             reads the apps file again.
             """,
         [CommonOptions.config], run: run)

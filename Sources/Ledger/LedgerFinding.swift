@@ -4,9 +4,9 @@ public struct LedgerFinding: Hashable, Sendable {
     public let subject: String
     /// How it is.
     public let facts: String
-    /// What keeps a worker from its work.
+    /// It keeps a worker from its work.
     public let failures: [String]
-    /// What works, and is not as it should be.
+    /// It works, and is not as it should be.
     public let warnings: [String]
 
     public init(_ subject: String, _ facts: String, failures: [String] = [], warnings: [String] = []) {

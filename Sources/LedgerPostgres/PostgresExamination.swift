@@ -34,7 +34,7 @@ struct PostgresExamination {
         ]
     }
 
-    /// What this user may do with the ledger's tables.
+    /// The rights that this user has with the ledger's tables.
     func rights() throws(PostgresFailure) -> LedgerFinding {
         let missing = try WorkerRights.missing(for: connection)
         let spare = try WorkerRights.spare(for: connection)

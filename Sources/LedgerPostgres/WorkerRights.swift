@@ -8,7 +8,7 @@ struct Right: Hashable, Sendable, CustomStringConvertible {
     var description: String { "\(word) on \(name)" }
 }
 
-/// What the role of a worker has to be allowed, as docs/postgresql.md grants it.
+/// The rights that the role of a worker needs, as docs/postgresql.md grants it.
 enum WorkerRights {
     static let all = [
         ("SELECT", "ledger partitions products grants answers retries outbox workers measure"),
@@ -17,16 +17,16 @@ enum WorkerRights {
         ("USAGE", "lease_numbers"),
     ].flatMap { word, names in names.split(separator: " ").map { Right(word: word, name: String($0)) } }
 
-    /// Those that would take a grant back; a tables' owner has them.
+    /// Rights that would take a grant back; a tables' owner has them.
     private static let dangerous = ["UPDATE", "DELETE", "TRUNCATE"].map { Right(word: $0, name: "grants") }
 
-    /// Those that a session's user lacks.
+    /// Rights that a session's user lacks.
     static func missing(for connection: PostgresConnection) throws(PostgresFailure) -> [Right] {
         let held = try held(all, by: connection)
         return all.filter { !held.contains($0) }
     }
 
-    /// Those that a session's user has, and no worker should.
+    /// Rights that a session's user has, and no worker should.
     static func spare(for connection: PostgresConnection) throws(PostgresFailure) -> [Right] {
         try held(dangerous, by: connection)
     }

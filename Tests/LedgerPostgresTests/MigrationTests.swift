@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct MigrationTests {
     private static let newest = Migrations.postgres.newest
-    /// What the later steps here take away.
+    /// The parts that the later steps here take away.
     private static let parting: Set = ["index grants.grants_later", "column grants.storefront"]
 
     private let ledger: TemporaryLedger

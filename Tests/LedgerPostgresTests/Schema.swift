@@ -86,7 +86,7 @@ extension TemporaryLedger {
         }
     }
 
-    /// What stands in the columns of those rows, without the ones that are away.
+    /// The values in the columns of those rows, without the ones that are away.
     func content(of version: Int, without away: Set<String> = []) throws -> [String?] {
         try (FormerRow.all[version] ?? []).map { row in
             let columns = row.columns.filter { !away.contains("column \(row.table).\($0)") }.joined(separator: ", ")

@@ -43,7 +43,7 @@ public enum FullSamples {
         .partialRefund,
         NamedPurchase("97", of: "com.example.part", GrantKey(environment: .sandbox, name: "t:97")))
 
-    /// What was left out holds nothing, so that a repeat of it is answered.
+    /// A purchase that was left out holds nothing, so that a repeat of it is answered.
     public static let passedOver = [
         PassedOver(
             named: [PassedOver.Entry("99", "com.example.old", .subscriptionExpired)], counts: [.subscriptionExpired: 2],

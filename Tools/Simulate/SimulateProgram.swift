@@ -3,7 +3,7 @@ import Simulation
 
 /// The command line.
 enum SimulateProgram {
-    /// What it asks for. Many seeds run on many threads, which only the program's main function can wait for.
+    /// The request. Many seeds run on many threads, which only the program's main function can wait for.
     final class Wish {
         var seeds: Seeds?
     }

@@ -34,7 +34,7 @@ public enum TransportFailure: String, Hashable, Sendable, CaseIterable {
     case cancelled
 }
 
-/// What a reply means: for the question, and for the endpoint that it came from. Whoever reads a reply says both at once.
+/// The meaning of a reply: for the question, and for the endpoint that it came from. One reader says both at once.
 public struct ReplyMeaning: Sendable {
     public let step: QuestionStep
     public let outcome: CallOutcome

@@ -111,7 +111,7 @@ public enum GrantColumns: Int32, RecordColumn {
         }
     }
 
-    /// What can be said of a row that only a later version can read.
+    /// All that can be said of a row that only a later version can read.
     private static func later(_ row: TableRow<Self, some RowReader>) -> LaterRow {
         let environment = Environment(column: row.integer(.environment))
         let transaction: TransactionID = row.identifier(.transactionID)

@@ -26,7 +26,7 @@ public enum RetryColumns: Int32, RecordColumn {
 
     public static let table = "retries"
     private static let values = Array(allCases.prefix { $0 != .sequence })
-    /// Those that an attempt changes: the last ones of ``written``.
+    /// The columns that an attempt changes: the last ones of ``written``.
     public static let changed = WrittenColumns(Attempted.values)
     public static let written = WrittenColumns(values) + changed
 

@@ -9,7 +9,7 @@ public struct FollowedSubmission: Sendable {
     public let state: String
 }
 
-/// What traces need. A worker does not use it.
+/// Everything that traces need. A worker does not use it.
 extension WorkerCore {
     /// Everything in flight, each with its state. It visits all of it.
     public var followed: [FollowedSubmission] {

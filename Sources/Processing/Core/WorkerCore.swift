@@ -160,7 +160,7 @@ public struct WorkerCore: ~Copyable {
         dueWork.schedule(at: now)
     }
 
-    /// What Apple allows to an app's key is for all workers together.
+    /// The calls that Apple allows to an app's key are for all workers together.
     mutating func share(among workers: Int) {
         guard workers != self.workers else { return }
         self.workers = workers

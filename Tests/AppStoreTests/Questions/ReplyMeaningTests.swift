@@ -15,7 +15,7 @@ enum ReplyHalf: Hashable, Sendable {
     case retry(RetryCause, after: Int64? = nil)
 }
 
-/// What a reply means, in the words of a test.
+/// The meaning of a reply, in the words of a test.
 struct ReplyHalves: Hashable, Sendable {
     let submission: ReplyHalf
     let endpoint: CallOutcome

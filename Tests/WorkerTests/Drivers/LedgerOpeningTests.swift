@@ -8,7 +8,7 @@ import Threading
 
 @testable import Worker
 
-/// What a worker does at its start where no ledger is.
+/// A worker at its start where no ledger is.
 @Suite struct LedgerOpeningTests {
     /// - Returns: the ledger's id, or the line with which the worker ends.
     private func start(_ settings: LedgerSettings) throws -> Result<String?, LedgerError> {

@@ -13,7 +13,7 @@ public final class Trace {
 
     private let write: (String) -> Void
     private var filter: TraceFilter?
-    /// What each worker's later lines refer to.
+    /// The things that each worker's later lines refer to.
     private var memories: [String: TraceMemory] = [:]
     /// Of the present turn, whose states are known once it is over.
     private var lines: [TraceLine] = []
@@ -29,7 +29,7 @@ public final class Trace {
 
     // MARK: What the world tells
 
-    /// What was drawn, and the truth about every record.
+    /// The options that were drawn, and the truth about every record.
     func begin(_ world: World) {
         for line in Self.script(of: world) { put(line, world, nil) }
     }

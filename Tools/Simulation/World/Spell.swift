@@ -2,7 +2,7 @@ import Contract
 import Processing
 import Scheduling
 
-/// What is said about one claim until a moment, in place of the truth: every answer that decides nothing.
+/// An answer that is given about one claim until a moment, in place of the truth: every answer that decides nothing.
 struct Spell: Sendable {
     enum Answer: CaseIterable {
         case doubt
