@@ -29,7 +29,7 @@ case $folder in
     Simulation)
         parts="$below Sources/CommandParser Sources/Processing Tools/Simulation Tools/Simulate" ;;
     Processing)
-        parts="$below Sources/Processing Tests/ProcessingTests" ;;
+        parts="$below Sources/Processing Tests/ProcessingTests docs/architecture.md" ;;
     AppStore)
         parts="$below Sources/AppStore Tools/CertificateMaking Tests/AppStoreTests" ;;
     *)
