@@ -1,4 +1,5 @@
 import Contract
+public import Ledger
 
 /// A column, an index or a constraint, as a database's own catalogue tells of it.
 public struct SchemaPart: Hashable, Sendable, CustomStringConvertible {
@@ -31,6 +32,14 @@ extension Set<SchemaPart> {
         let demanded = subtracting(before).filter { $0.demands && tables.contains($0.table) }.map(\.description)
         return Set<String>(gone + demanded).subtracting(parting)
     }
+}
+
+extension Migrations {
+    /// The steps up to a version.
+    public func through(_ version: Int) -> Migrations { Migrations(steps.filter { $0.version <= version }) }
+
+    /// These steps and one more.
+    public func adding(_ sql: String) -> Migrations { Migrations(steps + [Migration(newest + 1, "one more", sql)]) }
 }
 
 /// Rows of former versions, as a release with that schema wrote them. A step that is added comes with rows of the

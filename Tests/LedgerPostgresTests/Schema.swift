@@ -30,12 +30,6 @@ extension Migrations {
                 ALTER TABLE grants DROP COLUMN storefront;
                 """),
         ])
-
-    /// The steps up to a version.
-    func through(_ version: Int) -> Migrations { Migrations(steps.filter { $0.version <= version }) }
-
-    /// These steps and one more.
-    func adding(_ sql: String) -> Migrations { Migrations(steps + [Migration(newest + 1, "one more", sql)]) }
 }
 
 extension TemporaryLedger {

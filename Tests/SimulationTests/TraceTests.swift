@@ -38,7 +38,7 @@ struct TraceTests {
 
     @Test("know every answer that is given in place of the truth")
     func spells() {
-        let said = (UInt64(1)...400).filter(Spell.happen).flatMap { World(seed: $0).apple.spells.values.map(\.text) }
+        let said = (UInt64(1)...400).flatMap { World(seed: $0).apple.spells.values.map(\.text) }
         #expect(Set(said) == Set(Spell.Answer.allCases.map { "\($0)" }))
     }
 }

@@ -38,8 +38,8 @@ final class Seeds: Sendable {
         }
         let seconds = (ContinuousClock.now - start).components.seconds
         print("\(count) seeds in \(seconds) s on \(cores) cores, \(broken.count) broken")
-        let coverage = Coverage(transitions.withLock { $0 })
         guard count >= Coverage.enoughSeeds else { return broken.isEmpty }
+        let coverage = Coverage(transitions.withLock { $0 })
         print(coverage)
         return broken.isEmpty && coverage.isComplete
     }

@@ -176,8 +176,15 @@ struct PartitionAssignment {
             if readings.updateValue(reading, forKey: start.partition) != nil { again.append(start.partition) }
             offsets[start.partition] = reading.next
         }
-        guard isIncremental else { return [.replace(readings.mapValues(\.next))] }
-        return (again.isEmpty ? [] : [.remove(again.sorted())]) + [.add(offsets)]
+        return begin(offsets, again: again.sorted(), isIncremental: isIncremental)
+    }
+
+    /// The calls that begin partitions at these offsets, those too that are read already.
+    private func begin(
+        _ offsets: [TopicPartition: Int64], again: [TopicPartition], isIncremental: Bool
+    ) -> [Call] {
+        guard isIncremental else { return [.replace(readings.mapValues(\.next).merging(offsets) { _, new in new })] }
+        return (again.isEmpty ? [] : [.remove(again)]) + [.add(offsets)]
     }
 
     /// Ends the reading of partitions, which stay granted.
@@ -200,9 +207,8 @@ struct PartitionAssignment {
     mutating func restart(_ partition: TopicPartition, after offset: Int64, isIncremental: Bool) -> [Call] {
         guard let next = readings[partition]?.next else { return [] }
         if offset == next { readings[partition]?.isReset = true }
-        let start = [partition: offset == next ? Int64(RD_KAFKA_OFFSET_BEGINNING) : next]
-        guard !isIncremental else { return [.remove([partition]), .add(start)] }
-        return [.replace(readings.mapValues(\.next).merging(start) { _, new in new })]
+        let start = offset == next ? Int64(RD_KAFKA_OFFSET_BEGINNING) : next
+        return begin([partition: start], again: [partition], isIncremental: isIncremental)
     }
 
     enum Arrival: Equatable {

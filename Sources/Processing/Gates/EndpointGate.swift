@@ -8,6 +8,12 @@ public enum GateKey: Hashable, Sendable {
     case service(BundleID)
 }
 
+/// The submissions in flight, as far as gates ask about them.
+protocol WaitingSubmissions {
+    /// Whether a submission still waits for its gate.
+    func isWaiting(_ token: SubmissionToken) -> Bool
+}
+
 /// Decides which calls to one endpoint are made now, and keeps the submissions that wait for theirs.
 ///
 /// A circuit breaker decides whether the endpoint is called at all. A concurrency limiter bounds the calls at once, a
@@ -103,7 +109,9 @@ struct EndpointGate: Sendable {
 
     /// Removes submissions beyond so many, newest first, and continuations last.
     /// - Parameter shedsContinuations: whether continuations are removed at all.
-    mutating func shed(keeping most: Int, shedsContinuations: Bool, in flights: Flights) -> [SubmissionToken] {
+    mutating func shed(keeping most: Int, shedsContinuations: Bool, in flights: some WaitingSubmissions)
+        -> [SubmissionToken]
+    {
         guard waiting > most else { return [] }
         var kept = shedsContinuations ? 0 : continuations.count
         var gone: [SubmissionToken] = []
@@ -158,7 +166,7 @@ struct EndpointGate: Sendable {
     mutating func advance(to now: Instant) { breaker.advance(to: now) }
 
     /// Lets the next submission go, if one may.
-    mutating func next(at now: Instant, in flights: Flights) -> (token: SubmissionToken, pass: Pass)? {
+    mutating func next(at now: Instant, in flights: some WaitingSubmissions) -> (token: SubmissionToken, pass: Pass)? {
         while waiting > 0 {
             guard let lane = nextLane(at: now) else { return nil }
             guard let token = pop(lane) else { return nil }

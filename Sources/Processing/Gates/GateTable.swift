@@ -67,7 +67,7 @@ struct GateTable {
 
     /// Lets the next submission of a gate go, if one may.
     mutating func next(
-        at place: Int, _ now: Instant, in flights: Flights
+        at place: Int, _ now: Instant, in flights: some WaitingSubmissions
     ) -> (token: SubmissionToken, pass: EndpointGate.Pass)? {
         let before = gates[place].held
         defer { held += gates[place].held - before }
@@ -79,7 +79,7 @@ struct GateTable {
     /// Follow-up calls go with a long outage, or where they would fill the allowance of all gates. Otherwise they would
     /// stay until its end, and stop all reading.
     mutating func shed(
-        at place: Int, areCrowded: Bool, at now: Instant, in flights: Flights
+        at place: Int, areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
     ) -> [SubmissionToken] {
         let before = gates[place].held
         defer { held += gates[place].held - before }

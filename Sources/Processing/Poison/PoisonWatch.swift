@@ -174,11 +174,6 @@ struct PoisonWatch: Sendable {
     }
 }
 
-extension Flights {
-    func isAwaitingMark(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .marking }
-    func isInCheck(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state.isInCheck }
-}
-
 /// Rows of `retries` whose check may be what ends workers: each is taken alone, and checked behind its mark.
 struct SuspectRows {
     /// Rows in their first check. None is taken meanwhile, and none is marked, nor a record, so that it is known which

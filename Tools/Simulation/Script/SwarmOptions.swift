@@ -114,13 +114,11 @@ public struct SwarmOptions: Sendable {
     var forgets: Bool { setBacks + ledgersEmptied > 0 }
 
     /// The options of a seed.
-    public init(drawnFrom random: inout SplitMix64) {
+    /// - Parameter later: Draws the options that came later.
+    public init(drawnFrom random: inout SplitMix64, later: inout SplitMix64) {
         func maybe(_ one: Int, in many: Int, _ random: inout SplitMix64) -> Bool {
             Int.random(in: 0..<many, using: &random) < one
         }
-        // A generator of its own, so that options of later versions leave the runs of earlier seeds as they are.
-        var copy = random
-        var later = SplitMix64(seed: ~copy.next())
         workers = Int.random(in: 1...3, using: &random)
         partitions = Int32.random(in: 1...4, using: &random)
         burst = maybe(1, in: 2, &random)
@@ -170,6 +168,7 @@ public struct SwarmOptions: Sendable {
             retryBytes = 400
             appleOutages = max(appleOutages, 1)
         }
+        if !isCalm, maybe(1, in: 11, &later) { spells = Int.random(in: 20...400, using: &later) }
     }
 
     /// Nothing but Apple goes wrong, and Apple does all the time: what needs nobody must not wait.

@@ -24,9 +24,6 @@ struct Spell: Sendable {
         case notSent
     }
 
-    /// Seeds that have spells; the runs of all others stay what they were before there were any.
-    static func happen(in seed: UInt64) -> Bool { seed % 11 == 9 }
-
     let end: Int64
     private let said: Answer
     private let doubt: RetryCause

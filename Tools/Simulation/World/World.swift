@@ -83,18 +83,15 @@ final class World {
 
     init(seed: UInt64, options given: SwarmOptions? = nil, trace: Trace? = nil) {
         var random = SplitMix64(seed: seed)
-        var apart = SplitMix64(seed: ~seed)
-        var options = given ?? SwarmOptions(drawnFrom: &random)
-        if given == nil, !options.isCalm, Spell.happen(in: seed) {
-            options.spells = Int.random(in: 20...400, using: &apart)
-        }
-        self.options = options
+        // A generator of its own, so that options of later versions leave the runs of earlier seeds as they are.
+        var later = SplitMix64(seed: ~seed)
+        options = given ?? SwarmOptions(drawnFrom: &random, later: &later)
         script = Script(options, &random)
         kafka = SimulatedKafka(partitions: options.partitions)
         apple = SimulatedApple(claims: script.claims)
-        for number in script.claims.indices where Int.random(in: 0..<1000, using: &apart) < options.spells {
-            let longest = Int64(1000) << Int64.random(in: 0...11, using: &apart)
-            apple.spells[number] = Spell(until: Int64.random(in: 0...longest, using: &apart), &apart)
+        for number in script.claims.indices where Int.random(in: 0..<1000, using: &later) < options.spells {
+            let longest = Int64(1000) << Int64.random(in: 0...11, using: &later)
+            apple.spells[number] = Spell(until: Int64.random(in: 0...longest, using: &later), &later)
         }
         ledger = LedgerModel(id: "ledger-1", now: Timestamp(milliseconds: Self.wallStart))
         connection = ledger.connection()

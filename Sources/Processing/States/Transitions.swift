@@ -9,7 +9,7 @@ public struct Transition: Hashable, Sendable, CustomStringConvertible {
     public let from: String
     public let to: String
 
-    public init(_ machine: Machine, _ from: String, _ to: String) {
+    init(_ machine: Machine, _ from: String, _ to: String) {
         self.machine = machine
         self.from = from
         self.to = to
@@ -18,12 +18,21 @@ public struct Transition: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(machine): \(from) → \(to)" }
 
     /// Every transition that the core may take, in the order of its declaration.
-    public static let legal = legal(FlightState.self) + legal(PartitionState.self) + legal(OutboxFlightState.self)
+    public static let legal = all.filter(\.isLegal).map(\.transition)
 
-    private static func legal<State: MachineState>(_: State.Type) -> [Transition] {
+    /// Every pair of states of one machine.
+    fileprivate static let all = pairs(FlightState.self) + pairs(PartitionState.self) + pairs(OutboxFlightState.self)
+
+    private static func pairs<State: MachineState>(
+        _: State.Type
+    ) -> [(transition: Transition, isLegal: Bool, index: Int)] {
         State.Name.allCases.flatMap { from in
-            State.Name.allCases.filter { State.successors[from]?.contains($0) ?? false }
-                .map { Transition(State.machine, "\(from)", "\($0)") }
+            State.Name.allCases.map { to in
+                (
+                    Transition(State.machine, "\(from)", "\(to)"), State.successors[from]?.contains(to) ?? false,
+                    TransitionCounts.index(State.self, from, to)
+                )
+            }
         }
     }
 }
@@ -42,23 +51,18 @@ public struct TransitionCounts: Sendable {
 
     /// How often each transition was taken, also one that is not legal.
     public var taken: [Transition: Int] {
-        var taken: [Transition: Int] = [:]
-        func add<State: MachineState>(_: State.Type) {
-            for from in State.Name.allCases {
-                for to in State.Name.allCases where !counts.isEmpty {
-                    let count = counts[Self.index(State.self, from, to)]
-                    if count > 0 { taken[Transition(State.machine, "\(from)", "\(to)")] = count }
-                }
-            }
-        }
-        add(FlightState.self)
-        add(PartitionState.self)
-        add(OutboxFlightState.self)
-        return taken
+        guard !counts.isEmpty else { return [:] }
+        return Dictionary(
+            uniqueKeysWithValues: Transition.all.filter { counts[$0.index] > 0 }.map {
+                ($0.transition, counts[$0.index])
+            })
     }
 
     /// Transitions that were taken although they are not legal.
-    public var illegal: [Transition] { Array(Set(taken.keys).subtracting(Transition.legal)) }
+    public var illegal: [Transition] {
+        guard !counts.isEmpty else { return [] }
+        return Transition.all.filter { !$0.isLegal && counts[$0.index] > 0 }.map(\.transition)
+    }
 
     public mutating func add(_ others: TransitionCounts) {
         for index in others.counts.indices { counts[index] += others.counts[index] }
@@ -69,7 +73,7 @@ public struct TransitionCounts: Sendable {
         if !counts.isEmpty { counts[Self.index(State.self, from.name, to.name)] += 1 }
     }
 
-    private static func index<State: MachineState>(_: State.Type, _ from: State.Name, _ to: State.Name) -> Int {
+    fileprivate static func index<State: MachineState>(_: State.Type, _ from: State.Name, _ to: State.Name) -> Int {
         (State.machine.rawValue * width + from.rawValue) * width + to.rawValue
     }
 }

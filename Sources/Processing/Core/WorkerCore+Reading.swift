@@ -29,12 +29,9 @@ extension WorkerCore {
                 move(token, to: .marking)
                 flights[token].record = record
                 partitions[place].poison.enqueue(token)
-            } else if isPoison || record.origin.offset <= highest {
-                move(token, to: .loading)
-                flights[token].record = record
-                loading.append(token)
             } else {
-                check(token, .record(record, known: nil), into: &actions)
+                let mayBeKnown = isPoison || record.origin.offset <= highest
+                begin(token, record, mayBeKnown: mayBeKnown, loading: &loading, into: &actions)
             }
         }
         load(loading, into: &actions)
@@ -56,14 +53,21 @@ extension WorkerCore {
         var loading: [SubmissionToken] = []
         for token in tokens {
             guard let record = flights[token].record else { continue }
-            if record.origin.offset <= highest {
-                move(token, to: .loading)
-                loading.append(token)
-            } else {
-                check(token, .record(record, known: nil), into: &actions)
-            }
+            begin(
+                token, record, mayBeKnown: record.origin.offset <= highest, loading: &loading, into: &actions)
         }
         load(loading, into: &actions)
+    }
+
+    /// Checks a record, or adds it to those whose outcomes are asked for before that.
+    private mutating func begin(
+        _ token: SubmissionToken, _ record: InputRecord, mayBeKnown: Bool, loading: inout [SubmissionToken],
+        into actions: inout Actions
+    ) {
+        guard mayBeKnown else { return check(token, .record(record, known: nil), into: &actions) }
+        move(token, to: .loading)
+        flights[token].record = record
+        loading.append(token)
     }
 
     /// Asks for the outcomes that the ledger has of these records.

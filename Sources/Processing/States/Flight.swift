@@ -199,9 +199,12 @@ extension Flight {
 
 typealias Flights = Slab<Flight, SubmissionInFlight>
 
-extension Flights {
+extension Flights: WaitingSubmissions {
     /// Whether a token in a gate's queue still stands for a submission that waits there.
     func isWaiting(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .waiting }
+
+    func isAwaitingMark(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state == .marking }
+    func isInCheck(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state.isInCheck }
 
     /// Whether a token in the batcher's queue still stands for a decision that is to be written.
     /// Results belong to decisions by their places, so one that could not be made must not have a place.
