@@ -81,8 +81,12 @@ public struct Decision: Hashable, Sendable {
         }
     }
 
+    public var origin: Origin { subject.origin }
+}
+
+extension Decision.Subject {
     public var origin: Origin {
-        switch subject {
+        switch self {
         case .submission(let submission): submission.origin
         case .malformed(let malformed): malformed.origin
         }

@@ -45,27 +45,27 @@ extension WorkerCore {
     /// The present state. It visits everything in flight, so it is read once a second at most.
     public var status: CoreStatus {
         var states = [Int](repeating: 0, count: FlightState.allCases.count)
-        for token in flights.tokens { states[flights[token].state.rawValue] += 1 }
+        for token in submissions.flights.tokens { states[submissions.flights[token].state.rawValue] += 1 }
         var submissions: [String: Int] = [:]
         for state in FlightState.allCases where state != .vacant { submissions["\(state)"] = states[state.rawValue] }
-        let places = partitions.indices
+        let table = partitions.table
         return CoreStatus(
-            submissions: submissions, bytes: limit.bytesInFlight,
-            partitionsAssigned: places.count { partitions[$0].state != .vacant },
-            partitionsOwned: places.count { partitions[$0].state == .owned }, gates: gates.status,
+            submissions: submissions, bytes: self.submissions.limit.bytesInFlight,
+            partitionsAssigned: table.indices.count { table[$0].state != .vacant },
+            partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: self.submissions.gates.status,
             readingStop: readingStop)
     }
 
     private var readingStop: CoreStatus.ReadingStop? {
-        if stopping != .running { return .stopping }
+        if !stop.isRunning { return .stopping }
         // First: partitions that cannot be taken over for want of a ledger are not owned either.
         if isLedgerAway { return .ledgerUnavailable }
-        if !partitions.indices.contains(where: { partitions[$0].state == .owned }) { return .noPartitions }
-        if retryBytes.isFull || retryBytes.isExhausted { return .retriesFull }
-        guard isSpanFull || limit.isUsedUp(undecided: undecided) else { return nil }
+        let table = partitions.table
+        if !table.indices.contains(where: { table[$0].state == .owned }) { return .noPartitions }
+        if submissions.retryBytes.isFull || submissions.retryBytes.isExhausted { return .retriesFull }
+        guard partitions.isSpanFull || submissions.limit.isUsedUp(undecided: submissions.undecided) else { return nil }
         // Submissions that wait for room in `retries` may use the limit up, and time alone does not mend that.
-        let areFull = flights.tokens.contains { flights[$0].state == .awaitingRoom }
-        return areFull ? .retriesFull : .inFlightFull
+        return submissions.isBusy([.awaitingRoom]) ? .retriesFull : .inFlightFull
     }
 }
 

@@ -13,7 +13,8 @@ public struct FollowedSubmission: Sendable {
 extension WorkerCore {
     /// Everything in flight, each with its state. It visits all of it.
     public var followed: [FollowedSubmission] {
-        flights.tokens.map { token in
+        let flights = submissions.flights
+        return flights.tokens.map { token in
             let flight = flights[token]
             return FollowedSubmission(
                 token: token, origin: flight.submission?.origin ?? flight.record?.origin, state: "\(flight.state)")
@@ -22,16 +23,13 @@ extension WorkerCore {
 
     /// Whether this worker owns a record's partition, and the record is complete.
     public func isComplete(_ origin: Origin) -> Bool {
-        guard let place = partitions.place(of: origin.topicPartition), partitions[place].state == .owned
-        else { return false }
-        let entry = partitions[place]
+        let table = partitions.table
+        guard let place = table.place(of: origin.topicPartition), table[place].state == .owned else { return false }
+        let entry = table[place]
         let isPassed = (entry.noted ?? entry.committed).map { origin.offset < $0 } ?? false
         return isPassed || entry.tracker.isComplete(origin.offset)
     }
 
     /// The submission that an event is told for; nil for a row of the outbox.
-    public func submission(of event: PublishToken) -> SubmissionToken? {
-        guard events.contains(event), case .submission(let token) = events[event].owner else { return nil }
-        return token
-    }
+    public func submission(of event: PublishToken) -> SubmissionToken? { publisher.submission(of: event) }
 }

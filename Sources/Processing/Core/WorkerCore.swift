@@ -6,200 +6,235 @@ public import Scheduling
 ///
 /// It is a state machine without threads, clocks, randomness or I/O of its own. Drivers hand in inputs
 /// (``handle(_:at:wall:into:)``), take the actions at the end of each turn (``endTurn(at:wall:into:)``), and carry them
-/// out. The states of a submission are listed at `FlightState`, those of a partition at `PartitionState`.
+/// out. It is made of machines that do not know each other: it hands each input to its machine, and routes what one
+/// machine tells another (`Signal`). The states of a submission are listed at `FlightState`, those of a partition at
+/// `PartitionState`.
 ///
 /// One thread owns it. Its memory is bounded by ``CoreSettings``.
 public struct WorkerCore: ~Copyable {
-    let settings: CoreSettings
-    /// Of all its machines.
-    public var transitions = TransitionCounts(isCounting: false)
-    var generator: SplitMix64
-    /// The instant and the wall-clock time of the present input.
-    var now = Instant(nanoseconds: 0)
-    var wall = Timestamp(milliseconds: 0)
-
-    var rules: Rules?
-    var limit: InFlightLimit
-    var partitions = OwnedPartitions()
-    var flights: Flights
-    var events: Slab<EventFlight, EventInFlight>
-    var outboxRows: Slab<OutboxFlight, OutboxRowInFlight>
-    var gates: GateTable
-    var batcher: WriteBatcher
-    var ledgerCalls = LedgerCalls()
-    var retryBytes: RetryBytesLimit
-    var dueWork = DueWork()
-    var outboxWork: OutboxWork
-    /// Submissions that repeat their attempt, or wait for room in `retries`.
-    var delays = DelayQueue<SubmissionToken>()
-    /// Events that are produced again, because neither the broker nor the outbox takes them.
-    var republishing = DelayQueue<PublishToken>()
-
-    /// Records that are not decided yet: they wait for Apple, or may have to.
-    var undecided = 0
-    /// Records at gates, and their bytes.
-    var recordsAtGates = 0
-    var bytesAtGates: Int64 = 0
-    var suspectRows = SuspectRows()
-    var lookUps: [SubmissionToken] = []
-    var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
-    var reports: [OutboxReport] = []
-    /// The offsets that the ledger noted for the partitions of this worker. A smaller offset shows that the ledger was set
-    /// back. Of a partition that another worker had meanwhile it shows nothing: that one may have read from the group's
-    /// offset, which follows the ledger's, and noted from there.
-    var lastNoted: [TopicPartition: Int64] = [:]
-
-    var fetchAt: Instant?
-    var noteAt: Instant?
-    var renewAt: Instant?
-    var measureAt: Instant?
-    var lastMeasure: Instant?
+    var turn: Turn
+    var submissions: Submissions
+    var partitions: Partitions
+    var publisher: Publisher
+    var outbox: Outbox
+    var dueWork: DueWork
+    var sampler: Sampler
+    var outage = LedgerOutage()
+    var stop: StopSequence
     /// Workers of the ledger that live, as the last sample says.
-    var workers = 1
-    var samples = Samples()
-    /// When people were told of submissions that are held still, and that `retries` or the outbox have no room.
-    var heldToldAt: [HeldGroup: Instant] = [:]
-    var retriesFullToldAt: Instant?
-    var outboxFullToldAt: Instant?
+    private var workers = 1
     /// Since when records are asked for without a pause; nil while none are.
-    var demandedSince: Instant?
-    /// When they were told of rows that only a later version can work on.
-    var laterToldAt: Instant?
-    /// Why each topic takes no events, as people were told; empty once it takes one.
-    var refusals: [Topic: Set<String>] = [:]
-    /// A batch had no result, and is still to be written.
-    var writesAreAway = false
-    /// Since when the ledger is away: since a first call or batch failed, or had no answer for long. All of them have a
-    /// result before it ends.
-    var ledgerAwaySince: Instant?
-    var stopping = StopPhase.running
-    /// Leases of due rows for which nothing was begun when the worker was told to stop.
-    var unstartedLeases: [RetryLease] = []
-    var stopReason: StopReason?
+    private var demandedSince: Instant?
 
     /// A core that has nothing to do yet. It needs ``Input/rules(_:)`` first.
     /// - Parameter seed: of all its randomness: jitter, and the generations of take-overs. A worker draws it from the
     ///   system's randomness, because generations must never come twice; a simulation counts.
     public init(settings: CoreSettings, seed: UInt64) {
-        self.settings = settings
-        generator = SplitMix64(seed: seed)
-        limit = InFlightLimit(
+        turn = Turn(seed: seed)
+        let limit = InFlightLimit(
             count: settings.inFlight, bytes: settings.inFlightBytes, purchases: settings.inFlightPurchases)
-        flights = Slab(vacant: .vacant, capacity: limit.count)
-        events = Slab(vacant: .vacant, capacity: limit.count)
-        outboxRows = Slab(vacant: .vacant, capacity: limit.outboxCount)
-        gates = GateTable(most: limit.gateRecordCount, mostCalls: settings.callsPerEndpoint)
-        retryBytes = RetryBytesLimit(limit: settings.retryBytes)
-        batcher = WriteBatcher(mostRows: settings.rowsPerBatch)
-        outboxWork = OutboxWork(full: settings.outboxRows)
+        submissions = Submissions(
+            limit: limit, callsPerEndpoint: settings.callsPerEndpoint, retryBytes: settings.retryBytes,
+            rowsPerBatch: settings.rowsPerBatch, doubtLimit: settings.doubtLimit)
+        partitions = Partitions(owner: settings.worker.name, recordsAtOnce: limit.count)
+        publisher = Publisher(capacity: limit.count, owedPerCall: settings.owedPerCall)
+        outbox = Outbox(
+            most: limit.outboxCount, mostOfTarget: settings.outboxRowsPerTarget, full: settings.outboxRows)
+        dueWork = DueWork(heldPerCall: settings.heldPerCall, endpointsPerCall: settings.endpointsPerCall)
+        sampler = Sampler(settings.worker)
+        stop = StopSequence(limit: settings.stopLimit)
+    }
+
+    /// The transitions of all its machines.
+    public var transitions: TransitionCounts {
+        get { turn.transitions }
+        set { turn.transitions = newValue }
     }
 
     /// Takes one input. Its consequences may wait for the end of the turn.
     public mutating func handle(
         _ input: Input, at now: Instant, wall: Timestamp, into actions: inout Actions
     ) {
-        self.now = now
-        self.wall = wall
+        turn.now = now
+        turn.wall = wall
+        swap(&turn.actions, &actions)
+        defer { swap(&turn.actions, &actions) }
         switch input {
-        case .assigned(let partitions): assigned(partitions, into: &actions)
-        case .revoked(let partitions): revoked(partitions)
+        case .assigned(let list): if stop.isRunning { assigned(list) }
+        case .revoked(let list): partitions.revoked(list, &turn)
         case .wentBack(let assignment):
-            if let place = partitions.place(of: assignment) { wentBack(place, into: &actions) }
+            if let place = partitions.table.place(of: assignment) { partitions.wentBack(place, &turn) }
         case .unreadable(let assignment):
-            if let place = partitions.place(of: assignment) { damaged(place) }
-        case .committed(let offsets): committed(offsets)
-        case .records(let batch): received(batch, into: &actions)
-        case .checked(let results): for checked in results { checkEnded(checked, into: &actions) }
-        case .answered(let results): for answered in results { attemptEnded(answered, into: &actions) }
-        case .called(let results): for called in results { callEnded(called) }
-        case .written(let batch, let result): batchEnded(batch, result, into: &actions)
-        case .ledger(let id, let result): ledgerCallEnded(id, result, into: &actions)
-        case .published(let reports): for report in reports { publishEnded(report, into: &actions) }
+            if let place = partitions.table.place(of: assignment) { partitions.damaged(place, at: now) }
+        case .committed(let offsets): partitions.committed(offsets, &turn)
+        case .records(let batch): received(batch)
+        case .checked(let results): for checked in results { checkEnded(checked) }
+        case .answered(let results): for answered in results { submissions.attemptEnded(answered, &turn) }
+        case .called(let results): for called in results { outbox.callEnded(called, &submissions.gates, &turn) }
+        case .written(let batch, let result): batchEnded(batch, result)
+        case .ledger(let id, let result): ledgerCallEnded(id, result)
+        case .published(let reports): for report in reports { publishEnded(report) }
         case .rules(let rules): applied(rules)
         case .stop: beginStop()
         }
+        routeSignals()
     }
 
     /// Ends a turn: starts due batches, calls and requests, and sets the instant of the next turn.
     public mutating func endTurn(at now: Instant, wall: Timestamp, into actions: inout Actions) {
-        self.now = now
-        self.wall = wall
-        guard stopReason == nil else {
-            actions.stop = stopReason
-            return
-        }
-        noticeLedgerSilence(into: &actions)
-        ledgerCalls.advance(to: now, into: &actions)
-        advancePartitions(into: &actions)
-        continueMarked(into: &actions)
-        advanceDelays(into: &actions)
-        advanceGates(into: &actions)
-        makeLedgerCalls(into: &actions)
-        startBatch(into: &actions)
+        turn.now = now
+        turn.wall = wall
+        swap(&turn.actions, &actions)
+        defer { swap(&turn.actions, &actions) }
+        if stop.reason == nil { advance() }
+        turn.actions.stop = stop.reason
+    }
+
+    private mutating func advance() {
+        noticeLedgerSilence()
+        turn.ledgerCalls.advance(to: turn.now, into: &turn.actions)
+        partitions.advance(demandedSince: demandedSince, &turn)
+        routeSignals()
+        continueMarked()
+        submissions.advanceDelays(&turn)
+        publisher.republish(&turn)
+        submissions.advanceGates(mayAsk: stop.mayCall, &turn)
+        routeSignals()
+        makeLedgerCalls()
+        submissions.startBatch(&turn)
         // If nothing is left to write, a sample shows whether the ledger is back.
-        if batcher.isEmpty, writesAreAway {
-            writesAreAway = false
-            measureAt = now
+        if submissions.batcher.isEmpty, outage.writesAreAway {
+            outage.writesAreAway = false
+            sampler.sampleNow(at: turn.now)
         }
-        advanceStop(into: &actions)
-        setDemand(into: &actions)
-        gates.retireIdle()
-        actions.wakeAt = nextMoment
-        actions.stop = stopReason
+        advanceStop()
+        routeSignals()
+        setDemand()
+        submissions.gates.retireIdle()
+        turn.actions.wakeAt = nextMoment
     }
 
     /// Submissions, rows and events that are in flight: nothing is under way if it is zero.
-    public var inFlight: Int { flights.count + outboxRows.count + events.count }
+    public var inFlight: Int { submissions.count + outbox.count + publisher.count }
 
-    public var isLedgerAway: Bool { ledgerAwaySince != nil }
+    public var isLedgerAway: Bool { outage.since != nil }
+
+    // MARK: Signals
+
+    /// Hands every signal to the machine that it is for.
+    mutating func routeSignals() { while let signal = turn.nextSignal() { route(signal) } }
+
+    private mutating func route(_ signal: Signal) {
+        switch signal {
+        case .publish(let event, let owner, let entry): publisher.publish(event, owner, entry, &turn)
+        case .completed(let place, let assignment, let number):
+            partitions.complete(place, assignment, number: number, at: turn.now)
+        case .ownershipLost(let place, let assignment):
+            if partitions.table.isCurrent(assignment, at: place) { partitions.loseToAnother(place, &turn) }
+        case .assignmentEnded(let assignment): submissions.orphanAll(of: assignment, &turn)
+        case .checkAgain(let place, let assignment, let suspect):
+            if partitions.table.isCurrent(assignment, at: place) { partitions.table[place].poison.checkAgain(suspect) }
+        case .rowWaits(let gate, let due):
+            if let gate { dueWork.noteRows(at: gate) } else { dueWork.noteHeld() }
+            dueWork.schedule(at: due)
+        case .rowsDue: dueWork.schedule(at: turn.now)
+        case .retriesGrew: sampler.sampleSoon()
+        case .endpointAnswers(let endpoint, let gate, let after):
+            turn.alert(.breakerClosed(endpoint, after: after, waited: sampler.rows(waitingFor: endpoint)))
+            dueWork.noteRows(at: gate)
+            dueWork.schedule(at: turn.now)
+        case .outboxDue(let moment): outbox.schedule(at: moment)
+        case .mustStop(let reason): stop.end(for: reason)
+        }
+    }
+
+    // MARK: Inputs of more than one machine
+
+    private mutating func assigned(_ list: [TopicPartition]) {
+        partitions.assigned(list, &turn)
+        sampler.begin(at: turn.now)
+    }
+
+    private mutating func received(_ batch: RecordBatch) {
+        var bytes: Int64 = 0
+        for record in batch.records { bytes += Int64(record.byteCount) }
+        submissions.limit.noteDelivered(records: batch.records.count, bytes: bytes)
+        guard stop.isRunning, let source = partitions.register(batch, &turn) else { return }
+        let suspects = submissions.read(batch.records, of: source, &turn)
+        guard source.isOneByOne else { return }
+        for token in suspects { partitions.table[source.place].poison.enqueue(token) }
+        checkNextSuspect(at: source.place)
+    }
+
+    private mutating func checkEnded(_ checked: Checked) {
+        guard submissions.flights.contains(checked.token) else { return }
+        let source = submissions.flights[checked.token].source
+        submissions.checkEnded(checked, &turn)
+        guard case .record(let place, let assignment, _, _) = source else { return }
+        routeSignals()
+        guard partitions.table.isCurrent(assignment, at: place), partitions.table[place].poison.marked != nil
+        else { return }
+        checkNextSuspect(at: place)
+    }
+
+    private mutating func publishEnded(_ report: PublishReport) {
+        let isOutboxFull = outbox.work.isFull && stop.isRunning
+        if let ending = publisher.ended(report, isOutboxFull: isOutboxFull, &turn) { publishingEnded(ending) }
+    }
+
+    mutating func publishingEnded(_ ending: Publisher.Ending) {
+        switch ending {
+        case .acknowledged(let token): submissions.published(token, &turn)
+        case .untaken(let token, let entry): if submissions.owe(token, &turn) { publisher.owe(token, entry) }
+        case .ofRow(let row, let result): outbox.published(row, result, &turn)
+        }
+    }
 
     private mutating func applied(_ next: Rules) {
-        rules = next
-        gates.apply(next, workers: workers)
-        dueWork.takesHeldEarlySince = wall
-        dueWork.schedule(at: now)
+        turn.rules = next
+        submissions.gates.apply(next, workers: workers)
+        dueWork.takesHeldEarlySince = turn.wall
+        dueWork.schedule(at: turn.now)
     }
 
     /// The calls that Apple allows to an app's key are for all workers together.
     mutating func share(among workers: Int) {
         guard workers != self.workers else { return }
         self.workers = workers
-        if let rules { gates.apply(rules, workers: workers) }
+        if let rules = turn.rules { submissions.gates.apply(rules, workers: workers) }
     }
+
+    // MARK: The next turn
 
     /// Nothing is read while the ledger is away, while no rules are known, or at a bound that reading would pass.
-    private mutating func setDemand(into actions: inout Actions) {
+    private mutating func setDemand() {
+        let retries = submissions.retryBytes
         let mayRead =
-            rules != nil && stopping == .running && !isLedgerAway && !retryBytes.isFull
-            && !retryBytes.isExhausted && !isSpanFull
-        actions.demand = mayRead ? limit.raiseDemand(undecided: undecided) : limit.withdrawDemand()
-        demandedSince = limit.isDemanding ? demandedSince ?? now : nil
-    }
-
-    /// One incomplete record keeps all later records in its tracker.
-    var isSpanFull: Bool {
-        partitions.indices.contains { partitions[$0].tracker.span > 32 * limit.count }
+            turn.rules != nil && stop.isRunning && !isLedgerAway && !retries.isFull && !retries.isExhausted
+            && !partitions.isSpanFull
+        turn.actions.demand =
+            mayRead
+            ? submissions.limit.raiseDemand(undecided: submissions.undecided) : submissions.limit.withdrawDemand()
+        demandedSince = submissions.limit.isDemanding ? demandedSince ?? turn.now : nil
     }
 
     private var nextMoment: Instant? {
-        var earliest = gates.nextMoment(areCrowded: areGatesCrowded, after: now)
+        var earliest = submissions.nextMoment(after: turn.now)
         func consider(_ moment: Instant?) {
             guard let moment else { return }
             earliest = min(earliest ?? moment, moment)
         }
-        consider(batcher.nextMoment)
-        consider(delays.nextDue)
-        consider(republishing.nextDue)
-        consider(ledgerCalls.retryAt)
-        if !isLedgerAway { consider(silenceMoment) }
-        consider(fetchAt)
-        if mayNote { consider(noteAt) }
-        if mayRenew { consider(renewAt) }
-        if mayMeasure { consider(measureAt) }
+        consider(partitions.nextMoment(turn))
+        consider(publisher.nextMoment)
+        consider(turn.ledgerCalls.retryAt)
+        consider(nextSilence)
+        if !turn.ledgerCalls.isUnderWay(.renew) { consider(submissions.renewAt) }
+        if stop.isRunning {
+            consider(sampler.nextMoment(turn))
+            consider(outbox.nextMoment(turn))
+        }
         if mayTakeDue { consider(dueWork.nextAt) }
-        if mayTakeOutbox { consider(outboxWork.nextAt) }
-        consider(nextPartitionMoment)
-        consider(stopMoment)
+        consider(stop.nextMoment)
         return earliest
     }
 }

@@ -89,6 +89,34 @@ struct GateTable {
             in: flights)
     }
 
+    /// A change of an endpoint's trouble.
+    enum TroubleChange {
+        case began(Endpoint, fault: String?)
+        case ended(Endpoint, after: Duration)
+        /// Rows that wait are its probes, whatever their due time.
+        case needsProbes
+    }
+
+    /// Notices that the trouble of a gate's endpoint has begun or ended; each is said once.
+    mutating func noticeTrouble(at place: Int, _ now: Instant, wall: Timestamp) -> TroubleChange? {
+        let isHalfOpen = gates[place].breaker.phase == .halfOpen
+        if !isHalfOpen { gates[place].isProbing = false }
+        let isTroubled = gates[place].isTroubled
+        let since = gates[place].troubledSinceTold
+        guard isTroubled != (since != nil) || isHalfOpen, case .apple(let endpoint) = gates[place].key else {
+            return nil
+        }
+        if isHalfOpen {
+            defer { gates[place].isProbing = true }
+            return gates[place].held == 0 && !gates[place].isProbing ? .needsProbes : nil
+        }
+        gates[place].troubledSinceTold = isTroubled ? now : nil
+        gates[place].troubleToldAt = gates[place].troubledSinceTold
+        gates[place].takesEarlySince = isTroubled ? nil : wall
+        guard let since else { return .began(endpoint, fault: gates[place].fault) }
+        return .ended(endpoint, after: now - since)
+    }
+
     /// Removes gates without work from the active ones, at the end of a turn.
     mutating func retireIdle() {
         guard active.contains(where: { !gates[$0].hasWork }) else { return }

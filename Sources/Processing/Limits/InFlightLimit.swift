@@ -26,7 +26,6 @@ struct InFlightLimit: Sendable {
     let purchases: Int
     private var records = Usage()
     private var due = Usage()
-    private var outboxRows = 0
     private(set) var purchasesInFlight = 0
     private(set) var demand = Demand()
     private var delivered = Demand()
@@ -53,8 +52,6 @@ struct InFlightLimit: Sendable {
         recordsAtGates * 2 >= gateRecordCount || bytesAtGates * 2 >= recordBytes
     }
 
-    /// Submissions and rows in flight.
-    var inFlight: Int { records.count + due.count + outboxRows }
     var bytesInFlight: Int64 { records.bytes + due.bytes }
 
     /// The consumer delivered records, whatever becomes of them.
@@ -89,15 +86,11 @@ struct InFlightLimit: Sendable {
     /// Purchases are known once a submission is verified.
     mutating func take(purchases: Int) { purchasesInFlight += purchases }
 
-    mutating func takeOutboxRows(_ rows: Int) { outboxRows += rows }
-    mutating func releaseOutboxRow() { outboxRows -= 1 }
-
     /// Due rows that may be taken.
     var dueRoom: Int { purchasesInFlight > purchases ? 0 : max(0, dueCount - due.count) }
     var dueBytesRoom: Int64 { max(0, dueBytes - due.bytes) }
     /// Whether a quarter of what due rows may have is free.
     var isDueRoomWorthACall: Bool { dueRoom * 4 >= dueCount && dueBytesRoom * 4 >= dueBytes }
-    var outboxRoom: Int { max(0, outboxCount - outboxRows) }
 
     private func room(undecided: Int) -> Int {
         min(recordCount - records.count, gateRecordCount - undecided)

@@ -10,7 +10,7 @@ import Ledger
 /// Workers that live have equal shares. One that has used its share asks for a sample earlier. Workers may share a
 /// sample, so only a later one than the last gives a new share.
 struct RetryBytesLimit {
-    private let limit: Int64
+    let limit: Int64
     private(set) var total: Int64 = 0
     private var allowance: Int64 = 0
     /// Nothing more may be added before the next sample.

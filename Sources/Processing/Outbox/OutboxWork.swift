@@ -14,7 +14,6 @@ struct OutboxWork {
     /// Some target has more rows than the latest request took.
     var isUnfinished = false
     /// By the latest sample.
-    private(set) var rows = 0
     private(set) var isFull = false
     private var round = FIFO<OutboxTarget>()
 
@@ -23,7 +22,6 @@ struct OutboxWork {
     mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
 
     mutating func sampled(rows: Int, at now: Instant) {
-        self.rows = rows
         isFull = rows >= full
         if rows > 0 { schedule(at: now) }
     }

@@ -102,9 +102,7 @@ struct PoisonWatch: Sendable {
     mutating func enqueue(_ token: SubmissionToken) { waiting.append(token) }
 
     /// A record that was marked before needs another check.
-    mutating func checkAgain(_ token: SubmissionToken, at offset: Int64) {
-        again.append(Suspect(token: token, offset: offset))
-    }
+    mutating func checkAgain(_ suspect: Suspect) { again.append(suspect) }
 
     mutating func unmarked() { isUnmarking = false }
 

@@ -23,6 +23,10 @@ struct Flight {
     var isInBatch = false
     /// Each of its checks may be what ends workers, so each begins behind a mark, and no other suspect's runs meanwhile.
     var isSuspect = false
+    /// Of a suspect record: its mark is asked for or written, and its check has not ended.
+    var isMarked = false
+    /// Its check has ended too many workers, so it is quarantined unread.
+    var isPoison = false
     /// How often a row of `retries` was taken without a result, this time included.
     var takings: UInt8 = 0
     /// How often the ledger did not decide it.

@@ -83,6 +83,14 @@ extension FlightState {
         }
     }
 
+    /// Whether a stop loses no work for a submission in this state.
+    var isUnstarted: Bool {
+        switch self {
+        case .loading, .marking, .lookingUp, .waiting, .repeating, .rechecking, .rewriting, .awaitingRoom: true
+        case .vacant, .checking, .asking, .reading, .writing, .publishing, .owing: false
+        }
+    }
+
     /// Whether a submission in this state waits for Apple, or may have to.
     var isUndecided: Bool {
         switch self {

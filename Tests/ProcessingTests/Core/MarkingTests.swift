@@ -46,8 +46,8 @@ struct MarkingTests {
     }
 
     private var ownership: PartitionOwnership {
-        let place = bench.core.partitions.place(of: Fixture.partition)
-        return bench.core.partitions[place ?? 0].ownership
+        let place = bench.core.partitions.table.place(of: Fixture.partition)
+        return bench.core.partitions.table[place ?? 0].ownership
     }
 
     private func end(_ check: CheckTask, _ result: AttemptResult) {

@@ -263,9 +263,9 @@ struct OutageTests {
         for offset in 1000..<Int64(1020) { try read(offset, in: assignment) }
         #expect(writeAll().isEmpty)
         #expect(bench.core.inFlight >= 20)
-        let delivered = bench.core.limit.demand.records
+        let delivered = bench.core.submissions.limit.demand.records
         bench.wait(.seconds(20))
-        #expect(bench.core.limit.demand.records == delivered)
+        #expect(bench.core.submissions.limit.demand.records == delivered)
         #expect(bench.core.status.readingStop == .retriesFull)
         _ = bench.takeAlerts()
         bench.wait(.seconds(600))

@@ -21,12 +21,12 @@ struct OwnershipTests {
         "are read from the smaller of the ledger's offset and the group's; none counts as the oldest record"
     )
     func start() {
-        #expect(WorkerCore.start(next: 5, committed: 9) == 5)
-        #expect(WorkerCore.start(next: 9, committed: 5) == 5)
-        #expect(WorkerCore.start(next: 9, committed: nil) == nil)
-        #expect(WorkerCore.start(next: nil, committed: nil) == nil)
+        #expect(Partitions.start(next: 5, committed: 9) == 5)
+        #expect(Partitions.start(next: 9, committed: 5) == 5)
+        #expect(Partitions.start(next: 9, committed: nil) == nil)
+        #expect(Partitions.start(next: nil, committed: nil) == nil)
         #expect(
-            WorkerCore.start(next: nil, committed: 7) == nil, "the ledger was set back to before its first offset")
+            Partitions.start(next: nil, committed: 7) == nil, "the ledger was set back to before its first offset")
     }
 
     @Test("are taken over in the ledger before they are read, and the group's offsets are known before that")

@@ -95,7 +95,7 @@ final class PoisonWatchTests {
         #expect(step(comesBack: true)! == (nil, nil))
         watch.unmarked()
         flights[token].state = .marking
-        watch.checkAgain(token, at: 10)
+        watch.checkAgain(PoisonWatch.Suspect(token: token, offset: 10))
         #expect(step()! == (nil, 10))
     }
 

@@ -1,0 +1,145 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// The machine of due rows: when the ledger is asked for rows of `retries`, and for which endpoints.
+///
+/// Samples and this worker's own writes tell which endpoints have rows, so an idle worker asks for nothing. Rows of
+/// other workers, and rows whose due time is not remembered here, are looked for after each sample.
+struct DueWork {
+    /// The rows that one call takes at most.
+    struct Room {
+        let rows: Int
+        let bytes: Int64
+        /// Whether a quarter of the allowance is free.
+        let isWorthACall: Bool
+    }
+
+    /// The pause before the next request if no row fits.
+    private static let roomPause: Duration = .milliseconds(250)
+
+    /// Most held rows, and most endpoints, of one call.
+    private let heldPerCall: Int
+    private let endpointsPerCall: Int
+    private(set) var nextAt: Instant?
+    /// Places of gates whose endpoints have more rows than the latest request took.
+    private var unfinished: [Int] = []
+    /// Places of gates whose endpoints have rows, in the order in which they became known.
+    private var places: [Int] = []
+    private var round = FIFO<Int>()
+    private var hasHeld = false
+    /// Heard of since a sample was asked for, which may be older.
+    private var newPlaces: [Int] = []
+    private var hasNewHeld = false
+    /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
+    /// rows are taken.
+    var takesHeldEarlySince: Timestamp?
+
+    init(heldPerCall: Int, endpointsPerCall: Int) {
+        self.heldPerCall = heldPerCall
+        self.endpointsPerCall = endpointsPerCall
+    }
+
+    var hasRows: Bool { hasHeld || !places.isEmpty }
+
+    mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
+
+    mutating func noteRows(at place: Int) {
+        if !places.contains(place) { places.append(place) }
+        if !newPlaces.contains(place) { newPlaces.append(place) }
+    }
+
+    mutating func noteHeld() { (hasHeld, hasNewHeld) = (true, true) }
+
+    /// A sample is asked for.
+    mutating func beginSample() { (newPlaces, hasNewHeld) = ([], false) }
+
+    /// A sample says which endpoints have rows.
+    mutating func sampled(_ sampled: [Int], hasHeld: Bool) {
+        places = sampled + newPlaces.filter { !sampled.contains($0) }
+        self.hasHeld = hasHeld || hasNewHeld
+    }
+
+    // MARK: Calls
+
+    /// Asks for due rows: per endpoint as many as its gate may start, and only probes if it is away.
+    mutating func take(_ room: Room, _ gates: inout GateTable, _ turn: inout Turn) {
+        let now = turn.now
+        if room.isWorthACall, hasRoomForMore(&gates, at: now) { schedule(at: now) }
+        guard let moment = nextAt, moment <= now else { return }
+        nextAt = nil
+        unfinished.removeAll(keepingCapacity: true)
+        guard room.rows > 0, room.bytes > 0 else { return schedule(at: now + Self.roomPause) }
+        let requests = requests(rows: room.rows, &gates, at: now)
+        guard !requests.isEmpty else { return }
+        let bytes = Int(clamping: room.bytes)
+        turn.call(.takeDue(requests, bytes: bytes), for: .takeDue(requests, bytes: bytes))
+    }
+
+    /// Whether more rows are worth a call before the pause is over.
+    private func hasRoomForMore(_ gates: inout GateTable, at now: Instant) -> Bool {
+        unfinished.contains { place in gates.update(place) { $0.dueRoom(at: now) * 4 >= $0.mostCalls } }
+    }
+
+    /// The requests of one call. A round of all endpoints takes several calls if few rows fit. Otherwise the first
+    /// places would always be served first.
+    private mutating func requests(rows: Int, _ gates: inout GateTable, at now: Instant) -> [DueRequest] {
+        var room = rows
+        var requests: [DueRequest] = []
+        var isCrowded = false
+        if round.isEmpty { for place in places { round.append(place) } }
+        if hasHeld || takesHeldEarlySince != nil {
+            let most = min(heldPerCall, max(1, room / 4))
+            requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
+            room -= most
+        }
+        while room > 0, requests.count < endpointsPerCall, let place = round.popFirst() {
+            guard case .apple(let endpoint) = gates[place].key else { continue }
+            let ofGate = gates.update(place) { $0.dueRoom(at: now) }
+            guard ofGate > 0 else {
+                isCrowded = isCrowded || !gates[place].breaker.isAway
+                continue
+            }
+            let early = gates[place].takesEarly || gates[place].breaker.phase == .halfOpen
+            requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
+            room -= min(ofGate, room)
+        }
+        if isCrowded || !round.isEmpty { schedule(at: now + Self.roomPause) }
+        return requests
+    }
+
+    /// The rows of a call are here. If all requested ones came, in number or bytes, there may be more.
+    mutating func taken(
+        _ requests: [DueRequest], bytes: Int, _ rows: [DueRetry], _ gates: inout GateTable, at now: Instant
+    ) {
+        // A suspect row comes alone, and says nothing about the others.
+        if rows.first?.isSuspect == true { return schedule(at: now) }
+        let isCut = rows.reduce(0) { $0 + $1.submission.retainedBytes } >= bytes
+        var hasMore = false
+        for request in requests {
+            let found = rows.filter { $0.cause.endpoint == request.endpoint }
+            let isAll = found.count < request.limit && !isCut
+            let place = request.endpoint.map { gates.place(of: .apple($0)) }
+            if !isAll {
+                hasMore = true
+                if let place { unfinished.append(place) }
+            }
+            guard request.beforeDue else { continue }
+            let since = place.map { gates[$0].takesEarlySince } ?? takesHeldEarlySince
+            guard isAll || Self.areTried(found, since: since) else { continue }
+            if let place {
+                gates.update(place) { $0.takesEarlySince = nil }
+            } else {
+                takesHeldEarlySince = nil
+            }
+        }
+        if hasMore { schedule(at: now + Self.roomPause) }
+    }
+
+    /// Whether all these rows were tried since rows are taken early. Otherwise the same rows would be asked about again
+    /// and again, without their pauses.
+    private static func areTried(_ rows: [DueRetry], since: Timestamp?) -> Bool {
+        guard let since else { return true }
+        return rows.allSatisfy { row in row.history.attempts.last.map { $0.at >= since } ?? false }
+    }
+}

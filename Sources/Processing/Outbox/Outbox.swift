@@ -1,0 +1,162 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// The machine of the outbox's rows: leased when due, called or published, reported.
+struct Outbox: ~Copyable {
+    /// Most rows in flight.
+    private let most: Int
+    /// Most rows of one target that one call takes.
+    private let mostOfTarget: Int
+    private(set) var work: OutboxWork
+    private var rows: Slab<OutboxFlight, OutboxRowInFlight>
+    /// Of rows that have ended.
+    private var reports: [OutboxReport] = []
+
+    /// - Parameters:
+    ///   - most: rows in flight.
+    ///   - mostOfTarget: rows of one target that one call takes.
+    ///   - full: at so many rows, outcomes wait for the broker instead.
+    init(most: Int, mostOfTarget: Int, full: Int) {
+        self.most = most
+        self.mostOfTarget = mostOfTarget
+        work = OutboxWork(full: full)
+        rows = Slab(vacant: .vacant, capacity: most)
+    }
+
+    var count: Int { rows.count }
+    private var room: Int { max(0, most - rows.count) }
+
+    /// When rows are asked for; nil while they cannot be.
+    func nextMoment(_ turn: borrowing Turn) -> Instant? { mayTake(turn) ? work.nextAt : nil }
+
+    mutating func schedule(at moment: Instant) { work.schedule(at: moment) }
+    mutating func sampled(rows: Int, at now: Instant) { work.sampled(rows: rows, at: now) }
+
+    /// A row whose call has ended is due once the ledger has the report.
+    private func mayTake(_ turn: borrowing Turn) -> Bool {
+        reports.isEmpty && !turn.ledgerCalls.isUnderWay(.takeOutbox)
+    }
+
+    // MARK: Rows
+
+    /// Asks for due rows of each target in turn.
+    mutating func take(_ gates: inout GateTable, _ turn: inout Turn) {
+        guard mayTake(turn) else { return }
+        let now = turn.now
+        if work.isUnfinished, room * 2 >= most { work.schedule(at: now) }
+        guard work.takeTurn(at: now) else { return }
+        var room = room
+        guard room > 0 else { return work.schedule(at: now + OutboxWork.roomPause) }
+        if !work.isAmidRound { work.beginRound(services: turn.rules?.services ?? []) }
+        // A target that takes nothing can hold only its part of the allowance.
+        let part = min(mostOfTarget, max(1, room / 4))
+        var requests: [OutboxRequest] = []
+        while room > 0, let target = work.nextTarget() {
+            var most = min(part, room)
+            if case .service(let service) = target {
+                most = min(most, gates.update(gates.place(of: .service(service))) { $0.dueRoom(at: now) })
+            }
+            guard most > 0 else { continue }
+            requests.append(OutboxRequest(target: target, limit: most))
+            room -= most
+        }
+        if work.isAmidRound { work.schedule(at: now + OutboxWork.roomPause) }
+        guard !requests.isEmpty else { return }
+        turn.call(.takeOutbox(requests), for: .takeOutbox(requests))
+    }
+
+    mutating func taken(
+        _ requests: [OutboxRequest], _ items: [OutboxItem], _ gates: inout GateTable, _ turn: inout Turn
+    ) {
+        for item in items {
+            let row = rows.insert(OutboxFlight(lease: item.lease, attempts: item.attempts))
+            switch item.work {
+            case .publish(let event):
+                move(row, to: .publishing, &turn)
+                turn.signal(.publish(event, .outbox(row), nil))
+            case .call(let grant): call(grant, row, &gates, &turn)
+            }
+        }
+        guard !items.isEmpty else { return }
+        // If all requested rows came, there may be more.
+        guard items.count >= requests.map(\.limit).min() ?? 1 else { return }
+        work.isUnfinished = true
+        work.schedule(at: turn.now + OutboxWork.roomPause)
+    }
+
+    private mutating func call(_ grant: Grant, _ row: OutboxToken, _ gates: inout GateTable, _ turn: inout Turn) {
+        let place = gates.place(of: .service(grant.claimant.bundleID))
+        let lane: EndpointGate.Lane = rows[row].attempts > 0 ? .retry : .first
+        let now = turn.now
+        guard let pass = gates.update(place, { $0.pass(lane, at: now) }) else { return postpone(row, &turn) }
+        move(row, to: .calling(gate: place, pass), &turn)
+        turn.actions.calls.append(CallTask(token: row, grant: grant, attempts: rows[row].attempts))
+    }
+
+    /// A fulfilment call ended. If it was accepted the row's event is next, otherwise the row is due later.
+    mutating func callEnded(_ called: Called, _ gates: inout GateTable, _ turn: inout Turn) {
+        let row = called.token
+        guard rows.contains(row), case .calling(let place, let pass) = rows[row].state else { return }
+        let isRetry = rows[row].attempts > 0
+        let (now, unit) = (turn.now, Double.random(in: 0..<1, using: &turn.generator))
+        gates.update(place) {
+            $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
+        }
+        switch called.result {
+        case .accepted:
+            finish(row, .called(rows[row].lease), &turn)
+            work.schedule(at: now)
+        case .failed: postpone(row, &turn)
+        }
+    }
+
+    /// If the broker has a row's event the row is deleted, otherwise it is due later.
+    mutating func published(_ row: OutboxToken, _ result: PublishReport.Result, _ turn: inout Turn) {
+        guard rows.contains(row) else { return }
+        switch result {
+        case .acknowledged: finish(row, .published(rows[row].lease), &turn)
+        case .failed: postpone(row, &turn)
+        }
+    }
+
+    private mutating func postpone(_ row: OutboxToken, _ turn: inout Turn) {
+        let delay = OutboxWork.backoff.delay(afterFailures: rows[row].attempts + 1, using: &turn.generator)
+        work.schedule(at: turn.now + delay)
+        finish(row, .postponed(rows[row].lease, delay: delay.wholeMilliseconds), &turn)
+    }
+
+    private mutating func finish(_ row: OutboxToken, _ report: OutboxReport, _ turn: inout Turn) {
+        reports.append(report)
+        end(row, &turn)
+    }
+
+    /// The one place where the state of a row changes.
+    private mutating func move(_ row: OutboxToken, to state: OutboxFlightState, _ turn: inout Turn) {
+        turn.transitions.take(from: rows[row].state, to: state)
+        rows[row].state = state
+    }
+
+    private mutating func end(_ row: OutboxToken, _ turn: inout Turn) {
+        move(row, to: .ended, &turn)
+        rows.remove(row)
+    }
+
+    // MARK: Reports
+
+    /// Reports all ended rows in one call.
+    mutating func makeReports(_ turn: inout Turn) {
+        guard !reports.isEmpty, !turn.ledgerCalls.isUnderWay(.report) else { return }
+        turn.call(.report(reports), for: .report)
+        reports.removeAll(keepingCapacity: true)
+    }
+
+    /// Drops all rows, because the worker stops.
+    /// - Returns: their leases.
+    mutating func dropRows(_ turn: inout Turn) -> [OutboxLease] {
+        rows.tokens.map { row in
+            defer { end(row, &turn) }
+            return rows[row].lease
+        }
+    }
+}

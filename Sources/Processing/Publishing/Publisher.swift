@@ -1,0 +1,110 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// The machine of events: on their way to the broker, acknowledged, or to be owed in the outbox.
+struct Publisher: ~Copyable {
+    /// How the publishing of an event ended, for its owner.
+    enum Ending {
+        case acknowledged(SubmissionToken)
+        /// The broker did not take it in time, or refuses it: it is to be owed.
+        case untaken(SubmissionToken, OutboxEntry)
+        case ofRow(OutboxToken, PublishReport.Result)
+    }
+
+    private static let republishPause: Duration = .seconds(1)
+
+    /// Most events that one call to the ledger owes; the others are next.
+    private let owedPerCall: Int
+    private var events: Slab<EventFlight, EventInFlight>
+    /// Events that are produced again, because neither the broker nor the outbox takes them.
+    private var republishing = DelayQueue<PublishToken>()
+    private var owed: [(token: SubmissionToken, entry: OutboxEntry)] = []
+    /// Why each topic takes no events, as people were told; empty once it takes one.
+    private var refusals: [Topic: Set<String>] = [:]
+
+    init(capacity: Int, owedPerCall: Int) {
+        events = Slab(vacant: .vacant, capacity: capacity)
+        self.owedPerCall = owedPerCall
+    }
+
+    var count: Int { events.count }
+    var nextMoment: Instant? { republishing.nextDue }
+    var hasOwed: Bool { !owed.isEmpty }
+
+    /// The submission of an event; nil for a row of the outbox.
+    func submission(of event: PublishToken) -> SubmissionToken? {
+        guard events.contains(event), case .submission(let token) = events[event].owner else { return nil }
+        return token
+    }
+
+    /// - Parameter entry: its entry in the outbox if the broker does not take it; nil for one that is there.
+    mutating func publish(
+        _ event: Event, _ owner: EventFlight.Owner, _ entry: OutboxEntry?, _ turn: inout Turn
+    ) {
+        let token = events.insert(EventFlight(owner: owner, entry: entry, event: event))
+        turn.actions.publishes.append(PublishTask(token: token, event: event))
+    }
+
+    mutating func republish(_ turn: inout Turn) {
+        while let token = republishing.popDue(at: turn.now) {
+            guard events.contains(token) else { continue }
+            turn.actions.publishes.append(PublishTask(token: token, event: events[token].event))
+        }
+    }
+
+    /// The broker has an event, or does not take it.
+    /// - Parameter isOutboxFull: whether the event waits for the broker instead.
+    /// - Returns: how that ended; nil while it has not.
+    mutating func ended(_ report: PublishReport, isOutboxFull: Bool, _ turn: inout Turn) -> Ending? {
+        let token = report.token
+        guard events.contains(token) else { return nil }
+        let topic = events[token].event.topic
+        if report.result == .acknowledged { refusals[topic] = nil }
+        if let cause = report.cause, refusals[topic, default: []].insert(cause).inserted {
+            turn.alert(.eventsNotTaken(topic, cause: cause))
+        }
+        switch (events[token].owner, report.result) {
+        case (.outbox(let row), let result):
+            events.remove(token)
+            return .ofRow(row, result)
+        case (.submission(let submission), .acknowledged):
+            events.remove(token)
+            return .acknowledged(submission)
+        case (.submission(let submission), .failed):
+            guard !isOutboxFull else {
+                republishing.insert(token, due: turn.now + Self.republishPause)
+                return nil
+            }
+            return untaken(token, submission)
+        }
+    }
+
+    private mutating func untaken(_ token: PublishToken, _ submission: SubmissionToken) -> Ending? {
+        let entry = events[token].entry
+        events.remove(token)
+        return entry.map { .untaken(submission, $0) }
+    }
+
+    /// Gives up the events of submissions that the broker has not acknowledged by now, because the worker stops.
+    mutating func giveUp() -> [Ending] {
+        events.tokens.compactMap { token in
+            guard case .submission(let submission) = events[token].owner else { return nil }
+            return untaken(token, submission)
+        }
+    }
+
+    // MARK: Owed events
+
+    mutating func owe(_ token: SubmissionToken, _ entry: OutboxEntry) { owed.append((token, entry)) }
+
+    /// Writes waiting entries to the outbox in one call.
+    mutating func makeOwed(in flights: Flights, _ turn: inout Turn) {
+        guard !owed.isEmpty, !turn.ledgerCalls.isUnderWay(.owe) else { return }
+        owed.removeAll { !flights.contains($0.token) }
+        guard !owed.isEmpty else { return }
+        let part = owed.prefix(owedPerCall)
+        turn.call(.owe(part.map(\.entry)), for: .owe(part.map(\.token)))
+        owed.removeFirst(part.count)
+    }
+}

@@ -1,0 +1,332 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// From a verdict to a decision that is written and published: final, to be repeated, or a row of `retries`.
+extension Submissions {
+    /// How long a submission waits for room in `retries` before it looks again.
+    private static let roomPause: Duration = .seconds(1)
+    private static let undecidedPause = Backoff(base: .milliseconds(10), cap: .seconds(1), jitter: .equal)
+
+    // MARK: Verdicts
+
+    /// Applies the retry policy to a verdict.
+    mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict, _ turn: inout Turn) {
+        let place = flights[token].gate
+        let endpoint = flights[token].question?.endpoint ?? Self.localEndpoint(flights[token].submission)
+        let isTroubled = place >= 0 && gates[place].isTroubled
+        let step = RetryPolicy.step(
+            after: verdict, &flights[token].attempts, endpoint: endpoint, isTroubled: isTroubled,
+            doubtLimit: doubtLimit, at: turn.now, wall: turn.wall, using: &turn.generator)
+        switch step {
+        case .decide(let content): decide(token, content, &turn)
+        case .again(let pause):
+            let state: FlightState = flights[token].question == nil ? .rechecking : .repeating
+            delay(token, state, until: turn.now + pause, &turn)
+        case .wait(let entry): waitInRetries(token, entry, &turn)
+        }
+    }
+
+    /// A row that nobody needs to be asked about still needs an endpoint to be due at: the app's own.
+    private static func localEndpoint(_ submission: Submission?) -> Endpoint {
+        Endpoint(.serverAPI, .production, key: submission?.bundleID.rawValue ?? "")
+    }
+
+    /// Sends a submission to `retries`, if these have room for it. Else it waits here, and in the end reading stops.
+    ///
+    /// A receipt's signature is looked at on its way there, because rows that Apple has signed are taken first.
+    /// - Parameter mayDecide: whether the signature is enough where the app's rules say that.
+    mutating func waitInRetries(
+        _ token: SubmissionToken, _ entry: RetryEntry, mayDecide: Bool = false, _ turn: inout Turn
+    ) {
+        if flights[token].isSigned == nil, flights[token].isRecord || mayDecide,
+            flights[token].question?.endpoint.service == .verifyReceipt, let submission = flights[token].submission
+        {
+            flights[token].postponed = entry
+            return check(token, .signature(submission, mayDecide: mayDecide), &turn)
+        }
+        var entry = entry
+        entry.isSigned = flights[token].isSigned ?? false
+        if flights[token].isRecord, !retryBytes.take(flights[token].bytes) {
+            flights[token].postponed = entry
+            return delay(token, .awaitingRoom, until: turn.now + Self.roomPause, &turn)
+        }
+        turn.signal(.retriesGrew)
+        decide(token, .retry(entry), &turn)
+    }
+
+    /// Apple's signature was looked at: it decides, or says when the row of `retries` is taken.
+    mutating func signatureChecked(
+        _ token: SubmissionToken, _ holds: Bool, _ verdict: Verdict?, _ turn: inout Turn
+    ) {
+        guard let entry = flights[token].postponed else { return orphan(token, &turn) }
+        flights[token].postponed = nil
+        flights[token].isSigned = holds
+        guard let verdict else { return waitInRetries(token, entry, &turn) }
+        conclude(token, verdict, &turn)
+    }
+
+    // MARK: Batches
+
+    /// A submission is decided: it waits for the next batch.
+    mutating func decide(_ token: SubmissionToken, _ content: Decision.Content, _ turn: inout Turn) {
+        if case .grant(let purchases, _) = content {
+            limit.take(purchases: purchases.count - flights[token].purchases)
+            flights[token].purchases = purchases.count
+        }
+        flights[token].content = content
+        writeAgain(token, &turn)
+    }
+
+    /// The decision goes into the next batch.
+    mutating func writeAgain(_ token: SubmissionToken, _ turn: inout Turn) {
+        guard !flights[token].isOrphan, let claimant = flights[token].claimant, let content = flights[token].content
+        else { return leave(token, &turn) }
+        move(token, to: .writing, &turn)
+        batcher.add(token, rows: content.batchRows, BatchKeys(submission: claimant, content))
+    }
+
+    mutating func startBatch(_ turn: inout Turn) {
+        guard let (id, tokens) = batcher.start(at: turn.now, in: flights) else { return }
+        var decisions: [Decision] = []
+        decisions.reserveCapacity(tokens.count)
+        for token in tokens {
+            guard let decision = decision(of: token, wall: turn.wall) else { continue }
+            flights[token].isInBatch = true
+            decisions.append(decision)
+        }
+        turn.actions.writes.append(WriteBatch(id: id, decisions: decisions))
+    }
+
+    /// A second write of it is the same to the last byte, its time included.
+    private mutating func decision(of token: SubmissionToken, wall: Timestamp) -> Decision? {
+        guard let subject = flights[token].subject, let content = flights[token].content else { return nil }
+        let source: DecisionSource
+        switch flights[token].source {
+        case .record(_, _, _, let ownership): source = .record(ownership)
+        case .retry(let lease): source = .retry(lease)
+        case .nobody: return nil
+        }
+        let rules = flights[token].rules
+        let decidedAt = flights[token].decidedAt ?? wall
+        flights[token].decidedAt = decidedAt
+        return Decision(
+            subject: subject, source: source, content: content, attempts: flights[token].attempts.attempts,
+            decidedAt: decidedAt, owesCall: rules.owesCall, repeats: rules.repeats,
+            doubtsNothingNew: rules.doubtsNothingNew)
+    }
+
+    /// It is unknown whether the batch was written, so the same decisions are written again. Submissions of lost
+    /// partitions leave; the new owners read them again.
+    mutating func batchFailed(_ batch: BatchID, _ turn: inout Turn) {
+        batcher.failed(batch, at: turn.now, using: &turn.generator)
+        for token in flights.tokens where flights[token].isInBatch {
+            flights[token].isInBatch = false
+            if flights[token].isOrphan { leave(token, &turn) }
+        }
+    }
+
+    /// The ledger has the results of a batch's decisions.
+    mutating func batchWritten(_ tokens: [SubmissionToken], _ results: [DecisionResult], _ turn: inout Turn) {
+        for (token, result) in zip(tokens, results) {
+            guard flights.contains(token), flights[token].state == .writing else { continue }
+            flights[token].isInBatch = false
+            switch result {
+            case .written(let outcome, let events, _):
+                written(token, outcome, &turn)
+                publish(token, events, &turn)
+            case .notOwned: notOwned(token, &turn)
+            case .nothingNew: nothingNew(token, &turn)
+            case .undecided: undecided(token, &turn)
+            case .toBeHeld(let cause, let detail): toBeHeld(token, cause, detail, &turn)
+            case .refused(let detail): refused(token, detail, &turn)
+            }
+        }
+    }
+
+    // MARK: Results
+
+    /// A decision is durable. Its evidence is dropped, and its rows in the ledger become due.
+    private mutating func written(_ token: SubmissionToken, _ outcome: Outcome, _ turn: inout Turn) {
+        switch outcome {
+        case .retrying, .held:
+            guard case .retry(let entry) = flights[token].content else { break }
+            let due = turn.now + .milliseconds(entry.delay)
+            switch entry.cause {
+            case .retrying(_, let endpoint):
+                turn.signal(.rowWaits(gate: gates.place(of: .apple(endpoint)), due: due))
+            case .held: turn.signal(.rowWaits(gate: nil, due: due))
+            }
+        case .granted, .redelivery, .repeated, .failed:
+            // Events of due rows are owed from the start, and calls come before events.
+            if !flights[token].isRecord || flights[token].rules.owesCall { turn.signal(.outboxDue(turn.now)) }
+        }
+        flights[token].content = nil
+        flights[token].subject = nil
+        flights[token].question = nil
+    }
+
+    /// Nothing was written, because the partition or the row is another's.
+    mutating func notOwned(_ token: SubmissionToken, _ turn: inout Turn) {
+        if case .record(let place, let assignment, _, _) = flights[token].source {
+            turn.signal(.ownershipLost(place: place, assignment))
+        }
+        leave(token, &turn)
+    }
+
+    /// Everything that Apple has was granted before, and the claim seems to be about a new purchase. That is a doubt
+    /// at first. After the doubt's limit the former grant answers the claim.
+    private mutating func nothingNew(_ token: SubmissionToken, _ turn: inout Turn) {
+        flights[token].decidedAt = nil
+        guard !flights[token].isOrphan else { return leave(token, &turn) }
+        if case .grant(_, by: .local) = flights[token].content, let question = flights[token].question {
+            // Its signature stood in for Apple's answer, so it is a doubt only once Apple has been asked.
+            let entry = RetryPolicy.notAsked(
+                &flights[token].attempts, endpoint: question.endpoint,
+                awayFor: gates[flights[token].gate].awayFor(at: turn.now), wall: turn.wall, using: &turn.generator)
+            return waitInRetries(token, entry, &turn)
+        }
+        guard let endpoint = flights[token].question?.endpoint,
+            RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: doubtLimit, wall: turn.wall)
+        else {
+            flights[token].rules.doubtsNothingNew = false
+            return writeAgain(token, &turn)
+        }
+        let entry = RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &turn.generator)
+        waitInRetries(token, entry, &turn)
+    }
+
+    /// Another unfinished transaction has one of its keys, so the same decision is written again a little later.
+    private mutating func undecided(_ token: SubmissionToken, _ turn: inout Turn) {
+        guard !flights[token].isOrphan else { return leave(token, &turn) }
+        // The grant that answered it was there when it was looked up, and went with a ledger that was set back.
+        if case .repeated = flights[token].content {
+            flights[token].content = nil
+            flights[token].decidedAt = nil
+            return enterGate(token, &turn)
+        }
+        let times = min(flights[token].timesUndecided, 99) + 1
+        flights[token].timesUndecided = times
+        let pause = Self.undecidedPause.delay(afterFailures: Int(times), using: &turn.generator)
+        delay(token, .rewriting, until: turn.now + pause, &turn)
+    }
+
+    /// The ledger does not write the decision, and says why the submission is to be held.
+    private mutating func toBeHeld(
+        _ token: SubmissionToken, _ cause: HoldCause, _ detail: String, _ turn: inout Turn
+    ) {
+        flights[token].decidedAt = nil
+        guard !flights[token].isOrphan else { return leave(token, &turn) }
+        let entry = RetryPolicy.held(
+            cause, &flights[token].attempts, detail: detail, wall: turn.wall, using: &turn.generator)
+        waitInRetries(token, entry, &turn)
+    }
+
+    /// The ledger refuses the data of a decision, so it is held. If it cannot be held either, it is quarantined as a
+    /// stub.
+    private mutating func refused(_ token: SubmissionToken, _ detail: String, _ turn: inout Turn) {
+        flights[token].decidedAt = nil
+        guard !flights[token].isOrphan, let subject = flights[token].subject else { return leave(token, &turn) }
+        turn.alert(.decisionRefused(subject.origin, detail: detail))
+        var wasHeld = false
+        if case .retry = flights[token].content { wasHeld = true }
+        if !wasHeld, case .submission = subject {
+            return toBeHeld(token, .decisionRefused, detail, &turn)
+        }
+        guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token, &turn) }
+        let stub = Self.stub(of: subject)
+        let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
+        beginPublishing(token, events: 1, &turn)
+        turn.signal(.publish(QuarantinedEvent.event(of: stub), .submission(token), entry))
+    }
+
+    private static func stub(of subject: Decision.Subject) -> QuarantineStub {
+        let (digest, receivedAt) =
+            switch subject {
+            case .submission(let submission): (ClaimDigest(of: submission), submission.receivedAt)
+            case .malformed(let malformed): (malformed.digest, malformed.receivedAt)
+            }
+        return QuarantineStub(
+            origin: subject.origin, reason: "the ledger refuses its data", timestamp: receivedAt,
+            digest: digest.digest, size: 0)
+    }
+
+    // MARK: Events
+
+    /// No submission can be read from a record: it goes to the quarantine topic. A worker may have ended before it told
+    /// of an outcome that stands at the record's place, so the outcome is told as well. A repeat is not, because its
+    /// app's wish is not known.
+    mutating func quarantine(
+        _ token: SubmissionToken, _ event: Event, _ stub: QuarantineStub, _ turn: inout Turn
+    ) {
+        guard case .record(_, _, _, let ownership) = flights[token].source else { return leave(token, &turn) }
+        let entry = OutboxEntry(ownership: ownership, key: stub.outboxKey, delay: 0, stub: stub)
+        let known = flights[token].known
+        flights[token].known = nil
+        let outcome = known?.kind == .repeated ? [] : known?.publish ?? []
+        beginPublishing(token, events: 1 + outcome.count, &turn)
+        turn.signal(.publish(event, .submission(token), entry))
+        signal(outcome, token, ownership, &turn)
+    }
+
+    /// A redelivery is told again, from the rows that the ledger has. Nothing is told while a call is owed, or while it
+    /// waits.
+    mutating func redelivered(_ token: SubmissionToken, _ repeats: RepeatPolicy, _ turn: inout Turn) {
+        let known = flights[token].known
+        flights[token].known = nil
+        let isUnwanted = known?.kind == .repeated && repeats == .ignore
+        publish(token, isUnwanted ? [] : known?.publish ?? [], &turn)
+    }
+
+    /// Publishes the events of a submission, which is complete once the broker has all of them.
+    private mutating func publish(_ token: SubmissionToken, _ stored: [StoredEvent], _ turn: inout Turn) {
+        guard !stored.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
+            return complete(token, &turn)
+        }
+        beginPublishing(token, events: stored.count, &turn)
+        signal(stored, token, ownership, &turn)
+    }
+
+    private mutating func beginPublishing(_ token: SubmissionToken, events: Int, _ turn: inout Turn) {
+        move(token, to: .publishing, &turn)
+        flights[token].unpublished = events
+    }
+
+    private func signal(
+        _ stored: [StoredEvent], _ token: SubmissionToken, _ ownership: PartitionOwnership, _ turn: inout Turn
+    ) {
+        for stored in stored {
+            let entry = OutboxEntry(ownership: ownership, key: stored.key, delay: 0, stub: nil)
+            turn.signal(.publish(stored.event, .submission(token), entry))
+        }
+    }
+
+    /// One more event of a submission is with the broker, or in the outbox.
+    mutating func published(_ token: SubmissionToken, _ turn: inout Turn) {
+        guard flights.contains(token) else { return }
+        flights[token].unpublished -= 1
+        if flights[token].unpublished <= 0 { complete(token, &turn) }
+    }
+
+    /// The outbox is to take an event, because the broker does not.
+    /// - Returns: false if the next owner of its record publishes it. An entry under the old ownership must not reach a
+    ///   ledger that was set back.
+    mutating func owe(_ token: SubmissionToken, _ turn: inout Turn) -> Bool {
+        guard flights.contains(token) else { return false }
+        guard !flights[token].isOrphan else {
+            leave(token, &turn)
+            return false
+        }
+        move(token, to: .owing, &turn)
+        return true
+    }
+
+    /// Any worker tells an outcome that is in the outbox. If it is not there, the partition has another owner, who
+    /// reads the record again.
+    mutating func owed(_ tokens: [SubmissionToken], _ isOwed: [Bool], _ turn: inout Turn) {
+        for (token, isOwed) in zip(tokens, isOwed) where flights.contains(token) {
+            if isOwed { published(token, &turn) } else { notOwned(token, &turn) }
+        }
+        turn.signal(.outboxDue(turn.now + .seconds(1)))
+    }
+}

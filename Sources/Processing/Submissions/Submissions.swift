@@ -1,0 +1,216 @@
+import Contract
+import Ledger
+import Scheduling
+
+/// The machine of all submissions in flight: records that were read and rows of `retries` that are due, from their
+/// first check until their outcome is published or owed.
+///
+/// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
+struct Submissions: ~Copyable {
+    private static let renewInterval: Duration = .seconds(20)
+
+    /// How long an answer of Apple's that may not be its last word is asked about again.
+    let doubtLimit: Duration
+    var flights: Flights
+    var limit: InFlightLimit
+    var gates: GateTable
+    var batcher: WriteBatcher
+    var retryBytes: RetryBytesLimit
+    var suspectRows = SuspectRows()
+    /// Submissions that wait for a moment.
+    var delays = DelayQueue<SubmissionToken>()
+    var lookUps: [SubmissionToken] = []
+    /// Records that are not decided yet: they wait for Apple, or may have to.
+    private(set) var undecided = 0
+    /// Records at gates, and their bytes.
+    private var recordsAtGates = 0
+    private var bytesAtGates: Int64 = 0
+    /// When leases are renewed; nil without any.
+    private(set) var renewAt: Instant?
+
+    init(
+        limit: InFlightLimit, callsPerEndpoint: Int, retryBytes: Int64, rowsPerBatch: Int, doubtLimit: Duration
+    ) {
+        self.doubtLimit = doubtLimit
+        self.limit = limit
+        flights = Slab(vacant: .vacant, capacity: limit.count)
+        gates = GateTable(most: limit.gateRecordCount, mostCalls: callsPerEndpoint)
+        self.retryBytes = RetryBytesLimit(limit: retryBytes)
+        batcher = WriteBatcher(mostRows: rowsPerBatch)
+    }
+
+    var count: Int { flights.count }
+
+    var areGatesCrowded: Bool { limit.isCrowded(recordsAtGates: recordsAtGates, bytesAtGates: bytesAtGates) }
+
+    /// When time alone changes something; nil while it does not.
+    func nextMoment(after now: Instant) -> Instant? {
+        [gates.nextMoment(areCrowded: areGatesCrowded, after: now), batcher.nextMoment, delays.nextDue]
+            .compactMap(\.self).min()
+    }
+
+    // MARK: States
+
+    /// The one place where a submission's state changes.
+    mutating func move(_ token: SubmissionToken, to state: FlightState, _ turn: inout Turn) {
+        let old = flights[token].state
+        turn.transitions.take(from: old, to: state)
+        flights[token].state = state
+        if !flights[token].isRecord {
+            suspectRows.inFirstCheck += (state == .checking ? 1 : 0) - (old == .checking ? 1 : 0)
+        }
+        guard flights[token].isRecord else { return }
+        if old.isUndecided != state.isUndecided { undecided += state.isUndecided ? 1 : -1 }
+        guard old.isAtGate != state.isAtGate else { return }
+        recordsAtGates += state.isAtGate ? 1 : -1
+        bytesAtGates += state.isAtGate ? flights[token].bytes : -flights[token].bytes
+    }
+
+    /// A submission has its outcome, and its events are published or owed. Its offset may be passed.
+    mutating func complete(_ token: SubmissionToken, _ turn: inout Turn) {
+        if case .record(let place, let assignment, let number, _) = flights[token].source {
+            turn.signal(.completed(place: place, assignment, number: number))
+        }
+        leave(token, &turn)
+    }
+
+    /// A submission leaves without an outcome. The present owner of its partition or row has it.
+    mutating func leave(_ token: SubmissionToken, _ turn: inout Turn) {
+        move(token, to: .vacant, &turn)
+        limit.release(
+            flights[token].isRecord ? .record : .due, bytes: flights[token].bytes, purchases: flights[token].purchases)
+        flights.remove(token)
+    }
+
+    /// The partition or the lease of a submission is gone. It leaves at once, unless something under way is waited for.
+    mutating func orphan(_ token: SubmissionToken, _ turn: inout Turn) {
+        switch flights[token].state {
+        case .asking, .publishing: flights[token].isOrphan = true
+        case .writing:
+            if flights[token].isInBatch { flights[token].isOrphan = true } else { leave(token, &turn) }
+        case .waiting:
+            gates.update(flights[token].gate) { $0.withdraw() }
+            leave(token, &turn)
+        case .repeating, .rechecking, .rewriting, .awaitingRoom:
+            undelay(token)
+            leave(token, &turn)
+        // The next owner reads the record again and publishes the events that the broker did not take.
+        case .vacant, .loading, .marking, .checking, .lookingUp, .reading, .owing: leave(token, &turn)
+        }
+    }
+
+    /// Orphans every submission of one assignment.
+    mutating func orphanAll(of assignment: AssignmentID, _ turn: inout Turn) {
+        for token in flights.tokens {
+            if case .record(_, assignment, _, _) = flights[token].source { orphan(token, &turn) }
+        }
+    }
+
+    // MARK: Delays
+
+    /// - Parameter state: what it waits to do.
+    mutating func delay(
+        _ token: SubmissionToken, _ state: FlightState, until moment: Instant, _ turn: inout Turn
+    ) {
+        move(token, to: state, &turn)
+        if flights[token].gate >= 0 { gates.update(flights[token].gate) { $0.delayed += 1 } }
+        delays.insert(token, due: moment)
+    }
+
+    /// Takes a submission out of the delay queue's count; its token there is skipped.
+    private mutating func undelay(_ token: SubmissionToken) {
+        guard flights[token].gate >= 0 else { return }
+        gates.update(flights[token].gate) { $0.delayed -= 1 }
+    }
+
+    mutating func advanceDelays(_ turn: inout Turn) {
+        while let token = delays.popDue(at: turn.now) {
+            guard flights.contains(token), flights[token].state.isPause else { continue }
+            undelay(token)
+            switch flights[token].state {
+            case .repeating: enterGate(token, &turn)
+            case .rechecking:
+                guard let submission = flights[token].submission else { orphan(token, &turn); continue }
+                check(token, .submission(submission), &turn)
+            case .rewriting: writeAgain(token, &turn)
+            case .awaitingRoom:
+                guard let entry = flights[token].postponed else { orphan(token, &turn); continue }
+                flights[token].postponed = nil
+                waitInRetries(token, entry, &turn)
+            default: continue
+            }
+        }
+    }
+
+    // MARK: Leases
+
+    /// Renews all leases together, so that a history of many pages can finish.
+    mutating func renewLeases(_ turn: inout Turn) {
+        guard !turn.ledgerCalls.isUnderWay(.renew), let moment = renewAt, moment <= turn.now else { return }
+        var tokens: [SubmissionToken] = []
+        var renewals: [LeaseRenewal] = []
+        renewAt = nil
+        for token in flights.tokens {
+            guard let renewal = renewal(of: token), !flights[token].isOrphan else { continue }
+            renewAt = turn.now + Self.renewInterval
+            // A check that does not end may be one that ends workers: its lease ends by itself, and counts.
+            guard !flights[token].state.isAtChecker else { continue }
+            tokens.append(token)
+            renewals.append(renewal)
+        }
+        guard !renewals.isEmpty else { return }
+        turn.call(.renew(renewals), for: .renew(tokens))
+    }
+
+    mutating func scheduleRenewal(at now: Instant) {
+        if renewAt == nil { renewAt = now + Self.renewInterval }
+    }
+
+    /// A lease counts its row as taken. Between its checks a suspect one counts no more than before it was taken.
+    func renewal(of token: SubmissionToken) -> LeaseRenewal? {
+        guard case .retry(let lease) = flights[token].source else { return nil }
+        let isBetweenChecks = flights[token].isSuspect && suspectRows.marked != token
+        return LeaseRenewal(lease, takings: Int(flights[token].takings) - (isBetweenChecks ? 1 : 0))
+    }
+
+    /// A row with another worker's lease is dropped here.
+    mutating func renewed(_ tokens: [SubmissionToken], _ isOurs: [Bool], _ turn: inout Turn) {
+        for (token, isOurs) in zip(tokens, isOurs) where !isOurs && flights.contains(token) { orphan(token, &turn) }
+    }
+
+    // MARK: The stop
+
+    /// Drops all submissions of which a stop loses no work.
+    /// - Returns: the leases among them.
+    mutating func dropUnstarted(_ turn: inout Turn) -> [RetryLease] {
+        var leases: [RetryLease] = []
+        for token in flights.tokens where flights[token].state.isUnstarted {
+            if case .retry(let lease) = flights[token].source, !flights[token].isOrphan { leases.append(lease) }
+            orphan(token, &turn)
+        }
+        return leases
+    }
+
+    /// Drops all records without a decision. Calls under way are no longer awaited.
+    mutating func dropUndecided(_ turn: inout Turn) {
+        for token in flights.tokens where flights[token].isRecord && flights[token].state.isUndecided {
+            if flights[token].state == .asking { leave(token, &turn) } else { orphan(token, &turn) }
+        }
+    }
+
+    /// Drops all due rows.
+    /// - Returns: their leases. A check that does not end may be one that ends workers: its lease ends by itself, and
+    ///   counts.
+    mutating func dropRows(_ turn: inout Turn) -> [RetryLease] {
+        var leases: [RetryLease] = []
+        for token in flights.tokens {
+            guard case .retry(let lease) = flights[token].source else { continue }
+            if !flights[token].isOrphan, !flights[token].state.isAtChecker { leases.append(lease) }
+            leave(token, &turn)
+        }
+        return leases
+    }
+
+    /// Whether a submission is in one of these states.
+    func isBusy(_ states: Set<FlightState>) -> Bool { flights.tokens.contains { states.contains(flights[$0].state) } }
+}
