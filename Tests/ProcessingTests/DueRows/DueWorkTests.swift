@@ -1,0 +1,91 @@
+import Contract
+import Ledger
+import Scheduling
+import Testing
+
+@testable import Processing
+
+@Suite("When due rows are taken")
+final class DueWorkTests {
+    private var turn = Turn(seed: 1)
+    private var gates = GateTable(most: 300, mostCalls: 100)
+    private var work = DueWork(heldPerCall: 4, endpointsPerCall: 2)
+
+    private func requests(rows: Int = 1000) -> [DueRequest] {
+        work.take(DueWork.Room(rows: rows, bytes: 1 << 20, isWorthACall: false), &gates, &turn)
+        guard case .takeDue(let requests, _) = turn.calls.last else { return [] }
+        turn.answer()
+        return requests
+    }
+
+    private func endpoint(_ app: String) -> Endpoint { Endpoint(.serverAPI, .production, key: app) }
+    private func place(_ app: String) -> Int { gates.place(of: .apple(endpoint(app))) }
+
+    @Test("nothing is asked for before a sample or this worker's own writes say that there is something")
+    func idle() {
+        #expect(result { requests() }.isEmpty)
+        work.sampled([place("a")], hasHeld: false)
+        work.schedule(at: turn.now)
+        #expect(result { requests() }.map(\.endpoint) == [endpoint("a")])
+    }
+
+    @Test("a round over more endpoints than one call has goes on after a pause, and begins with none twice")
+    func round() {
+        work.sampled(["a", "b", "c"].map(place), hasHeld: false)
+        work.schedule(at: turn.now)
+        let first = result { requests() }.map(\.endpoint)
+        #expect(result { requests() }.isEmpty)
+        turn.wait(.milliseconds(250))
+        #expect(first + result { requests() }.map(\.endpoint) == ["a", "b", "c"].map(endpoint))
+    }
+
+    @Test("rows that this worker wrote while a sample was under way are not forgotten by it")
+    func newRows() {
+        work.beginSample()
+        work.noteRows(at: place("b"))
+        work.sampled([], hasHeld: false)
+        work.schedule(at: turn.now)
+        #expect(result { requests() }.map(\.endpoint) == [endpoint("b")])
+    }
+
+    @Test("held rows have a part of each call")
+    func held() {
+        work.noteHeld()
+        work.noteRows(at: place("a"))
+        work.schedule(at: turn.now)
+        let asked = result { requests(rows: 8) }
+        #expect(asked.map(\.endpoint) == [nil, endpoint("a")])
+        #expect(asked.map(\.limit) == [2, 6])
+    }
+
+    @Test("without room for a row nothing is asked for before a pause is over")
+    func noRoom() {
+        work.noteRows(at: place("a"))
+        work.schedule(at: turn.now)
+        #expect(result { requests(rows: 0) }.isEmpty)
+        #expect(result { requests() }.isEmpty)
+        turn.wait(.milliseconds(250))
+        #expect(!result { requests() }.isEmpty)
+    }
+
+    @Test("there may be more if all rows came that were asked for, in number or in bytes", arguments: [1, 1 << 20])
+    func more(bytes: Int) {
+        let request = DueRequest(endpoint: Fixture.verifyReceipt, limit: bytes == 1 ? 9 : 1, beforeDue: false)
+        work.taken([request], bytes: bytes, [Fixture.due(1)], &gates, at: turn.now)
+        #expect(work.nextAt == turn.now + .milliseconds(250))
+    }
+
+    @Test("there is no more if fewer came")
+    func noMore() {
+        let request = DueRequest(endpoint: Fixture.verifyReceipt, limit: 2, beforeDue: false)
+        work.taken([request], bytes: 1 << 20, [Fixture.due(1)], &gates, at: turn.now)
+        #expect(work.nextAt == nil)
+    }
+
+    @Test("a suspect row comes alone, so the others are asked for at once")
+    func suspect() {
+        let request = DueRequest(endpoint: Fixture.verifyReceipt, limit: 2, beforeDue: false)
+        work.taken([request], bytes: 1 << 20, [Fixture.due(1, takings: 3)], &gates, at: turn.now)
+        #expect(work.nextAt == turn.now)
+    }
+}

@@ -1,0 +1,126 @@
+import Contract
+import Ledger
+import Scheduling
+import Testing
+
+@testable import Processing
+
+@Suite("The machine of partitions")
+final class PartitionsMachineTests {
+    private var turn = Turn(seed: 1)
+    private var partitions = Partitions(owner: "w", recordsAtOnce: 2)
+
+    /// Brings a partition to where it is read.
+    /// - Returns: its assignment.
+    private func own(_ start: PartitionStart? = nil) -> AssignmentID {
+        partitions.assigned([Fixture.partition], &turn)
+        return takeOver(start)
+    }
+
+    private func takeOver(_ start: PartitionStart? = nil) -> AssignmentID {
+        partitions.committed([CommittedOffset(partition: Fixture.partition, offset: 5)], &turn)
+        partitions.takeOver(&turn)
+        turn.answer()
+        let place = partitions.table.place(of: Fixture.partition) ?? -1
+        let assignment = partitions.table[place].assignment
+        let start = start ?? PartitionStart(next: 5, highestOrigin: nil, starts: 1, suspect: nil)
+        partitions.takenOver([(place, assignment)], [.taken(start)], &turn)
+        return assignment
+    }
+
+    private func register(_ offsets: [Int64], _ assignment: AssignmentID) -> RecordSource? {
+        partitions.register(RecordBatch(assignment: assignment, records: offsets.map { Fixture.record($0) }), &turn)
+    }
+
+    private var ended: [AssignmentID] {
+        turn.takeSignals().compactMap {
+            guard case .assignmentEnded(let assignment) = $0 else { return nil }
+            return assignment
+        }
+    }
+
+    @Test("reads from the smaller one of the ledger's offset and the group's")
+    func start() {
+        let assignment = own(PartitionStart(next: 3, highestOrigin: 7, starts: 1, suspect: nil))
+        #expect(turn.actions.assign == [Assignment(id: assignment, partition: Fixture.partition, start: 3)])
+    }
+
+    @Test("numbers the records of a batch one after the other, and knows which may be redeliveries")
+    func numbers() throws {
+        let assignment = own(PartitionStart(next: 5, highestOrigin: 7, starts: 1, suspect: nil))
+        let source = try #require(result { register([5, 7, 9], assignment) })
+        guard case .record(_, assignment, let number, _) = source.source(of: 2) else {
+            return fail()
+        }
+        #expect(number == source.firstNumber + 2)
+        #expect(source.mayBeKnown(7) && !source.mayBeKnown(9))
+    }
+
+    @Test("reads from the oldest record, and ends what was read, where an offset does not rise")
+    func wentBack() {
+        let assignment = own()
+        _ = register([5, 6], assignment)
+        _ = turn.takeSignals()
+        #expect(result { register([6], assignment) } == nil)
+        #expect(ended == [assignment])
+        turn.actions.assign = []
+        _ = takeOver()
+        #expect(turn.actions.assign.map(\.start) == [nil])
+    }
+
+    @Test("takes no record of an assignment that has ended")
+    func oldAssignment() {
+        let assignment = own()
+        partitions.revoked([Fixture.partition], &turn)
+        #expect(result { register([5], assignment) } == nil)
+    }
+
+    @Test("notes how far records are complete, a second after that has changed, and commits it after the ledger has it")
+    func notes() throws {
+        let assignment = own()
+        let source = try #require(result { register([5, 6], assignment) })
+        partitions.complete(source.place, assignment, number: source.firstNumber, at: turn.now)
+        partitions.noteIfDue(&turn)
+        #expect(turn.calls.isEmpty)
+        turn.wait(.seconds(1))
+        partitions.noteIfDue(&turn)
+        guard case .note(let notes) = turn.calls.last else { return fail() }
+        #expect(notes.map(\.next) == [6])
+        #expect(turn.actions.commit.isEmpty)
+        turn.answer()
+        partitions.noted([(source.place, assignment)], [true], &turn)
+        #expect(turn.actions.commit == [CommittedOffset(partition: Fixture.partition, offset: 6)])
+    }
+
+    @Test("completes no record of an assignment that has ended")
+    func completedLate() throws {
+        let former = own()
+        let source = try #require(result { register([5], former) })
+        partitions.loseConnection(&turn)
+        let present = takeOver()
+        _ = register([5], present)
+        partitions.complete(source.place, former, number: source.firstNumber, at: turn.now)
+        #expect(!result { partitions.table[source.place].tracker.isComplete(5) })
+    }
+
+    @Test("tells that the ledger was set back where it knows less than was noted")
+    func setBack() {
+        _ = own(PartitionStart(next: 2, highestOrigin: nil, starts: 1, suspect: nil))
+        #expect(turn.actions.alerts == [.ledgerSetBack(Fixture.partition, noted: 5, found: 2)])
+    }
+
+    @Test("pauses, and is taken over anew, where another worker has taken it")
+    func lost() {
+        let assignment = own()
+        _ = turn.takeSignals()
+        turn.actions.fetchCommitted = []
+        partitions.loseToAnother(0, &turn)
+        #expect(turn.actions.alerts == [.ownershipLost(Fixture.partition)])
+        #expect(ended == [assignment])
+        partitions.advance(demandedSince: nil, &turn)
+        #expect(turn.actions.fetchCommitted.isEmpty)
+        turn.wait(.seconds(5))
+        partitions.advance(demandedSince: nil, &turn)
+        #expect(turn.actions.fetchCommitted == [Fixture.partition])
+    }
+}

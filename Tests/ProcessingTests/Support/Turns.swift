@@ -1,0 +1,25 @@
+import Ledger
+import Scheduling
+
+@testable import Processing
+
+extension Turn {
+    /// The calls to the ledger that it asks for, in order.
+    var calls: [LedgerRequest.Call] { actions.requests.map(\.call) }
+
+    /// Lets time pass.
+    mutating func wait(_ duration: Duration) { now = now + duration }
+
+    /// The latest call has its result.
+    mutating func answer() {
+        guard let request = actions.requests.popLast() else { return }
+        _ = ledgerCalls.answered(request.id, at: now)
+    }
+
+    /// Everything that the machines were told of since the last time.
+    mutating func takeSignals() -> [Signal] {
+        var signals: [Signal] = []
+        while let signal = nextSignal() { signals.append(signal) }
+        return signals
+    }
+}
