@@ -1,4 +1,3 @@
-import Contract
 import Scheduling
 import Testing
 
@@ -95,54 +94,5 @@ struct GroupLeavingTests {
         #expect(next(&leaving, after: .zero) == .leave)
         leaving.giveUp()
         #expect(next(&leaving, after: .zero) == .end)
-    }
-}
-
-struct OffsetCommitsTests {
-    private let a = TopicPartition(topic: "t", partition: 0)
-    private let b = TopicPartition(topic: "t", partition: 1)
-
-    @Test("One commit at a time; what comes meanwhile waits, the latest of each partition")
-    func oneAtATime() {
-        var commits = OffsetCommits()
-        #expect(commits.next() == nil)
-        commits.add([a: 1])
-        #expect(commits.next() == [a: 1])
-        commits.add([a: 2, b: 5])
-        commits.add([a: 3])
-        #expect(commits.next() == nil)
-        commits.answered()
-        #expect(commits.next() == [a: 3, b: 5])
-        #expect(!commits.isIdle)
-        commits.answered()
-        #expect(commits.isIdle)
-    }
-
-    @Test("An offset may go back: the owner decides")
-    func back() {
-        var commits = OffsetCommits()
-        commits.add([a: 9])
-        commits.add([a: 4])
-        #expect(commits.next() == [a: 4])
-    }
-
-    @Test("Nothing is committed while it is held back")
-    func heldBack() {
-        var commits = OffsetCommits()
-        commits.isHeldBack = true
-        commits.add([a: 1])
-        #expect(commits.next() == nil)
-        commits.isHeldBack = false
-        #expect(commits.next() == [a: 1])
-    }
-
-    @Test("Offsets of partitions that have gone are given up")
-    func gone() {
-        var commits = OffsetCommits()
-        commits.add([a: 1, b: 2])
-        commits.drop(except: [b])
-        #expect(commits.next() == [b: 2])
-        commits.answered()
-        #expect(commits.next() == nil)
     }
 }
