@@ -7,7 +7,7 @@ enum EvidenceForm: Hashable, Sendable {
     case appReceipt
     /// ``TransactionReceipt``.
     case transactionReceipt
-    /// A payload of Unity's, a transaction as JSON, or a whole answer of Apple's; also in base64.
+    /// A payload of Unity's, a transaction as JSON, or a whole reply of Apple's; also in base64.
     case json
     /// XML or HTML.
     case markup

@@ -28,34 +28,34 @@ public struct LocalChecker: Sendable {
     /// - Parameters:
     ///   - submission: Gets the moment that its evidence allows, see ``SubmissionMoment``. For one that was accepted
     ///     before the present does not count: no wait costs a period.
-    ///   - isRetry: The submission was accepted before and waits in `retries`: if its app is not configured any more,
+    ///   - isRow: The submission was accepted before and waits in `retries`: if its app is not configured any more,
     ///     it is held.
     ///   - now: Wall-clock time: bounds how far ahead evidence may be signed, and how old it may be unconfirmed.
-    public func check(_ submission: inout Submission, isRetry: Bool = false, at now: Timestamp) -> Outcome {
+    public func check(_ submission: inout Submission, isRow: Bool = false, at now: Timestamp) -> Outcome {
         guard let rules = apps[submission.bundleID] else {
             let detail = "No app with this bundle id is configured."
             return .concluded(
-                isRetry || known.contains(submission.bundleID)
+                isRow || known.contains(submission.bundleID)
                     ? .hold(.appNotConfigured, detail: detail) : .rejected(Rejection(.unknownApp, detail)))
         }
         switch submission.evidence {
-        case .receipt(let base64): return check(receipt: base64, &submission, rules, isRetry: isRetry, at: now)
+        case .receipt(let base64): return check(receipt: base64, &submission, rules, isRow: isRow, at: now)
         case .signedTransaction(let text):
-            return check(signed: text, &submission, rules, isRetry: isRetry, at: now)
+            return check(signed: text, &submission, rules, isRow: isRow, at: now)
         case .transactionID(let id):
             guard id.isWellFormed else {
                 return .concluded(.rejected(Rejection(.transactionNotFound, "The transaction id is none of Apple's.")))
             }
-            let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
-            return lookUp(LookupQuestion(subject: subject, target: .transaction(id)))
+            let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
+            return askServerAPI(ServerAPIQuestion(subject: subject, target: .transaction(id)))
         }
     }
 
     /// Decides by Apple's signature on a receipt alone, while verifyReceipt does not answer. Only a "yes" counts: a
-    /// purchase that the receipt does not hold may be in Apple's answer. Other evidence is checked as ever.
+    /// purchase that the receipt does not hold may be in Apple's reply. Other evidence is checked as ever.
     public func checkBySignature(_ submission: Submission, at now: Timestamp) -> Outcome {
         var submission = submission
-        let outcome = check(&submission, isRetry: true, at: now)
+        let outcome = check(&submission, isRow: true, at: now)
         guard case .ask = outcome, case .receipt(let base64) = submission.evidence,
             let rules = apps[submission.bundleID], rules.receipts == .verifyReceipt,
             let receipt = try? AppReceipt.parse(base64: base64), verifiers.isSigned(receipt),
@@ -76,7 +76,7 @@ public struct LocalChecker: Sendable {
     // MARK: Receipts
 
     private func check(
-        receipt base64: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRetry: Bool,
+        receipt base64: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRow: Bool,
         at now: Timestamp
     ) -> Outcome {
         let text: ReceiptText
@@ -85,15 +85,15 @@ public struct LocalChecker: Sendable {
             (text, receipt) = try AppReceipt.read(base64)
         } catch {
             if let (text, receipt) = TransactionReceipt.read(base64) {
-                return check(receipt, text, &submission, rules, isRetry: isRetry, at: now)
+                return check(receipt, text, &submission, rules, isRow: isRow, at: now)
             }
             let detail = EvidenceForm.detail(error.detail, of: base64, in: .appReceipt)
             return .concluded(.rejected(Rejection(.receiptMalformed, detail)))
         }
         if let createdAt = receipt.createdAt {
-            submission = submission.received(notBefore: createdAt, now: isRetry ? createdAt : now)
+            submission = submission.received(notBefore: createdAt, now: isRow ? createdAt : now)
         }
-        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
+        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
         if let rejection = receipt.contradiction(with: subject.rules.app) { return .concluded(.rejected(rejection)) }
         guard subject.rules.receipts != .verifyReceipt else {
             let fingerprint = ReceiptFingerprint(
@@ -110,11 +110,11 @@ public struct LocalChecker: Sendable {
             return .concluded(error.verdict)
         }
         if subject.rules.receipts == .serverAPI {
-            guard let question = LookupQuestion(subject: subject, receipt: receipt, in: receipt.environmentOfLookup)
+            guard let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else {
                 return .concluded(.rejected(Self.noPurchases(subject.submission.claim)))
             }
-            return lookUp(question)
+            return askServerAPI(question)
         }
         return decideLocally(receipt, subject)
     }
@@ -122,7 +122,7 @@ public struct LocalChecker: Sendable {
     /// Of a receipt in the style of iOS 6 only verifyReceipt can tell whether it is Apple's.
     private func check(
         _ receipt: TransactionReceipt, _ text: ReceiptText, _ submission: inout Submission, _ rules: AppRules,
-        isRetry: Bool, at now: Timestamp
+        isRow: Bool, at now: Timestamp
     ) -> Outcome {
         if let rejection = receipt.contradiction(with: rules.app) { return .concluded(.rejected(rejection)) }
         guard rules.receipts == .verifyReceipt else {
@@ -130,11 +130,11 @@ public struct LocalChecker: Sendable {
             return .concluded(.rejected(Rejection(.receiptMalformed, detail, transactionID: receipt.transactionID)))
         }
         if let purchasedAt = receipt.purchasedAt {
-            submission = submission.received(notBefore: purchasedAt, now: isRetry ? purchasedAt : now)
+            submission = submission.received(notBefore: purchasedAt, now: isRow ? purchasedAt : now)
         }
         let fingerprint = ReceiptFingerprint(
             transactions: [receipt.transactionID], saysSandbox: receipt.saysSandbox)
-        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
+        let subject = QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
         return .ask(ReceiptQuestion(subject: subject, base64: text.base64, fingerprint: fingerprint))
     }
 
@@ -147,9 +147,9 @@ public struct LocalChecker: Sendable {
         case .verdict(let unknown), .tokensUnknown(let unknown): verdict = unknown
         }
         if subject.rules.hasServerAPIKey,
-            let question = LookupQuestion(subject: subject, receipt: receipt, in: receipt.environmentOfLookup)
+            let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
         {
-            return lookUp(question.otherwise(verdict))
+            return askServerAPI(question.otherwise(verdict))
         }
         // The receipt will never hold what it does not hold now.
         if case .doubt(_, let end) = verdict { return .concluded(end.verdict) }
@@ -190,7 +190,7 @@ public struct LocalChecker: Sendable {
     // MARK: Signed transactions
 
     private func check(
-        signed text: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRetry: Bool, at now: Timestamp
+        signed text: EvidenceText, _ submission: inout Submission, _ rules: AppRules, isRow: Bool, at now: Timestamp
     ) -> Outcome {
         let transaction: SignedTransaction
         do throws(SignedTransactionError) {
@@ -199,22 +199,24 @@ public struct LocalChecker: Sendable {
             return .concluded(Self.refusal(of: text, for: error))
         }
         let signedAt = transaction.signedAt
-        submission = submission.received(notBefore: signedAt, now: isRetry ? signedAt : now)
+        submission = submission.received(notBefore: signedAt, now: isRow ? signedAt : now)
         let policy = ClaimPolicy(app: rules.app, submission: submission)
         let verdict = policy.verdict(on: transaction, by: .signedTransaction)
         // Made where it is needed: most signed transactions need no question.
         func subject() -> QuestionSubject {
-            QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRetry ? nil : now)
+            QuestionSubject(submission: submission, rules: rules, firstCheckedAt: isRow ? nil : now)
         }
-        if transaction.bundleID == nil, let question = Self.whose(transaction, subject()) { return lookUp(question) }
+        if transaction.bundleID == nil, let question = Self.whose(transaction, subject()) {
+            return askServerAPI(question)
+        }
         guard let age = rules.confirmsSignedTransactionsOlderThan, case .verified = verdict,
             case .success(let purchase) = transaction.purchase,
             // Against the present, because a submission may have waited for days, and the player asked for a refund.
             max(now, submission.receivedAt).since(transaction.signedAt) > age
         else { return .concluded(verdict) }
         // Signed long ago: a refund since is not in it.
-        return lookUp(
-            LookupQuestion(
+        return askServerAPI(
+            ServerAPIQuestion(
                 subject: subject(),
                 target: .confirmation(purchase.transactionID, since: transaction.signedAt),
                 in: purchase.environment))
@@ -222,11 +224,11 @@ public struct LocalChecker: Sendable {
 
     /// The question for a transaction that Apple signed without naming an app. Apple answers an app's own key for that
     /// app alone. Nil where the app has no key, or the transaction no names to ask by.
-    private static func whose(_ transaction: SignedTransaction, _ subject: QuestionSubject) -> LookupQuestion? {
+    private static func whose(_ transaction: SignedTransaction, _ subject: QuestionSubject) -> ServerAPIQuestion? {
         guard subject.rules.hasServerAPIKey, let id = transaction.transactionID, id.isWellFormed,
             let environment = transaction.knownEnvironment
         else { return nil }
-        return LookupQuestion(
+        return ServerAPIQuestion(
             subject: subject, target: .confirmation(id, since: transaction.signedAt), in: environment)
     }
 
@@ -240,7 +242,7 @@ public struct LocalChecker: Sendable {
         return .rejected(Rejection(rejection.reason, detail))
     }
 
-    private func lookUp(_ question: LookupQuestion) -> Outcome {
+    private func askServerAPI(_ question: ServerAPIQuestion) -> Outcome {
         guard question.subject.rules.hasServerAPIKey else {
             return .concluded(
                 .hold(

@@ -82,7 +82,7 @@ extension ParsedArguments {
     }
 
     /// The form that `--json` asks for.
-    func format(_ context: CommandContext) -> AnswerFormat {
+    func format(_ context: CommandContext) -> OutputFormat {
         self[CommonOptions.json] ? .json : .text(width: context.width)
     }
 }

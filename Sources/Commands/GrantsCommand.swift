@@ -64,7 +64,7 @@ extension Grant {
 }
 
 extension Grant {
-    var json: JSONAnswer {
+    var json: JSONOutput {
         let grantID = key.grantID
         return .object([
             "grantId": .id(grantID), "key": .text(key.text), "eventId": .id(GrantedEvent.id(of: grantID)),
@@ -80,11 +80,11 @@ extension Grant {
 }
 
 extension Item {
-    var json: JSONAnswer { .object(["item": .text(item), "quantity": .count(quantity)]) }
+    var json: JSONOutput { .object(["item": .text(item), "quantity": .count(quantity)]) }
 }
 
 extension Origin {
-    var json: JSONAnswer {
+    var json: JSONOutput {
         .object(["topic": .text(topic), "partition": .number(Int64(partition)), "offset": .number(offset)])
     }
 }

@@ -4,7 +4,7 @@ import HTTPServer
 
 /// Asks the worker of this host how it is, so that an image needs no HTTP client for its health check.
 enum HealthCommand {
-    /// Time for the answer; below what platforms give a health check.
+    /// Time for the reply; below what platforms give a health check.
     static let limit = Duration.seconds(3)
     private static let ready = Parameter.flag(
         "ready", help: "Ask whether it is ready (/readyz) instead of alive (/livez).")
@@ -26,24 +26,24 @@ enum HealthCommand {
                 .configuration, "GRANTOR_HTTP_BIND (http.bind) has port 0, so nobody knows which one the worker took")
         }
         let path = arguments[ready] ? "/readyz" : "/livez"
-        let answer: ProbeClient.Answer
+        let reply: ProbeClient.Reply
         do throws(ProbeFailure) {
-            answer = try ProbeClient.get(host: bind.host, port: bind.port, path: path, within: limit)
+            reply = try ProbeClient.get(host: bind.host, port: bind.port, path: path, within: limit)
         } catch {
             throw CommandFailure(.failed, "no worker answers at \(bind): \(error)")
         }
-        guard answer.status == 200 else {
-            throw CommandFailure(.failed, "\(bind)\(path) says \(answer.status): \(detail(answer))")
+        guard reply.status == 200 else {
+            throw CommandFailure(.failed, "\(bind)\(path) says \(reply.status): \(detail(reply))")
         }
-        try context.output(detail(answer) + "\n")
+        try context.output(detail(reply) + "\n")
     }
 
     /// The worker's sentence, or all that came.
-    private static func detail(_ answer: ProbeClient.Answer) -> String {
+    private static func detail(_ reply: ProbeClient.Reply) -> String {
         let name = #""detail":""#
-        guard let start = answer.body.firstRange(of: name)?.upperBound else {
-            return PrintableText.cut(PrintableText.singleLine(answer.body), to: 200)
+        guard let start = reply.body.firstRange(of: name)?.upperBound else {
+            return PrintableText.cut(PrintableText.singleLine(reply.body), to: 200)
         }
-        return PrintableText.singleLine(String(answer.body[start...].prefix { $0 != "\"" }))
+        return PrintableText.singleLine(String(reply.body[start...].prefix { $0 != "\"" }))
     }
 }

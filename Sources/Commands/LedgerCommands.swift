@@ -27,7 +27,7 @@ enum MigrateCommand {
             default: "The schema of \(settings) went from version \(from) to version \(to).\n"
             }
         // Versions are those of the schema; 0 where there was no ledger.
-        let json: JSONAnswer = .object([
+        let json: JSONOutput = .object([
             "ledger": .text("\(settings)"), "migrated": .truth(from != to), "from": .count(from), "to": .count(to),
         ])
         try context.output(arguments.format(context).render(json: json) { _ in answer })

@@ -4,12 +4,12 @@ import Contract
 import FoundationEssentials
 import Glibc
 
-enum AnswerFormat: Hashable, Sendable {
+enum OutputFormat: Hashable, Sendable {
     /// For people; lines are cut to the width, nil leaves them whole.
     case text(width: Int?)
     case json
 
-    func render(json: JSONAnswer, text: (_ width: Int?) -> String) -> String {
+    func render(json: JSONOutput, text: (_ width: Int?) -> String) -> String {
         switch self {
         case .text(let width): text(width)
         case .json: json.text
@@ -21,7 +21,7 @@ enum AnswerFormat: Hashable, Sendable {
     ///   - name: of what is listed.
     ///   - json: the same rows as the table's.
     ///   - next: what the next page begins behind; nil if this is the last one.
-    func page(_ name: String, _ table: TextTable, _ json: [JSONAnswer], next: Int64?) -> String {
+    func page(_ name: String, _ table: TextTable, _ json: [JSONOutput], next: Int64?) -> String {
         render(json: .object([name: .list(json), "next": next.map { .number($0) } ?? .absent])) { width in
             guard !json.isEmpty else { return "No \(name).\n" }
             return table.text(maxWidth: width) + (next.map { "More: --before \($0)\n" } ?? "")
@@ -29,13 +29,13 @@ enum AnswerFormat: Hashable, Sendable {
     }
 }
 
-/// An answer in JSON, for people and scripts.
-enum JSONAnswer: Encodable, Sendable, ExpressibleByStringLiteral {
+/// Output in JSON, for people and scripts.
+enum JSONOutput: Encodable, Sendable, ExpressibleByStringLiteral {
     case string(String)
     case number(Int64)
     case truth(Bool)
-    case list([JSONAnswer])
-    case object([String: JSONAnswer])
+    case list([JSONOutput])
+    case object([String: JSONOutput])
     /// A member of an object that is left out.
     case absent
 

@@ -56,10 +56,10 @@ enum PartitionsCommand {
             throw CommandFailure(.failed, "\(place) stands at offset \(next), not at \(first); nothing was changed")
         case .standsAt(nil):
             throw CommandFailure(
-                .failed, "the ledger has noted no offset of \(place), so none can be passed; nothing was changed")
+                .failed, "the ledger has no checkpoint of \(place), so none can be passed; nothing was changed")
         case .passed: break
         }
-        let json: JSONAnswer = .object([
+        let json: JSONOutput = .object([
             "topic": .text(place.topic), "partition": .number(Int64(place.partition)), "from": .number(first),
             "through": .number(last), "passed": .count(passed.offsets.count), "next": .number(passed.next),
         ])
@@ -73,7 +73,7 @@ enum PartitionsCommand {
 }
 
 extension PartitionRow {
-    fileprivate var json: JSONAnswer {
+    fileprivate var json: JSONOutput {
         .object([
             "topic": .text(partition.topic), "partition": .number(Int64(partition.partition)),
             "next": next.map { .number($0) } ?? .absent, "starts": .count(starts), "owner": .text(owner),

@@ -8,14 +8,14 @@ extension PassedOver {
         return named.map { ($0.reason.rawValue, "\($0.productID), transaction \($0.transactionID)") } + others
     }
 
-    var json: JSONAnswer {
+    var json: JSONOutput {
         let purchases = named.map { entry in
-            JSONAnswer.object([
+            JSONOutput.object([
                 "transactionId": .id(entry.transactionID), "productId": .id(entry.productID),
                 "reason": .word(entry.reason),
             ])
         }
-        let counts = counts.map { ($0.rawValue, JSONAnswer.count($1)) }
+        let counts = counts.map { ($0.rawValue, JSONOutput.count($1)) }
         return .object([
             "purchases": .list(purchases), "counts": .object(Dictionary(counts) { first, _ in first }),
         ])

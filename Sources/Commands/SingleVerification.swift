@@ -7,7 +7,7 @@ struct SingleVerification {
     struct Call: Hashable {
         let endpoint, request: String
         /// The HTTP status, and the kind of the body if it is no JSON; or why there is none.
-        let answer: String
+        let reply: String
     }
 
     /// A question makes fewer: its own limits bound it. Nothing but a mistake in it comes here.
@@ -80,7 +80,7 @@ extension SingleVerification.Call {
     init(_ call: AppleCall, _ reply: AppStoreReply) {
         endpoint = call.endpoint.text
         request = "\(call.method.rawValue) \(call.path)"
-        answer =
+        self.reply =
             switch reply {
             case .response(let status, _, let body): "HTTP \(status)\(Self.oddity(of: body))"
             case .failed(let failure): failure.rawValue
@@ -110,7 +110,7 @@ struct VerdictReport {
     /// Whether the evidence holds a purchase that could be granted.
     var isVerified: Bool { if case .verified = verdict { true } else { false } }
 
-    var json: JSONAnswer {
+    var json: JSONOutput {
         var members = members
         members["checks"] = .list(
             checks.map {
@@ -121,12 +121,12 @@ struct VerdictReport {
             })
         members["calls"] = .list(
             calls.map {
-                .object(["endpoint": .text($0.endpoint), "request": .text($0.request), "answer": .text($0.answer)])
+                .object(["endpoint": .text($0.endpoint), "request": .text($0.request), "answer": .text($0.reply)])
             })
         return .object(members)
     }
 
-    private var members: [String: JSONAnswer] {
+    private var members: [String: JSONOutput] {
         switch verdict {
         case .verified(let purchases, let verifiedBy):
             [
@@ -153,7 +153,7 @@ struct VerdictReport {
         }
     }
 
-    private static func json(_ granted: GrantablePurchase) -> JSONAnswer {
+    private static func json(_ granted: GrantablePurchase) -> JSONOutput {
         let purchase = granted.purchase
         return .object([
             "transactionId": .id(purchase.transactionID), "originalTransactionId": .id(purchase.originalTransactionID),

@@ -142,8 +142,8 @@ struct SubmissionReport: Sendable {
 }
 
 extension SubmissionReport {
-    var json: JSONAnswer {
-        var members: [String: JSONAnswer] = [
+    var json: JSONOutput {
+        var members: [String: JSONOutput] = [
             "submissionId": .id(key.submissionID), "bundleId": .id(key.bundleID), "userId": .id(user),
             "state": .word(state),
             "grants": .list(record.grants.map(\.grant.json)),
@@ -169,7 +169,7 @@ extension SubmissionReport {
         }
     }
 
-    private static func json(_ failure: Failure) -> JSONAnswer {
+    private static func json(_ failure: Failure) -> JSONOutput {
         let claimant = failure.claimant
         return .object([
             "eventId": .id(FailedEvent.id(bundleID: claimant.bundleID, submissionID: claimant.submissionID)),
@@ -181,7 +181,7 @@ extension SubmissionReport {
     }
 
     /// Another submission's grant that answers this one.
-    private static func json(_ repeated: Repeat) -> JSONAnswer {
+    private static func json(_ repeated: Repeat) -> JSONOutput {
         .object([
             "environment": .word(repeated.grant.environment), "transactionId": .id(repeated.grant.transactionID),
             "userId": .id(repeated.claimant.userID), "orderId": .id(repeated.claimant.orderID),
@@ -189,7 +189,7 @@ extension SubmissionReport {
         ])
     }
 
-    private static func json(_ action: OperatorAction) -> JSONAnswer {
+    private static func json(_ action: OperatorAction) -> JSONOutput {
         .object([
             "at": .time(action.note.at), "action": .word(action.kind), "actor": .text(action.note.actor),
             "reason": .text(action.note.reason),
@@ -211,7 +211,7 @@ struct WaitingReport: Sendable {
         ]
         if let endpoint { fields.append(("endpoint", endpoint)) }
         if let doubt = row.entry.doubt {
-            fields.append(("doubt", "\(doubt.answers) doubting answers in \(doubt.elapsed / 1000) s"))
+            fields.append(("doubt", "\(doubt.replies) doubting replies in \(doubt.elapsed / 1000) s"))
         }
         var text = (state == .held ? "Held" : "Retrying") + "\n" + TextFields(fields: fields).text()
         let attempts = row.entry.history.attempts
@@ -236,10 +236,10 @@ struct WaitingReport: Sendable {
         }
     }
 
-    var json: JSONAnswer {
+    var json: JSONOutput {
         let (cause, endpoint) = words
         let history = row.entry.history.attempts.map { attempt in
-            JSONAnswer.object([
+            JSONOutput.object([
                 "at": .time(attempt.at), "cause": .text(attempt.cause), "detail": .text(attempt.detail),
             ])
         }
@@ -278,7 +278,7 @@ struct OwedReport: Sendable {
         }
     }
 
-    var json: JSONAnswer {
+    var json: JSONOutput {
         .object([
             "owes": .text(kind), "step": .word(row.step), "target": .text(target), "dueAt": .time(row.dueAt),
             "isLeased": .truth(row.isLeased), "attempts": .count(row.attempts),

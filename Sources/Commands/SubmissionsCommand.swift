@@ -73,7 +73,7 @@ enum SubmissionsCommand {
             }
             return reports
         }
-        let json = JSONAnswer.object(["submissions": .list(reports.map(\.json))])
+        let json = JSONOutput.object(["submissions": .list(reports.map(\.json))])
         try context.output(
             arguments.format(context).render(json: json) { _ in reports.map { $0.text() }.joined(separator: "\n") })
         if later > 0 {
@@ -122,7 +122,7 @@ extension SubmissionRow {
         ]
     }
 
-    fileprivate var json: JSONAnswer {
+    fileprivate var json: JSONOutput {
         .object([
             "submissionId": .id(claimant.submissionID), "bundleId": .id(claimant.bundleID),
             "userId": .id(claimant.userID), "orderId": .id(claimant.orderID), "state": .word(state),

@@ -61,7 +61,7 @@ enum Settings {
             + "reading stops")
     static let doubtLimit = Setting(
         "doubtLimit", .duration(.zero ... .seconds(30 * 86_400)), default: .seconds(6 * 3600),
-        "how long an answer of Apple's that may not be its last word is asked about again before it counts, up to "
+        "how long a reply of Apple's that may not be its last word is asked about again before it counts, up to "
             + "`30d`")
     static let shutdownTimeout = Setting(
         "shutdownTimeout", .duration(.seconds(1) ... .seconds(600)), default: .seconds(20),

@@ -151,7 +151,7 @@ public struct ProcessingSettings: Hashable, Sendable {
     public let maxInFlightBytes: Int
     /// Most bytes of submissions that wait in the ledger for another try.
     public let maxRetryBytes: Int
-    /// How long an answer of Apple's that may not be its last word is asked about again.
+    /// How long a reply of Apple's that may not be its last word is asked about again.
     public let doubtLimit: Duration
     /// How long a stop in order may take before the rest is left for the next start.
     public let shutdownTimeout: Duration

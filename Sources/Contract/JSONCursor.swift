@@ -46,7 +46,7 @@ enum JSONToken: Sendable {
 /// A string of a JSON text that is known to be UTF-8.
 enum JSONString: Sendable {
     /// One without escapes: where it stands, its quotes aside.
-    case plain(Range<Int>)
+    case unescaped(Range<Int>)
     /// One with escapes, which are resolved here, in UTF-8.
     case resolved([UInt8])
 
@@ -57,10 +57,10 @@ enum JSONString: Sendable {
         } ?? String(decoding: bytes(in: text), as: UTF8.self)
     }
 
-    /// UTF-8; of a plain one a part of the text, and no copy.
+    /// UTF-8; of an unescaped one a part of the text, and no copy.
     func bytes(in text: [UInt8]) -> ArraySlice<UInt8> {
         switch self {
-        case .plain(let place): text[place]
+        case .unescaped(let place): text[place]
         case .resolved(let bytes): bytes[...]
         }
     }
@@ -69,7 +69,7 @@ enum JSONString: Sendable {
     @inline(__always)
     func withBytes<Result>(in text: [UInt8], _ body: (borrowing Span<UInt8>) -> Result) -> Result {
         switch self {
-        case .plain(let place): body(text.span.extracting(place))
+        case .unescaped(let place): body(text.span.extracting(place))
         case .resolved(let bytes): body(bytes.span)
         }
     }
@@ -113,15 +113,15 @@ struct JSONCursor {
     mutating func text() throws(JSONUnreadable) -> JSONString {
         guard take(UInt8(ascii: "\"")) else { throw .notJSON }
         let start = position
-        skipPlain()
+        skipUnescaped()
         // The common case: no escapes, and no copy.
-        if take(UInt8(ascii: "\"")) { return .plain(start..<position - 1) }
+        if take(UInt8(ascii: "\"")) { return .unescaped(start..<position - 1) }
         return .resolved(try escaped(from: start))
     }
 
     /// Passes over what stands for itself in a string: all but quotes, backslashes and control characters.
-    private mutating func skipPlain() {
-        position = plainBlocks(from: position)
+    private mutating func skipUnescaped() {
+        position = unescapedBlocks(from: position)
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
             position += 1
         }
@@ -129,7 +129,7 @@ struct JSONCursor {
 
     /// Evidence has kilobytes without any of these, so sixteen bytes are looked at together.
     /// - Returns: where the first block begins that has one, or the last bytes that are less than a block.
-    private func plainBlocks(from start: Int) -> Int {
+    private func unescapedBlocks(from start: Int) -> Int {
         // The load is checked against the bounds, and every pattern of bits is sixteen bytes; so it is two numbers
         // below.
         let text = bytes.span.bytes
@@ -158,9 +158,9 @@ struct JSONCursor {
             case UInt8(ascii: "\\"): try takeEscape(into: &text)
             default: throw JSONUnreadable(reason: "control character in a string")
             }
-            let plain = position
-            skipPlain()
-            text.append(contentsOf: bytes[plain..<position])
+            let start = position
+            skipUnescaped()
+            text.append(contentsOf: bytes[start..<position])
         }
         throw .notJSON
     }

@@ -189,7 +189,7 @@ public struct JSONWalk {
     }
 
     /// Keeps one of each flaw: enough to answer with. The bound keeps a hostile text from growing the list.
-    mutating func note(_ flaw: JSONFlaw) {
+    mutating func found(_ flaw: JSONFlaw) {
         guard let known = flaws, known.count < JSONFlaw.maxMembers, !known.contains(flaw) else { return }
         flaws?.append(flaw)
     }
@@ -200,7 +200,7 @@ public struct JSONWalk {
         if flaws == nil {
             guard open.count <= Self.maxDepth else { throw JSONUnreadable(reason: "nested too deep") }
         } else if open.count >= JSONFlaw.maxDepth {
-            note(.tooDeep)
+            found(.tooDeep)
         }
     }
 
@@ -223,9 +223,9 @@ public struct JSONWalk {
         guard flaws != nil, open.count <= JSONFlaw.maxDepth else { return }
         let innermost = open.count - 1
         if open[innermost].names.count >= JSONFlaw.maxMembers {
-            note(.tooManyMembers)
+            found(.tooManyMembers)
         } else if !open[innermost].names.insert(Array(name.bytes(in: cursor.bytes))).inserted {
-            note(.duplicateNestedMember)
+            found(.duplicateNestedMember)
         }
     }
 

@@ -15,7 +15,7 @@ public struct StrictJSON: Sendable {
         var members = Members(of: bytes)
         try walk.members { walk, name throws(JSONUnreadable) in
             let value = try walk.token()
-            if let flaw = members.add(name.text, value) { walk.note(flaw) }
+            if let flaw = members.add(name.text, value) { walk.found(flaw) }
         }
         try walk.end()
         self.members = members

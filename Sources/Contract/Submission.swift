@@ -67,7 +67,7 @@ public struct Claim: Hashable, Sendable {
     public let productID: ProductID?
     /// Lower-case UUID; never the nil UUID.
     public let appAccountToken: String?
-    /// A hint only; Apple's answer decides.
+    /// A hint only; Apple's reply decides.
     public let environment: Environment?
     public let submittedAt: Timestamp?
 

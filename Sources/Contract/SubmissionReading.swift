@@ -38,11 +38,11 @@ public enum SubmissionReading: Hashable, Sendable {
             self = .unreadable(reason: ForeignForm(value)?.rawValue ?? error.reason)
             return
         }
-        guard let id = members.lenient("submissionId", MemberRules.submissionID) else {
+        guard let id = members.lenient("submissionId", MemberForms.submissionID) else {
             self = .unreadable(reason: members.isWrapped ? Self.wrapped : "no readable submissionId")
             return
         }
-        guard let user = members.lenient("userId", MemberRules.userID) else {
+        guard let user = members.lenient("userId", MemberForms.userID) else {
             self = .unreadable(reason: "no readable userId")
             return
         }
@@ -59,10 +59,10 @@ public enum SubmissionReading: Hashable, Sendable {
                     claimant: claimant(of: bundle, order), claim: claim, evidence: evidence, origin: record.origin,
                     receivedAt: receivedAt))
         } catch {
-            let bundle = members.lenient("bundleId", MemberRules.bundleID) ?? ""
+            let bundle = members.lenient("bundleId", MemberForms.bundleID) ?? ""
             self = .malformed(
                 MalformedSubmission(
-                    claimant: claimant(of: bundle, members.lenient("orderId", MemberRules.orderID)),
+                    claimant: claimant(of: bundle, members.lenient("orderId", MemberForms.orderID)),
                     rejection: Rejection(.malformedSubmission, error.detail), digest: ClaimDigest(malformed: value),
                     origin: record.origin, receivedAt: receivedAt))
         }
@@ -122,17 +122,17 @@ private struct SubmissionMembers {
     /// Everything that a submission says of its purchase, once every member is checked.
     func checked() throws(Malformed) -> (BundleID, OrderID?, Claim, Evidence) {
         if let flaw = object.flaws.first { throw Malformed(detail: describe(flaw)) }
-        guard let bundle = try optional("bundleId", MemberRules.bundleID) else {
+        guard let bundle = try optional("bundleId", MemberForms.bundleID) else {
             throw Malformed(detail: "bundleId is missing.")
         }
-        let order = try optional("orderId", MemberRules.orderID)
+        let order = try optional("orderId", MemberForms.orderID)
         // Writers without another way to leave a number out write a zero, which is no transaction.
-        let transaction = try optional("transactionId", MemberRules.transactionID).flatMap {
+        let transaction = try optional("transactionId", MemberForms.transactionID).flatMap {
             $0.isWellFormed ? $0 : nil
         }
         // A text that is no UUID names no account, as in Apple's word.
         let token = lenient("appAccountToken", Claim.accountToken)
-        let product = try optional("productId", MemberRules.productID)
+        let product = try optional("productId", MemberForms.productID)
         // Hints, which decide nothing: no form of theirs may fail a purchase.
         let environment = lenient("environment") { Environment(rawValue: $0.lowercased()) }
         let submittedAt = lenient("submittedAt") { Timestamp(rfc3339: $0) }
@@ -209,7 +209,7 @@ private struct SubmissionMembers {
         case .string(let text): return .text(text)
         case .number(let text):
             guard DigitText.isDigits(text, atMost: .max) else { return .other }
-            guard let number = Int64(text), number <= MemberRules.largestExactNumber else { return .largeNumber }
+            guard let number = Int64(text), number <= MemberForms.largestExactNumber else { return .largeNumber }
             return .text(text)
         default: return .other
         }
@@ -232,7 +232,7 @@ private struct SubmissionMembers {
 }
 
 /// The values that each member of a submission may hold; nil for others.
-enum MemberRules {
+enum MemberForms {
     /// Longest id of a submission, user or order, in characters.
     private static let maxIDLength = 128
     /// Longest bundle or product id. App Store Connect allows 155 and 100 characters.

@@ -44,8 +44,8 @@ public struct Endpoint: Hashable, Sendable, Comparable, CustomStringConvertible 
 
 /// The meaning of a call's result for its endpoint, whatever it means for the submission.
 public enum CallOutcome: Hashable, Sendable {
-    /// It answered. A refused key is an answer, too: one app's bad credentials must never stop another app.
-    case answered
+    /// It replied. A refused key is a reply, too: one app's bad credentials must never stop another app.
+    case replied
     /// It could not answer.
     case failed
     /// It could not answer, and fewer calls at once may help.
@@ -72,7 +72,7 @@ public enum RetryCause: String, Hashable, Sendable, CaseIterable {
     case perhapsNotAuthentic = "perhaps_not_authentic"
     /// One answer has the purchase as refunded and as standing.
     case perhapsRevoked = "perhaps_revoked"
-    /// The claimed transaction is not in Apple's answer yet.
+    /// The claimed transaction is not in Apple's reply yet.
     case notFoundYet = "not_found_yet"
     /// Apple attested the transaction, and does not find it.
     case noLongerFound = "no_longer_found"
@@ -104,7 +104,7 @@ public enum HoldCause: String, Hashable, Sendable, CaseIterable {
     case productContradicted = "product_contradicted"
     /// Apple attests an account token, and the submission claims none.
     case accountTokenMissing = "account_token_missing"
-    /// Apple's answer lacks what a grant needs, such as a bundle id or a transaction id.
+    /// Apple's reply lacks what a grant needs, such as a bundle id or a transaction id.
     case incompleteAnswer = "incomplete_answer"
     /// Bought by the Advanced Commerce API: the bought SKUs are in no catalogue of ours.
     case advancedCommerce = "advanced_commerce"
@@ -129,7 +129,7 @@ extension HoldCause {
         case .credentialsRefused:
             "Apple refuses the app's key: correct serverAPI in the apps file until grantor check accepts it"
         case .requestRefused, .unknownAnswer, .incompleteAnswer:
-            "this version cannot use Apple's answer: grantor submissions show says which; report it"
+            "this version cannot use Apple's reply: grantor submissions show says which; report it"
         case .advancedCommerce:
             "no catalogue has the SKUs of the Advanced Commerce API: give the player what was bought by other means"
         case .partialRefund:
@@ -160,7 +160,7 @@ public enum Verdict: Hashable, Sendable {
     case rejected(Rejection)
     /// Tried again, without limit; not before the given moment, where Apple named one.
     case retry(RetryCause, notBefore: Timestamp?)
-    /// An answer of Apple's that may not be its last word: tried again, and final once it lasted for long enough.
+    /// A reply of Apple's that may not be its last word: tried again, and final once it lasted for long enough.
     case doubt(RetryCause, becomes: FinalVerdict)
     /// Tried again, too, but our configuration or a person must change something first. If all of the claim's purchases
     /// were granted before, these grants answer it. There are none where one of them has no names.

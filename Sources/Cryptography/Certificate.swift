@@ -67,7 +67,7 @@ public final class Certificate: @unchecked Sendable {
         }
         defer { ERR_clear_error() }
         let reader = CertificateReader(handle)
-        // Reads the extensions that OpenSSL knows, and notes whether one is damaged or stands twice.
+        // Reads the extensions that OpenSSL knows, and sees whether one is damaged or stands twice.
         let flags = X509_get_extension_flags(handle)
         guard X509_get_version(handle) == X509_VERSION_3, flags & UInt32(EXFLAG_INVALID) == 0,
             let extensions = reader.extensions(), let subject = reader.name(X509_get_subject_name(handle)),

@@ -84,7 +84,7 @@ extension CurlOptions {
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         // Else `no_proxy` in the environment takes an endpoint from the proxy that it is configured with.
         try set(CURLOPT_NOPROXY, "")
-        // A proxy's answer is none of the server's, and the server's headers are none of the proxy's.
+        // A proxy's reply is none of the server's, and the server's headers are none of the proxy's.
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
         // Otherwise the system's directory of authorities is trusted in addition to a configured file. It has the same
@@ -110,7 +110,7 @@ extension CurlOptions {
         try set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         // Every request in flight holds both buffers. The first takes one TLS record of a receipt. libcurl adds a byte
-        // to the second, which a page holds then; a longer answer comes in pieces.
+        // to the second, which a page holds then; a longer reply comes in pieces.
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 << 10)
         try set(CURLOPT_BUFFERSIZE, (4 << 10) - 1)
     }

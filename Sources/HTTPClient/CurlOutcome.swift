@@ -10,7 +10,7 @@ struct CurlOutcome {
     /// OpenSSL's `X509_V_...` number.
     var verifyResult: Int
     var usesProxy = false
-    /// The proxy's answer to CONNECT; 0 for none.
+    /// The proxy's reply to CONNECT; 0 for none.
     var proxyStatus = 0
 
     /// The failure that it is; only asked when `code` is not `CURLE_OK`.

@@ -8,8 +8,8 @@ public struct HTTPCall: Sendable {
     /// For the whole exchange, connecting included, from when the call left the queue; rounded up to milliseconds. Nil:
     /// ``HTTPClientConfiguration/totalTimeout``.
     public let timeout: Duration?
-    /// Whether it goes over a connection that is made for it and closed after it, whatever others are open. Its answer
-    /// can then be the answer to nothing else.
+    /// Whether it goes over a connection that is made for it and closed after it, whatever others are open. Its reply
+    /// can then be the reply to nothing else.
     public let usesFreshConnection: Bool
 
     public init(

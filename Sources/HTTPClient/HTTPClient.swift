@@ -7,7 +7,7 @@ internal import Threading
 /// HTTPS requests over libcurl, many at a time, on one thread of its own, `http`.
 ///
 /// Connections are kept and used again. The other side is always verified, TLS is 1.2 or later; there is no switch for
-/// either. Redirects are answers like others. There are no cookies, no proxy from the environment and no `.netrc`.
+/// either. Redirects are replies like others. There are no cookies, no proxy from the environment and no `.netrc`.
 /// Headers and bodies are never logged.
 ///
 /// Calls come in batches (``send(_:)``) and outcomes go out in batches, through the sink that the client is made with.

@@ -134,11 +134,11 @@ final class HTTPLoop {
         guard !outcomes.isEmpty else { return }
         var batch: [HTTPOutcome] = []
         swap(&batch, &outcomes)
-        for outcome in batch { note(outcome) }
+        for outcome in batch { count(outcome) }
         sink(batch)
     }
 
-    private func note(_ outcome: HTTPOutcome) {
+    private func count(_ outcome: HTTPOutcome) {
         metrics.record(outcome.result)
         guard case .failure(let failure) = outcome.result else { return }
         logger.debug(

@@ -13,7 +13,7 @@ public final class HTTPRequest: Sendable {
     public let endpoint: HTTPEndpoint
     /// Sent in this order, after the ones that the client adds: `Host`, `User-Agent`, `Accept`, `Content-Length`.
     public let headers: [HTTPHeader]
-    /// Whether the answer may come compressed. It costs some 60 us to take apart a small one, more than it saves.
+    /// Whether the reply may come compressed. It costs some 60 us to take apart a small one, more than it saves.
     public let acceptsGzip: Bool
     let url: String
 

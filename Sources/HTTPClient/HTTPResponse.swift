@@ -25,7 +25,7 @@ public struct HTTPResponse: Sendable, CustomStringConvertible {
     /// The first value of the header of this name, in whatever case, without surrounding blanks; trailers are left out.
     public func header(_ name: String) -> String? { lines.value(of: name) }
 
-    /// Status and size; answers have receipts in them.
+    /// Status and size; replies have receipts in them.
     public var description: String { "status \(status), \(body.count) bytes" }
 }
 

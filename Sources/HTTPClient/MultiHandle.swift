@@ -51,7 +51,7 @@ final class MultiHandle {
     }
 
     /// Lets libcurl act on a socket that became ready. If an idle socket has input, it is no longer watched, and its
-    /// connection is shut down. The input is the server's close or an unrequested answer, which the next request would
+    /// connection is shut down. The input is the server's close or an unrequested reply, which the next request would
     /// take for its own. The end is seen by libcurl when it looks for a connection, or when it sends.
     func act(on event: SocketWatcher.Event) throws(CurlFailure) {
         let descriptor = event.descriptor

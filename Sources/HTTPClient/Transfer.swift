@@ -123,14 +123,14 @@ final class Transfer {
     private static let sends: curl_prereq_callback = { context, _, _, _, _ in
         guard let context else { return CURL_PREREQFUNC_ABORT }
         let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        guard !transfer.wouldReadAnotherAnswer else { return CURL_PREREQFUNC_ABORT }
+        guard !transfer.wouldReadAnotherReply else { return CURL_PREREQFUNC_ABORT }
         transfer.sendings += 1
         return CURL_PREREQFUNC_OK
     }
 
-    /// Whether the server sent an unrequested answer on a kept connection. It would be taken for the next answer, and
-    /// each later answer for the one before.
-    private var wouldReadAnotherAnswer: Bool { connectionsOpened == 0 && grantor_easy_has_unread(easy) != 0 }
+    /// Whether the server sent an unrequested reply on a kept connection. It would be taken for the next reply, and
+    /// each later reply for the one before.
+    private var wouldReadAnotherReply: Bool { connectionsOpened == 0 && grantor_easy_has_unread(easy) != 0 }
 
     // These two return how much was taken; anything but `size * count` makes libcurl end the transfer.
 

@@ -8,7 +8,7 @@ public enum ProbeClient {
     static let maxBytes = 64 << 10
 
     /// An answer that came whole.
-    public struct Answer: Hashable, Sendable {
+    public struct Reply: Hashable, Sendable {
         public let status: Int
         public let body: String
     }
@@ -20,7 +20,7 @@ public enum ProbeClient {
     /// - Throws: ``ProbeFailure``.
     public static func get(
         host: String, port: Int, path: String, within limit: Duration
-    ) throws(ProbeFailure) -> Answer {
+    ) throws(ProbeFailure) -> Reply {
         let end = Instant.now + limit
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -35,7 +35,7 @@ public enum ProbeClient {
             let sent = request.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if sent > 0 { request.removeFirst(sent) } else { try wait(socket, POLLOUT, until: end) }
         }
-        return try answer(read(socket, until: end))
+        return try reply(read(socket, until: end))
     }
 
     private static func loopback(for host: String) -> String {
@@ -96,13 +96,13 @@ public enum ProbeClient {
         guard poll(&watched, 1, Int32(min(rest, 60_000))) >= 0 || errno == EINTR else { throw .refused(errno: errno) }
     }
 
-    static func answer(_ bytes: [UInt8]) throws(ProbeFailure) -> Answer {
+    static func reply(_ bytes: [UInt8]) throws(ProbeFailure) -> Reply {
         let text = String(decoding: bytes, as: UTF8.self)
         let line = text.prefix { !$0.isNewline }.split(separator: " ")
         guard line.count >= 2, line[0].hasPrefix("HTTP/1."), let status = Int(line[1]), (100...599).contains(status),
             let head = text.firstRange(of: "\r\n\r\n")
         else { throw .notHTTP }
-        return Answer(status: status, body: String(text[head.upperBound...]))
+        return Reply(status: status, body: String(text[head.upperBound...]))
     }
 }
 

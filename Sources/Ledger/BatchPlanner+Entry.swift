@@ -8,8 +8,8 @@ extension BatchPlanner {
     }
 
     struct Entry {
-        /// Its place in the batch.
-        let place: Int
+        /// Its index in the batch.
+        let index: Int
         let decision: Decision
         var state = State.open
         /// Its answer, once ``readAnswers(_:)`` has it.
@@ -29,15 +29,15 @@ extension BatchPlanner {
         var isAppOurs = false
         private var known: ClaimDigest?
 
-        init(_ place: Int, _ decision: Decision) {
-            self.place = place
+        init(_ index: Int, _ decision: Decision) {
+            self.index = index
             self.decision = decision
         }
 
         var isOpen: Bool { if case .open = state { true } else { false } }
         var claimant: Claimant { decision.claimant }
-        var waits: Bool { if case .retry = decision.content { true } else { false } }
-        var isLeased: Bool { if case .retry = decision.source { true } else { false } }
+        var waits: Bool { if case .wait = decision.content { true } else { false } }
+        var isLeased: Bool { if case .row = decision.source { true } else { false } }
 
         /// The rows in its way are a later version's. A malformed submission has no evidence to be held with.
         mutating func end(forLaterVersion what: String) {

@@ -5,7 +5,7 @@ public import Contract
 ///
 ///     var planner = BatchPlanner(batch)
 ///     planner.admit(owned)                           // by generations and leases, read under locks
-///     planner.inserted(plain: flags)                 // planner.plain, without those whose submission has an answer
+///     planner.inserted(fast: flags)                 // planner.fast, without those whose submission has an answer
 ///     let grants = planner.readAnswers(answers)      // planner.submissions
 ///     planner.inserted(flags)
 ///     let told = planner.conclude(held, own, ours)   // planner.questions
@@ -31,14 +31,14 @@ public struct BatchPlanner: Sendable {
         for index in entries.indices where !owned[index] { entries[index].state = .ended(.notOwned) }
     }
 
-    // MARK: The plain form
+    // MARK: The fast path
 
-    /// The grants that one statement may add, see ``isPlain(_:)``: each unless its submission has an answer or one of
+    /// The grants that one statement may add, see ``isFast(_:)``: each unless its submission has an answer or one of
     /// its keys is taken. As many rows as were sent means that all are done.
-    public var plain: [NewGrant] {
+    public var fast: [NewGrant] {
         entries.indices.compactMap { index in
             let decision = entries[index].decision
-            guard entries[index].isOpen, Self.isPlain(decision), case .grant(let purchases, let by) = decision.content,
+            guard entries[index].isOpen, Self.isFast(decision), case .grant(let purchases, let by) = decision.content,
                 let purchase = purchases.first, case .submission(let submission) = decision.subject
             else { return nil }
             return NewGrant(decision: index, grant: Self.grant(purchase, submission, by: by, decision))
@@ -47,13 +47,13 @@ public struct BatchPlanner: Sendable {
 
     /// Whether nothing but a row of `grants` is written if its keys are free: a record's one purchase that owes no
     /// call.
-    public static func isPlain(_ decision: Decision) -> Bool {
+    public static func isFast(_ decision: Decision) -> Bool {
         guard case .record = decision.source, case .grant(let purchases, _) = decision.content else { return false }
         return purchases.count == 1 && !decision.owesCall
     }
 
-    /// Takes the results of ``plain``, in its order. The rest is decided in the full form.
-    public mutating func inserted(plain grants: [NewGrant], _ flags: [Bool]) {
+    /// Takes the results of ``fast``, in its order. The rest is decided in the full form.
+    public mutating func inserted(fast grants: [NewGrant], _ flags: [Bool]) {
         for (new, isNew) in zip(grants, flags) where isNew {
             entries[new.decision].state = .concluded(.granted(created: 1), tell: [.grant(new.grant, repeatOf: nil)])
             if let passedOver = new.grant.passedOver { entries[new.decision].passesOver = passedOver.counts }
@@ -149,7 +149,7 @@ public struct BatchPlanner: Sendable {
         return entries.filter(\.isOpen).flatMap { entry in
             zip(entry.grants, entry.isNew)
                 .filter { grant, isNew in !isNew && !holders.holder(of: grant.reference, grant.key).isThere }
-                .map { grant, _ in NewGrant(decision: entry.place, grant: grant) }
+                .map { grant, _ in NewGrant(decision: entry.index, grant: grant) }
         }
     }
 
@@ -181,7 +181,7 @@ public struct BatchPlanner: Sendable {
     public mutating func answered(_ flags: [Bool]) -> BatchWrites {
         for (new, isNew) in zip(answers, flags) where !isNew { entries[new.decision].state = .ended(.undecided) }
         for entry in entries {
-            guard case .retry(let lease) = entry.decision.source, case .concluded(let outcome, let tell) = entry.state
+            guard case .row(let lease) = entry.decision.source, case .concluded(let outcome, let tell) = entry.state
             else { continue }
             // The events of a leased row are owed in the outbox from the start.
             writes.outbox += tell.map(\.outboxRow)
@@ -229,7 +229,7 @@ extension BatchPlanner {
             }
             conclude(&entry, claim, holders: holders, own: own, into: &writes)
         case .fail(let rejection): fail(&entry, rejection, holders: holders, own: own)
-        case .retry(let retry): wait(&entry, retry, holders: holders, own: own, into: &writes)
+        case .wait(let row): wait(&entry, row, holders: holders, own: own, into: &writes)
         }
     }
 
@@ -238,7 +238,7 @@ extension BatchPlanner {
     ) {
         let decision = entry.decision
         guard !claim.isUndecided, !claim.isLater else {
-            writes.withdrawn += claim.new.map { NewGrant(decision: entry.place, grant: $0) }
+            writes.withdrawn += claim.new.map { NewGrant(decision: entry.index, grant: $0) }
             entry.state = .ended(.undecided)
             if claim.isLater { entry.end(forLaterVersion: "a grant of the purchase") }
             return
@@ -360,7 +360,7 @@ extension BatchPlanner {
             case .held(let cause): .held(cause)
             }
         switch (entry.decision.source, entry.decision.subject) {
-        case (.retry(let lease), _):
+        case (.row(let lease), _):
             writes.updatedRetries.append(RetryUpdate(lease: lease, attempts: entry.decision.attempts, entry: retry))
         case (.record, .submission(let submission)):
             writes.retries.append(

@@ -2,7 +2,7 @@ public import Contract
 
 /// A grant that a batch tries to add.
 public struct NewGrant: Hashable, Sendable {
-    /// The decision's place in the batch.
+    /// The decision's index in the batch.
     public let decision: Int
     public let grant: Grant
 }
@@ -93,7 +93,7 @@ public struct BatchQuestions: Sendable {
 
 /// A row of `answers` that a batch tries to add.
 public struct NewAnswer: Hashable, Sendable {
-    /// The decision's place in the batch.
+    /// The decision's index in the batch.
     public let decision: Int
     public let answer: Answer
     /// The existing row is another user's repeat and is replaced. The grant has the same information, and this failure
@@ -175,11 +175,11 @@ enum Telling: Hashable {
     }
 
     /// Made from the row alone, so that every copy is the same bytes.
-    var event: StoredEvent {
+    var event: RenderedEvent {
         switch self {
         case .grant(let grant, let submission):
-            StoredEvent(key: key, event: GrantedEvent.event(of: grant, repeatOf: submission))
-        case .failure(let failure): StoredEvent(key: key, event: FailedEvent.event(of: failure))
+            RenderedEvent(key: key, event: GrantedEvent.event(of: grant, repeatOf: submission))
+        case .failure(let failure): RenderedEvent(key: key, event: FailedEvent.event(of: failure))
         }
     }
 

@@ -5,7 +5,7 @@ public enum DecisionSource: Hashable, Sendable {
     /// A record that was read; the write counts only under this ownership.
     case record(PartitionOwnership)
     /// A row of `retries`; the write counts only under this lease.
-    case retry(RetryLease)
+    case row(RetryLease)
 }
 
 /// The decision to be written for one submission. It carries the submission's evidence until it is written, because the
@@ -24,7 +24,7 @@ public struct Decision: Hashable, Sendable {
         case repeated(GrantReference)
         case fail(Rejection)
         /// Keep it in `retries`, or keep it there. It ends as a claim of its purchases would, once all were granted.
-        case retry(RetryEntry)
+        case wait(RetryEntry)
 
         /// Purchases that a grant leaves out.
         public var passedOver: PassedOver? {
@@ -37,7 +37,7 @@ public struct Decision: Hashable, Sendable {
         public var waitingPurchases: [NamedPurchase] {
             switch self {
             case .grant(let purchases, _): purchases.passedOver?.holding.map(\.purchase) ?? []
-            case .retry(let entry): entry.purchases
+            case .wait(let entry): entry.purchases
             case .repeated, .fail: []
             }
         }
@@ -97,7 +97,7 @@ public enum DecisionResult: Hashable, Sendable {
     /// It is durable. The events are rendered from the rows as stored; the submission is complete once the broker has
     /// acknowledged all of them. None where a call is owed, where the rows went to the outbox, or where `repeats` is
     /// `ignore`. Purchases that were passed over are said with the rows that keep them, and not when these are told again.
-    case written(Outcome, publish: [StoredEvent], passedOver: [PassedOver.Reason: Int] = [:])
+    case written(Outcome, publish: [RenderedEvent], passedOver: [PassedOver.Reason: Int] = [:])
     /// Nothing was written: the generation was old, or the lease was another worker's, or its row was gone. The present
     /// owner of the partition or the row decides.
     case notOwned

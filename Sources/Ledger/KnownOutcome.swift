@@ -21,11 +21,11 @@ public struct KnownOutcome: Hashable, Sendable {
     public let userID: UserID
     public let kind: Kind
     /// The events that are told again; none for a row of `retries` and for a grant that owes a call.
-    public internal(set) var publish: [StoredEvent]
+    public internal(set) var publish: [RenderedEvent]
 
     public init(
         origin: Origin, bundleID: BundleID, submissionID: SubmissionID, userID: UserID, kind: Kind,
-        publish: [StoredEvent]
+        publish: [RenderedEvent]
     ) {
         self.origin = origin
         self.bundleID = bundleID

@@ -29,13 +29,13 @@ public protocol LedgerConnection: AnyObject {
     /// The outcomes of records by their origins.
     func knownOutcomes(of origins: [Origin]) throws(LedgerError) -> [KnownOutcome]
 
-    /// Notes how far partitions are complete, also where that is less than was noted before; true for each that still
+    /// Writes how far partitions are complete, also where that is less than it was before; true for each that still
     /// belongs to its generation.
-    func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool]
+    func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool]
 
-    /// Notes which checks have ended and which begin, at most one per partition. True for each mark whose generation is
-    /// still the partition's. A take-over that finds an unfinished check counts it against the record, see
-    /// ``PartitionStart/suspect``. The end of a check, or a note of a later offset, resets the count.
+    /// Writes which checks have ended and which begin, at most one per partition. True for each mark whose generation
+    /// is still the partition's. A take-over that finds an unfinished check counts it against the record, see
+    /// ``PartitionStart/suspect``. The end of a check, or a later checkpoint, resets the count.
     func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool]
 
     /// Writes a batch in which each grant key, transaction, submission and claim stands once; one result per decision,

@@ -1,7 +1,7 @@
 public import Contract
 
-/// The operators' interface to a ledger, for one thread at a time; workers may write meanwhile. Each change is noted in
-/// `operator_actions`, in the same transaction.
+/// The operators' interface to a ledger, for one thread at a time; workers may write meanwhile. Each change is written
+/// down in `operator_actions`, in the same transaction.
 public protocol LedgerOperator: AnyObject {
     func identity() throws(LedgerError) -> String
 
@@ -67,7 +67,7 @@ extension Decision {
     public static func abandoning(_ due: DueRetry, _ note: OperatorNote) -> Decision {
         let rejection = Rejection(.abandonedByOperator, note.reason, transactionID: due.submission.claim.transactionID)
         return Decision(
-            subject: .submission(due.submission), source: .retry(due.lease), content: .fail(rejection),
+            subject: .submission(due.submission), source: .row(due.lease), content: .fail(rejection),
             attempts: due.attempts, decidedAt: note.at, owesCall: false, repeats: .publish, doubtsNothingNew: false)
     }
 }

@@ -105,7 +105,7 @@ extension OutboxTarget {
 
 /// An event as rendered from its stored row, with the key under which the outbox keeps it if the broker does not take
 /// it.
-public struct StoredEvent: Hashable, Sendable {
+public struct RenderedEvent: Hashable, Sendable {
     public let key: OutboxKey
     public let event: Event
 

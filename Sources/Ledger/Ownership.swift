@@ -42,14 +42,14 @@ public struct TakeOver: Hashable, Sendable {
 public enum TakeOverResult: Hashable, Sendable {
     /// The partition is the worker's.
     case taken(PartitionStart)
-    /// The group has offsets of the topic, and the ledger has noted none of any of its partitions: it is empty, or
-    /// another one. A partition without an offset is refused, too, because what is noted of it would make the topic
-    /// known. The refusal stands until an operator accepts the ledger, whatever it notes of other partitions.
+    /// The group has offsets of the topic, and the ledger has no checkpoint of any of its partitions: it is empty, or
+    /// another one. A partition without an offset is refused, too, because a checkpoint of it would make the topic
+    /// known. The refusal stands until an operator accepts the ledger, whatever checkpoints it has of other partitions.
     case forgotten(ledger: String)
 }
 
 public struct PartitionStart: Hashable, Sendable {
-    /// The offset that the ledger has noted as the first one not complete; nil where nothing was noted yet. A partition
+    /// The ledger's checkpoint, the first offset that is not complete; nil where there is none yet. A partition
     /// that an operator's acceptance made known has the group's committed offset of that time.
     public let next: Int64?
     /// An operator has passed the records before this offset, and the group's offset is not there yet: reading begins
@@ -113,15 +113,15 @@ public struct PassedOffsets: Hashable, Sendable {
 /// The end of an operator's wish to pass offsets.
 public enum PassResult: Hashable, Sendable {
     case passed
-    /// The partition's first offset that is not complete is another one than the first of these; nil where none is
-    /// noted. Nothing was changed.
+    /// The partition's first offset that is not complete is another one than the first of these; nil where there is
+    /// none. Nothing was changed.
     case standsAt(Int64?)
 }
 
 /// A row of `partitions` as people see it.
 public struct PartitionRow: Hashable, Sendable {
     public let partition: TopicPartition
-    /// The first offset that is not complete; nil where none is noted.
+    /// The checkpoint; nil where there is none.
     public let next: Int64?
     /// The worker that took it over last; nil after an operator passed offsets, until one takes it over.
     public let owner: String?
@@ -136,8 +136,8 @@ public struct PartitionRow: Hashable, Sendable {
     }
 }
 
-/// How far a partition is complete, for the second's note in `partitions`.
-public struct OffsetNote: Hashable, Sendable {
+/// How far a partition is complete, for the second's checkpoint in `partitions`.
+public struct OffsetCheckpoint: Hashable, Sendable {
     public let ownership: PartitionOwnership
     /// The first offset that is not complete. Nil if no record has come since the take-over. The offset then stays, and
     /// its count of starts is reset, because no check of a record has ended a worker there.

@@ -38,17 +38,17 @@ public struct LeaseRenewal: Hashable, Sendable {
     }
 }
 
-/// A "no" of Apple's that may not be its last word. The clock runs only between doubting answers: an outage, a hold of
+/// A "no" of Apple's that may not be its last word. The clock runs only between doubting replies: an outage, a hold of
 /// ours and the time before the first such answer do not count.
 public struct Doubt: Hashable, Sendable {
-    public let answers: Int
+    public let replies: Int
     /// Milliseconds that the clock has run.
     public let elapsed: Int64
-    /// When the latest doubting answer came; nil while something else came since, so that the clock stands.
+    /// When the latest doubting reply came; nil while something else came since, so that the clock stands.
     public let runningSince: Timestamp?
 
-    public init(answers: Int, elapsed: Int64, runningSince: Timestamp?) {
-        self.answers = answers
+    public init(replies: Int, elapsed: Int64, runningSince: Timestamp?) {
+        self.replies = replies
         self.elapsed = elapsed
         self.runningSince = runningSince
     }

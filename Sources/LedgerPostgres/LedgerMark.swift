@@ -19,7 +19,7 @@ final class LedgerMark: Sendable {
     /// Whether a session of this process was opened before.
     var wasOpened: Bool { place.withLock { $0 != nil } }
 
-    /// Notes where a new session is. The other sessions are lost if that is a later timeline.
+    /// Remembers where a new session is. The other sessions are lost if that is a later timeline.
     /// - Throws: `.unreachable` for a place that a later one has replaced: a primary that does not know of its end.
     ///   `.unfit` for another ledger: what this process has in hand is the former one's. A new process looks whether the
     ///   group's offsets go with it.

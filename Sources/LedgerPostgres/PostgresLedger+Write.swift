@@ -27,25 +27,25 @@ extension PostgresLedger {
         return try writePart(Array(batch[..<middle])) + writePart(Array(batch[middle...]))
     }
 
-    /// Writes what is plain in one statement, and the rest in a transaction of its own. So does a grant whose product this
-    /// session has not seen committed: only what is admitted makes an app the ledger's.
+    /// Writes what may go the fast path in one statement, and the rest in a transaction of its own. So does a grant
+    /// whose product this session has not seen committed: only what is admitted makes an app the ledger's.
     private func writeAll(_ batch: [Decision]) throws(PostgresFailure) -> [DecisionResult] {
         var planner = BatchPlanner(batch)
-        var plain = planner.plain
-        let products = GrantTable.products(of: plain)
+        var fast = planner.fast
+        let products = GrantTable.products(of: fast)
         var unknown: [NewGrant] = []
         if !products.values.allSatisfy(knownProducts.contains) {
             let isUnknown = { [knownProducts] (new: NewGrant) in
                 !knownProducts.contains(products[StoredProduct(of: new.grant)] ?? 0)
             }
-            unknown = plain.filter(isUnknown)
-            plain.removeAll(where: isUnknown)
+            unknown = fast.filter(isUnknown)
+            fast.removeAll(where: isUnknown)
         }
         var isWritten = Array(repeating: false, count: batch.count)
-        if !plain.isEmpty {
-            let flags = try tried { () throws(PostgresFailure) in try insertPlain(plain, products, of: batch) }
-            planner.inserted(plain: plain, flags)
-            for (new, isNew) in zip(plain, flags) where isNew { isWritten[new.decision] = true }
+        if !fast.isEmpty {
+            let flags = try tried { () throws(PostgresFailure) in try insertFast(fast, products, of: batch) }
+            planner.inserted(fast: fast, flags)
+            for (new, isNew) in zip(fast, flags) where isNew { isWritten[new.decision] = true }
         }
         var results = planner.results()
         let rest = batch.indices.filter { !isWritten[$0] }
@@ -61,10 +61,10 @@ extension PostgresLedger {
     }
 
     /// One round trip.
-    private func insertPlain(
+    private func insertFast(
         _ grants: [NewGrant], _ products: [StoredProduct: Int64], of batch: [Decision]
     ) throws(PostgresFailure) -> [Bool] {
-        let insertion = GrantTable.plainInsertion(grants, products) { new in
+        let insertion = GrantTable.fastInsertion(grants, products) { new in
             guard case .record(let ownership) = batch[new.decision].source else { return nil }
             return ownership
         }
@@ -136,7 +136,7 @@ extension PostgresLedger {
         for decision in batch {
             switch decision.source {
             case .record(let ownership): ownerships.insert(ownership)
-            case .retry(let lease): leases.insert(lease)
+            case .row(let lease): leases.insert(lease)
             }
         }
         let table = OwnershipTable(connection: connection)
@@ -148,11 +148,11 @@ extension PostgresLedger {
             batch.map { decision in
                 switch decision.source {
                 case .record(let ownership): owned[ownership] != nil
-                case .retry(let lease): leased.contains(lease)
+                case .row(let lease): leased.contains(lease)
                 }
             })
         // A leased row's partition may be another worker's.
-        let origins = batch.filter { if case .retry = $0.source { true } else { false } }.map(\.origin.topicPartition)
+        let origins = batch.filter { if case .row = $0.source { true } else { false } }.map(\.origin.topicPartition)
         numbers.merge(try table.numbers(Set(origins))) { first, _ in first }
         return numbers
     }

@@ -32,10 +32,10 @@ public struct PostgresLedgerConfiguration: Sendable {
 
 /// One connection to a ledger on PostgreSQL, for any number of workers on any number of hosts.
 ///
-/// Every call is one transaction, but for a write that is plain in part. Each begins with a look at which database this
-/// is. Another one than at the opening ends the call with `.disconnected`. Nothing was written then, except for the grants
-/// of a plain write, which are good wherever they stand. Transactions that stood in each other's way are tried again
-/// here.
+/// Every call is one transaction, but for a write that goes the fast path in part. Each begins with a look at which
+/// database this is. Another one than at the opening ends the call with `.disconnected`. Nothing was written then,
+/// except for the grants of a write on the fast path, which are good wherever they stand. Transactions that stood in
+/// each other's way are tried again here.
 public final class PostgresLedger: LedgerConnection {
     /// Tries of one call whose transaction was in another's way, such as in a deadlock.
     static let mostTries = 4
@@ -90,8 +90,8 @@ public final class PostgresLedger: LedgerConnection {
         }
     }
 
-    public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
-        try each(notes, by: \.ownership.partition) { note, _ in OwnershipTable.note(note) }
+    public func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool] {
+        try each(checkpoints, by: \.ownership.partition) { checkpoint, _ in OwnershipTable.checkpoint(checkpoint) }
     }
 
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {

@@ -46,7 +46,7 @@ struct AnswerTable {
                 ("iif(reason IS NULL, 'repeated', 'failed') = ?", query.state.rawValue),
                 ("answers.app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("reason = ?", query.cause),
-            ], sequence: AnswerColumns.sequence.place
+            ], sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }
 

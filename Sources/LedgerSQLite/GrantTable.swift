@@ -14,10 +14,10 @@ struct GrantTable {
 
     /// Tries grants in order.
     /// - Parameters:
-    ///   - isPlain: Whether a submission's answer keeps its grant out.
+    ///   - isFast: Whether a submission's answer keeps its grant out.
     ///   - partitions: The number of each grant's partition.
     /// - Returns: Whether each is new. The unique indexes decide.
-    func insert(_ grants: [NewGrant], isPlain: Bool, partitions: [TopicPartition: Int64]) throws(StoreError) -> [Bool] {
+    func insert(_ grants: [NewGrant], isFast: Bool, partitions: [TopicPartition: Int64]) throws(StoreError) -> [Bool] {
         guard !grants.isEmpty else { return [] }
         let insertion = try database.statement(Self.insertion)
         let answer = try database.statement("SELECT 1 FROM answers WHERE submission_id = ? AND app = ?")
@@ -26,7 +26,7 @@ struct GrantTable {
         flags.reserveCapacity(grants.count)
         for new in grants {
             let grant = new.grant
-            if isPlain {
+            if isFast {
                 let isAnswered = try answer.hasRow { $0.submission(grant.claimant.submissionKey) }
                 guard !isAnswered else {
                     flags.append(false)
@@ -124,7 +124,7 @@ struct GrantTable {
                 ("grants.user_id = ?", query.userID?.rawValue),
                 ("order_id = ?", query.orderID?.rawValue), (transaction, query.transactionID?.rawValue),
                 ("grants.submission_id = ?", query.submissionID?.rawValue),
-            ], sequence: GrantColumns.sequence.place
+            ], sequence: GrantColumns.sequence.index
         ) { row in GrantColumns.grant(row) }
     }
 }

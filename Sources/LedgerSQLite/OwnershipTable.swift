@@ -15,7 +15,7 @@ struct OwnershipTable {
     }
 
     /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of its
-    /// topic is noted, or one was refused before.
+    /// topic is there, or one was refused before.
     func refuses(_ partition: TopicPartition) throws(StoreError) -> Bool {
         let isKnown = try database.statement(
             "SELECT 1 FROM partitions WHERE topic = ? AND partition = ? AND NOT (\(Self.isRefused))"
@@ -24,8 +24,8 @@ struct OwnershipTable {
         let isTopicKnown = try database.statement(
             """
             SELECT 1 FROM (
-                SELECT count(next_offset) AS noted, total(\(Self.isRefused)) AS refused FROM partitions WHERE topic = ?)
-            WHERE noted > 0 AND refused = 0
+                SELECT count(next_offset) AS known, total(\(Self.isRefused)) AS refused FROM partitions WHERE topic = ?)
+            WHERE known > 0 AND refused = 0
             """
         ).hasRow { $0.text(partition.topic) }
         return !isTopicKnown
@@ -108,7 +108,7 @@ struct OwnershipTable {
     }
 
     /// - Returns: Whether the partition still belongs to its generation.
-    func note(_ note: OffsetNote) throws(StoreError) -> Bool {
+    func checkpoint(_ checkpoint: OffsetCheckpoint) throws(StoreError) -> Bool {
         try database.statement(
             """
             UPDATE partitions SET
@@ -120,8 +120,8 @@ struct OwnershipTable {
             WHERE topic = ?2 AND partition = ?3 AND generation = ?4
             """
         ).run {
-            $0.integer(note.next)
-            $0.ownership(note.ownership)
+            $0.integer(checkpoint.next)
+            $0.ownership(checkpoint.ownership)
         } > 0
     }
 

@@ -179,7 +179,7 @@ struct RetryTable {
                 ("iif(endpoint IS NULL, 'held', 'retrying') = ?", query.state.rawValue),
                 ("app = ?", query.bundleID?.rawValue), ("user_id = ?", query.userID?.rawValue),
                 ("cause = ?", query.cause),
-            ], sequence: RetryColumns.sequence.place
+            ], sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }
 

@@ -24,12 +24,12 @@ extension SQLiteLedger {
             let now = clock()
             let partitions = try admit(batch, to: &planner)
             let grants = GrantTable(database: database)
-            let plain = planner.plain
-            planner.inserted(plain: plain, try grants.insert(plain, isPlain: true, partitions: partitions))
+            let fast = planner.fast
+            planner.inserted(fast: fast, try grants.insert(fast, isFast: true, partitions: partitions))
             guard !planner.isComplete else { return }
             let answers = try AnswerTable(database: database).answers(planner.submissions)
             let tried = planner.readAnswers(answers)
-            planner.inserted(try grants.insert(tried, isPlain: false, partitions: partitions))
+            planner.inserted(try grants.insert(tried, isFast: false, partitions: partitions))
             let questions = planner.questions
             let held = try grants.holders(questions.holders)
             let own = try grants.grants(of: questions.submissions)
@@ -59,7 +59,7 @@ extension SQLiteLedger {
                     generations[ownership] = isOwned
                     owned.append(isOwned)
                 }
-            case .retry(let lease): owned.append(try RetryTable(database: database).isOwned(lease))
+            case .row(let lease): owned.append(try RetryTable(database: database).isOwned(lease))
             }
             let partition = decision.origin.topicPartition
             if owned.last == true, numbers[partition] == nil { numbers[partition] = try table.number(partition) }

@@ -71,8 +71,10 @@ public final class SQLiteLedger: LedgerConnection {
         }
     }
 
-    public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
-        try each(notes) { (note, _) throws(StoreError) in try OwnershipTable(database: database).note(note) }
+    public func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool] {
+        try each(checkpoints) { (checkpoint, _) throws(StoreError) in
+            try OwnershipTable(database: database).checkpoint(checkpoint)
+        }
     }
 
     public func mark(_ marks: [CheckMark]) throws(LedgerError) -> [Bool] {

@@ -41,7 +41,7 @@ struct AlertLog: Sendable {
             say(
                 .breakerOpened, .warning,
                 "Apple cannot be asked at an endpoint; submissions that need it wait in the ledger, all others go on",
-                ["endpoint": "\(endpoint)", "cause": fault ?? "answers take too long"])
+                ["endpoint": "\(endpoint)", "cause": fault ?? "replies take too long"])
         case .breakerStillOpen(let endpoint, let after, let waiting):
             say(
                 .breakerStillOpen, .warning, "Apple still cannot be asked at an endpoint",
@@ -79,15 +79,16 @@ struct AlertLog: Sendable {
                 ["topic": topics[topic] ?? topic.defaultName, "cause": cause])
         case .outboxFull:
             say(.outboxFull, .error, "100,000 events are owed in the outbox; more wait in memory until it is full")
-        case .ledgerSetBack(let partition, let noted, let found):
+        case .ledgerSetBack(let partition, let checkpoint, let found):
             say(
                 .ledgerSetBack, .error, "The ledger was set back; its records are read again",
                 [
-                    "partition": "\(partition)", "noted": "\(noted)", "found": found.map { "\($0)" } ?? "nothing",
+                    "partition": "\(partition)", "checkpoint": "\(checkpoint)",
+                    "found": found.map { "\($0)" } ?? "nothing",
                 ])
         case .ledgerUnavailable(let detail):
             say(.ledgerUnavailable, .warning, "The ledger is not available; nothing is read", ["detail": detail])
-        case .ledgerAnswersAgain(let after):
+        case .ledgerAvailable(let after):
             say(.ledgerAvailable, .warning, "The ledger answers again", ["away_for": Self.seconds(after)])
         case .ownershipLost(let partition):
             say(

@@ -50,7 +50,7 @@ final class AppleDriver: Sendable {
         let now = Timestamp.now
         var calls: [HTTPCall] = []
         calls.reserveCapacity(tasks.count)
-        var concluded: [Answered] = []
+        var concluded: [Attempted] = []
         for task in tasks {
             guard let question = task.question.content as? any AppleQuestion else {
                 concluded.append(Self.end(task.token, SubmissionCheck.foreign))
@@ -71,7 +71,7 @@ final class AppleDriver: Sendable {
                 calls.append(request)
             }
         }
-        if !concluded.isEmpty { core.post(.input(.answered(concluded))) }
+        if !concluded.isEmpty { core.post(.input(.attempted(concluded))) }
         guard !calls.isEmpty else { return }
         let isTaken = client.withLock { $0?.send(calls) }
         if isTaken == false { failed("HTTPS: the client has ended by itself") }
@@ -89,14 +89,14 @@ final class AppleDriver: Sendable {
         client?.stop()
     }
 
-    private static func end(_ token: SubmissionToken, _ result: AttemptResult) -> Answered {
-        Answered(token: token, result: result, outcome: .unknown, took: .zero)
+    private static func end(_ token: SubmissionToken, _ result: AttemptResult) -> Attempted {
+        Attempted(token: token, result: result, outcome: .unknown, took: .zero)
     }
 
     /// Why an endpoint did not answer, for people; nil where it did, or where nothing was learnt.
     static func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ meaning: ReplyMeaning) -> String? {
         switch (meaning.outcome, result, meaning.step) {
-        case (.answered, _, _), (.unknown, _, _): nil
+        case (.replied, _, _), (.unknown, _, _): nil
         case (_, .failure(let failure), _): "\(failure)"
         case (_, .success(let response), .verdict(.retry(let cause, _))) where response.status == 200: cause.sentence
         case (_, .success(let response), _): "HTTP \(response.status)"
@@ -109,16 +109,16 @@ final class AppleDriver: Sendable {
             outcomes.map { pending.removeValue(forKey: $0.token) }
         }
         let now = Timestamp.now
-        let answered = zip(outcomes, waited).compactMap { call, waited -> Answered? in
+        let attempted = zip(outcomes, waited).compactMap { call, waited -> Attempted? in
             guard let waited else { return nil }
             let meaning = waited.question.received(AppStoreReply(call.result), to: waited.call, at: now)
             let took = Instant.now - waited.since
-            metrics.called(waited.call.endpoint, took: took, isAnswered: meaning.outcome == .answered)
-            return Answered(
+            metrics.called(waited.call.endpoint, took: took, hasReplied: meaning.outcome == .replied)
+            return Attempted(
                 token: waited.token, result: AttemptResult(meaning.step), outcome: meaning.outcome, took: took,
                 fault: Self.fault(call.result, meaning))
         }
-        if !answered.isEmpty { core.post(.input(.answered(answered))) }
+        if !attempted.isEmpty { core.post(.input(.attempted(attempted))) }
     }
 }
 

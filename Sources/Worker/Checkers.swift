@@ -59,31 +59,31 @@ final class CheckerPool: Sendable {
         for thread in threads { thread.join() }
     }
 
-    /// - Parameter note: Gets the moment at which each chunk begins, and nil once all are done.
+    /// - Parameter began: Gets the moment at which each chunk begins, and nil once all are done.
     private static func run(
-        _ mailbox: Mailbox<[CheckTask]>, _ core: Mailbox<CoreMail>, note: (Instant?) -> Void
+        _ mailbox: Mailbox<[CheckTask]>, _ core: Mailbox<CoreMail>, began: (Instant?) -> Void
     ) {
         var chunks: [[CheckTask]] = []
         while true {
             mailbox.wake.wait()
             mailbox.takeAll(into: &chunks)
             for chunk in chunks {
-                note(.now)
+                began(.now)
                 let now = Timestamp.now
                 core.post(
                     .input(
                         .checked(
                             chunk.map { Checked(token: $0.token, result: SubmissionCheck.perform($0, at: now)) })))
             }
-            note(nil)
+            began(nil)
             chunks.removeAll(keepingCapacity: true)
             if mailbox.isClosed { return }
         }
     }
 }
 
-/// The content of ``Processing/Rules``: the part of the apps file that checkers and HTTP need.
-struct VerificationRules: Sendable {
+/// The content of ``Processing/AppsSnapshot``: the part of the apps file that checkers and HTTP need.
+struct VerificationParts: Sendable {
     let checker: LocalChecker
     let verifiers: SignatureVerifiers
     /// Apps with a fulfilment service.
@@ -94,24 +94,24 @@ struct VerificationRules: Sendable {
 enum SubmissionCheck {
     /// - Parameter now: Wall-clock time.
     static func perform(_ task: CheckTask, at now: Timestamp) -> CheckResult {
-        guard let rules = task.rules.content as? VerificationRules else {
-            return .answer(.concluded(.hold(.appNotConfigured, detail: "No rules are loaded.")))
+        guard let parts = task.apps.content as? VerificationParts else {
+            return .reply(.concluded(.hold(.appNotConfigured, detail: "No apps file is loaded.")))
         }
         switch task.work {
-        case .record(let record, let known): return check(record, known, rules, at: now)
+        case .record(let record, let known): return check(record, known, parts, at: now)
         case .quarantine(let record, let reason): return quarantine(record, reason)
         case .submission(var submission):
-            let outcome = rules.checker.check(&submission, isRetry: true, at: now)
-            return result(of: submission, outcome, rules)
-        case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, rules, at: now)
-        case .answer(_, let question):
-            guard let apple = question.content as? any AppleQuestion else { return .answer(Self.foreign) }
-            return .answer(AttemptResult(apple.checked(with: rules.verifiers, at: now)))
+            let outcome = parts.checker.check(&submission, isRow: true, at: now)
+            return result(of: submission, outcome, parts)
+        case .signature(let submission, let mayDecide): return signature(of: submission, mayDecide, parts, at: now)
+        case .reply(_, let question):
+            guard let apple = question.content as? any AppleQuestion else { return .reply(Self.foreign) }
+            return .reply(AttemptResult(apple.checked(with: parts.verifiers, at: now)))
         }
     }
 
     private static func check(
-        _ record: InputRecord, _ known: KnownOutcome?, _ rules: VerificationRules, at now: Timestamp
+        _ record: InputRecord, _ known: KnownOutcome?, _ parts: VerificationParts, at now: Timestamp
     ) -> CheckResult {
         switch SubmissionReading(record, now: now) {
         case .unreadable(let reason): return quarantine(record, reason)
@@ -119,10 +119,10 @@ enum SubmissionCheck {
             return known.isOf(malformed.claimant) ? .known(.publish) : .malformed(malformed)
         case .submission(var submission):
             if known.isOf(submission.claimant) {
-                return .known(rules.checker.rules(of: submission.bundleID)?.app.repeats ?? .publish)
+                return .known(parts.checker.rules(of: submission.bundleID)?.app.repeats ?? .publish)
             }
-            let outcome = rules.checker.check(&submission, at: now)
-            return result(of: submission, outcome, rules)
+            let outcome = parts.checker.check(&submission, at: now)
+            return result(of: submission, outcome, parts)
         }
     }
 
@@ -131,12 +131,12 @@ enum SubmissionCheck {
     }
 
     private static func result(
-        of submission: Submission, _ outcome: LocalChecker.Outcome, _ rules: VerificationRules
+        of submission: Submission, _ outcome: LocalChecker.Outcome, _ parts: VerificationParts
     ) -> CheckResult {
-        let app = rules.checker.rules(of: submission.bundleID)
-        let further = SubmissionRules(
-            owesCall: rules.services.contains(submission.bundleID), repeats: app?.app.repeats ?? .publish,
-            doubtsNothingNew: app?.answersMayLag(for: submission) ?? false)
+        let app = parts.checker.rules(of: submission.bundleID)
+        let further = DecisionOptions(
+            owesCall: parts.services.contains(submission.bundleID), repeats: app?.app.repeats ?? .publish,
+            doubtsNothingNew: app?.repliesMayLag(for: submission) ?? false)
         let check: LocalCheck =
             switch outcome {
             case .concluded(let verdict): .concluded(verdict)
@@ -156,12 +156,12 @@ enum SubmissionCheck {
 
     /// Only a "yes" of the signature decides, where the app's rules say so.
     private static func signature(
-        of submission: Submission, _ mayDecide: Bool, _ rules: VerificationRules, at now: Timestamp
+        of submission: Submission, _ mayDecide: Bool, _ parts: VerificationParts, at now: Timestamp
     ) -> CheckResult {
-        guard rules.checker.isSigned(submission) else { return .signature(holds: false, nil) }
-        let policy = rules.checker.rules(of: submission.bundleID)?.app.whenVerifyReceiptUnavailable
+        guard parts.checker.isSigned(submission) else { return .signature(holds: false, nil) }
+        let policy = parts.checker.rules(of: submission.bundleID)?.app.whenVerifyReceiptUnavailable
         guard mayDecide, policy == .local,
-            case .concluded(let verdict) = rules.checker.checkBySignature(submission, at: now),
+            case .concluded(let verdict) = parts.checker.checkBySignature(submission, at: now),
             case .verified = verdict
         else { return .signature(holds: true, nil) }
         return .signature(holds: true, verdict)
@@ -203,8 +203,8 @@ extension AttemptResult {
     }
 }
 
-/// Makes the core's rules of the apps file. Each reading is a snapshot with a version of its own.
-struct RulesLoading: Sendable {
+/// Makes snapshots of the apps file, each with a version of its own.
+struct SnapshotMaker: Sendable {
     let verifiers: SignatureVerifiers
     /// Apps that were configured since the worker started. One of them that is missing from the apps file is missing by
     /// mistake. The ledger adds those that it knows when a failure is to be written.
@@ -216,23 +216,23 @@ struct RulesLoading: Sendable {
     /// of each stays unused, because several workers' seconds do not begin together.
     static let callsPerSecond: [Environment: Double] = [.production: 45, .sandbox: 4.5]
 
-    mutating func rules(_ apps: ConfiguredApps, version: Int) -> Rules {
+    mutating func next(_ apps: ConfiguredApps, version: Int) -> AppsSnapshot {
         let all = apps.all.map { $0.makeRules() }
         known.formUnion(all.map(\.app.bundleID))
-        var endpoints: [Endpoint: EndpointRules] = [:]
+        var endpoints: [Endpoint: EndpointLimit] = [:]
         for (rules, app) in zip(all, apps.all) {
             for endpoint in rules.endpoints {
                 var rate: Double?
                 if endpoint.service == .serverAPI, let perSecond = Self.callsPerSecond[endpoint.environment] {
                     rate = perSecond * (app.serverAPI?.share ?? 1)
                 }
-                endpoints[endpoint] = EndpointRules(endpoint: endpoint, rate: rate)
+                endpoints[endpoint] = EndpointLimit(endpoint: endpoint, rate: rate)
             }
         }
-        return Rules(
+        return AppsSnapshot(
             version: version, endpoints: endpoints.values.sorted { $0.endpoint < $1.endpoint },
             services: [],
-            content: VerificationRules(
+            content: VerificationParts(
                 checker: LocalChecker(apps: all, verifiers: verifiers, known: known), verifiers: verifiers, services: []
             ))
     }

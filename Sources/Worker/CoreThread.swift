@@ -37,7 +37,7 @@ enum CoreThread {
 
     /// - Parameter failed: Called if the producer cannot be made; then nothing runs.
     static func start(
-        settings: CoreSettings, rules: Rules, ports: CorePorts, producing: Producing,
+        settings: CoreSettings, apps: AppsSnapshot, ports: CorePorts, producing: Producing,
         failed: @escaping @Sendable (String) -> Void
     ) throws(ThreadingError) -> OwnerThread {
         try OwnerThread(name: "core") {
@@ -45,7 +45,7 @@ enum CoreThread {
             do throws(KafkaError) {
                 let producer = try producing.producer(wake: ports.mail.wake)
                 // Generations of take-overs must never come twice.
-                run(WorkerCore(settings: settings, seed: .random(in: 0 ... .max)), rules, ports, producer)
+                run(WorkerCore(settings: settings, seed: .random(in: 0 ... .max)), apps, ports, producer)
             } catch {
                 failed("Kafka: \(error)")
             }
@@ -53,10 +53,10 @@ enum CoreThread {
     }
 
     private static func run(
-        _ core: consuming WorkerCore, _ rules: Rules, _ ports: CorePorts, _ producer: EventProducer
+        _ core: consuming WorkerCore, _ apps: AppsSnapshot, _ ports: CorePorts, _ producer: EventProducer
     ) {
         var actions = Actions()
-        var mail: [CoreMail] = [.input(.rules(rules))]
+        var mail: [CoreMail] = [.input(.apps(apps))]
         var reports: [PublishReport] = []
         // How often each connection to the ledger was lost, as the core knows.
         var losses = (write: 0, side: 0)
@@ -89,7 +89,7 @@ enum CoreThread {
             ports.activity.turned(at: now, isLedgerAway: core.isLedgerAway)
             ports.metrics.inFlight.set(core.inFlight)
             if statusAt <= now {
-                ports.metrics.noted(core.status)
+                ports.metrics.show(core.status)
                 statusAt = now + statusPause
             }
             if let reason = carrier.stop ?? actions.stop {
@@ -190,21 +190,21 @@ final class CoreActivity: Sendable {
     /// The checkers' numbers.
     var checkers: Range<Int> { busySince.indices }
 
-    /// Noted at the end of each turn.
+    /// Set at the end of each turn.
     func turned(at now: Instant, isLedgerAway: Bool) {
         turnedAt.store(now.nanoseconds, ordering: .relaxed)
         self.isLedgerAway.store(isLedgerAway, ordering: .relaxed)
     }
 
-    /// Noted as a checker begins a chunk of checks; nil once it has none.
+    /// Set as a checker begins a chunk of checks; nil once it has none.
     func checks(_ checker: Int, since moment: Instant?) {
         busySince[checker].moment.store(moment?.nanoseconds ?? Sign.idle, ordering: .relaxed)
     }
 
-    /// Noted at each sign of the Kafka consumer's life.
+    /// Set at each sign of the Kafka consumer's life.
     func heard(at now: Instant) { heardAt.store(now.nanoseconds, ordering: .relaxed) }
 
-    /// Noted when the group has let the worker in, with partitions or without, and when its session has run out.
+    /// Set when the group has let the worker in, with partitions or without, and when its session has run out.
     func joined(_ isMember: Bool) { self.isMember.store(isMember, ordering: .relaxed) }
 
     func reached(_ isReachable: Bool) { isKafkaAway.store(!isReachable, ordering: .relaxed) }

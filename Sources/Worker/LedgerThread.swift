@@ -94,42 +94,42 @@ final class LedgerThread: Sendable {
             reply(call.work, result, isLoss: true)
         }
 
-        private mutating func perform(_ work: Work) -> Result<Answer, LedgerError> {
+        private mutating func perform(_ work: Work) -> Result<CallResult, LedgerError> {
             do throws(LedgerError) {
                 if connection == nil { connection = try open() }
                 guard let connection else { return .failure(.unavailable(detail: "There is no connection.")) }
                 defer { clock.found(lead: connection.clockLead) }
                 switch work {
                 case .write(let batch): return .success(.results(try connection.write(batch.decisions)))
-                case .request(let request): return .success(.answer(try request.call.perform(on: connection)))
+                case .request(let request): return .success(.request(try request.call.perform(on: connection)))
                 }
             } catch {
                 return .failure(error)
             }
         }
 
-        private func observe(_ work: Work, _ result: Result<Answer, LedgerError>, took: Duration) {
+        private func observe(_ work: Work, _ result: Result<CallResult, LedgerError>, took: Duration) {
             switch (work, result) {
             case (_, .failure): metrics.unavailable(role)
             case (.write(let batch), .success(.results(let results))):
                 metrics.wrote(batch.decisions, results, took: took, now: .now)
-            case (_, .success(.answer(.measured(let measure)))): metrics.measured(measure)
+            case (_, .success(.request(.measured(let measure)))): metrics.measured(measure)
             case (_, .success): break
             }
         }
 
-        private enum Answer {
+        private enum CallResult {
             case results([DecisionResult])
-            case answer(LedgerAnswer)
+            case request(LedgerResult)
         }
 
-        private func reply(_ work: Work, _ result: Result<Answer, LedgerError>, isLoss: Bool) {
+        private func reply(_ work: Work, _ result: Result<CallResult, LedgerError>, isLoss: Bool) {
             let input: Input =
                 switch work {
                 case .write(let batch):
                     .written(batch.id, result.map { if case .results(let results) = $0 { results } else { [] } })
                 case .request(let request):
-                    .ledger(request.id, result.map { if case .answer(let answer) = $0 { answer } else { .done } })
+                    .ledger(request.id, result.map { if case .request(let result) = $0 { result } else { .done } })
                 }
             core.post(isLoss ? .lost(role, losses: losses, input) : .input(input))
         }

@@ -19,7 +19,7 @@ final class WorkerDrivers: Sendable {
     static let leavingLimit = Duration.seconds(3)
 
     let core: Mailbox<CoreMail>
-    let rules: RulesLoading
+    let snapshots: SnapshotMaker
     let consumer: KafkaConsumer
     let activity: CoreActivity
     private let checkers: CheckerPool
@@ -34,9 +34,9 @@ final class WorkerDrivers: Sendable {
     ) throws(WorkerFailure) {
         let settings = Self.settings(configuration)
         let metrics = WorkerMetrics(registry, limits: settings)
-        var rules = RulesLoading(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
-        let first = rules.rules(configuration.apps, version: 1)
-        self.rules = rules
+        var snapshots = SnapshotMaker(verifiers: SignatureVerifiers(roots: configuration.apple.roots))
+        let first = snapshots.next(configuration.apps, version: 1)
+        self.snapshots = snapshots
         activity = CoreActivity(checkers: Processors.usable)
         let clock = LedgerClock()
         do throws(ThreadingError) {
@@ -64,7 +64,7 @@ final class WorkerDrivers: Sendable {
         do throws(KafkaError) { try KafkaProducer.check(producing.configuration) } catch { throw WorkerFailure(error) }
         do throws(ThreadingError) {
             thread = try CoreThread.start(
-                settings: settings, rules: first, ports: ports,
+                settings: settings, apps: first, ports: ports,
                 producing: producing, failed: { events.post(.clientFailed($0)) })
         } catch {
             throw .failed(error.description)

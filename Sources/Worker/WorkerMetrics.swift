@@ -166,8 +166,8 @@ struct WorkerMetrics: Sendable {
 
     func alert(_ kind: AlertLog.Kind) { registry.counter(Self.alerts, kind.rawValue).increment() }
 
-    /// Notes the core's state, once a second.
-    func noted(_ status: CoreStatus) {
+    /// Shows the core's state, once a second.
+    func show(_ status: CoreStatus) {
         for (state, count) in status.submissions { registry.gauge(Self.inFlightSubmissions, state).set(count) }
         registry.gauge(Self.inFlightBytes).set(Double(status.bytes))
         registry.gauge(Self.assigned).set(status.partitionsAssigned)
@@ -192,9 +192,9 @@ struct WorkerMetrics: Sendable {
     }
 
     /// The end of a call to Apple.
-    func called(_ endpoint: Endpoint, took: Duration, isAnswered: Bool) {
+    func called(_ endpoint: Endpoint, took: Duration, hasReplied: Bool) {
         callSeconds[Endpoint(endpoint.service, endpoint.environment)]?.record(took)
-        guard !isAnswered else { return }
+        guard !hasReplied else { return }
         registry.counter(Self.unanswered, endpoint.service.rawValue, endpoint.environment.rawValue).increment()
     }
 

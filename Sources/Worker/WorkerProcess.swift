@@ -69,7 +69,7 @@ public struct WorkerProcess {
     private func serve(_ events: Mailbox<ProcessEvent>, _ drivers: WorkerDrivers) -> ProcessEvent {
         var taken: [ProcessEvent] = []
         var version = 1
-        var rules = drivers.rules
+        var snapshots = drivers.snapshots
         var isStopping = false
         while true {
             events.wake.wait()
@@ -83,18 +83,18 @@ public struct WorkerProcess {
                     drivers.core.post(.input(.stop))
                 case .reload:
                     version += 1
-                    if let next = reload(&rules, version: version) { drivers.core.post(.input(.rules(next))) }
+                    if let next = reload(&snapshots, version: version) { drivers.core.post(.input(.apps(next))) }
                 case .stopped, .clientFailed: return event
                 }
             }
         }
     }
 
-    private func reload(_ rules: inout RulesLoading, version: Int) -> Rules? {
+    private func reload(_ snapshots: inout SnapshotMaker, version: Int) -> AppsSnapshot? {
         do throws(ConfigurationError) {
             let apps = try ConfiguredApps(file: configuration.appsFile)
-            let next = rules.rules(apps, version: version)
-            let missing = rules.known.subtracting(apps.all.map(\.app.bundleID)).map(\.rawValue).sorted()
+            let next = snapshots.next(apps, version: version)
+            let missing = snapshots.known.subtracting(apps.all.map(\.app.bundleID)).map(\.rawValue).sorted()
             logger.notice("The apps file is read again", metadata: ["apps": "\(apps.all.count)"])
             if !missing.isEmpty {
                 logger.warning(

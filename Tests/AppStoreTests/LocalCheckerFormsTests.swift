@@ -25,7 +25,7 @@ struct LocalCheckerFormsTests {
         }
     }
 
-    /// Apple's answer to a receipt in the style of iOS 6.
+    /// Apple's reply to a receipt in the style of iOS 6.
     private static let answer = Array(
         """
         {"status":0,"receipt":{"bid":"com.example.game","transaction_id":"1001","original_transaction_id":"1001",\
@@ -120,7 +120,7 @@ struct LocalCheckerFormsTests {
                 submission: submission,
                 rules: try QuestionScript.rules(Fixture.app(accountToken: .required), hasKey: true)),
             base64: text.bytes[...], fingerprint: ReceiptFingerprint(transactions: ["1001"]))
-        let found = LookupScript.transaction("1001", ["appAccountToken": "\"\(Self.token)\""])
+        let found = ServerAPIScript.transaction("1001", ["appAccountToken": "\"\(Self.token)\""])
         let reply = QuestionScript.reply(
             200, #"{"signedTransactionInfo":"\#(try SignedToken(found).text())"}"#)
         let run = try QuestionScript(question, [QuestionScript.reply(Self.answer), reply])
@@ -176,14 +176,14 @@ struct LocalCheckerMomentTests {
 
     /// The submission after its check, which was recorded and is checked so long after the evidence was signed.
     private func checked(
-        _ evidence: Evidence, recorded: Duration, checked: Duration, isRetry: Bool = false
+        _ evidence: Evidence, recorded: Duration, checked: Duration, isRow: Bool = false
     ) throws -> (submission: Submission, verdict: Verdict?) {
         let checker = LocalChecker(
             apps: [try QuestionScript.rules(receipts: .local)],
             verifiers: SignatureVerifiers(roots: try SignedToken.chain.roots()))
         var submission = Fixture.submission(
             evidence: evidence, receivedAt: Fixture.now.advanced(by: recorded))
-        let outcome = checker.check(&submission, isRetry: isRetry, at: Fixture.now.advanced(by: checked))
+        let outcome = checker.check(&submission, isRow: isRow, at: Fixture.now.advanced(by: checked))
         guard case .concluded(let verdict) = outcome else { return (submission, nil) }
         return (submission, verdict)
     }
@@ -222,7 +222,7 @@ struct LocalCheckerMomentTests {
     @Test("A submission that waited loses no period, and its moment is not before the signature either")
     func waited() throws {
         for recorded in [Self.day * -1, .seconds(-300), .seconds(5)] {
-            let result = try checked(period(), recorded: recorded, checked: Self.day * 60, isRetry: true)
+            let result = try checked(period(), recorded: recorded, checked: Self.day * 60, isRow: true)
             #expect(result.submission.receivedAt >= Fixture.now)
             #expect(result.verdict?.granted.count == 1)
         }

@@ -17,7 +17,7 @@ struct LocalCheckerTests {
     private func check(
         _ evidence: Evidence, app: App = Fixture.app(), receipts: ReceiptMethod = .verifyReceipt, hasKey: Bool = false,
         confirmsOlderThan: Duration? = nil, transactionID: TransactionID? = nil, productID: ProductID? = nil,
-        token: String? = nil, at now: Timestamp = Fixture.now, isRetry: Bool = false, bySignature: Bool = false,
+        token: String? = nil, at now: Timestamp = Fixture.now, isRow: Bool = false, bySignature: Bool = false,
         known: Set<BundleID> = [], replies: [AppStoreReply] = []
     ) throws -> Checked {
         let rules = try QuestionScript.rules(
@@ -28,7 +28,7 @@ struct LocalCheckerTests {
             transactionID: transactionID, productID: productID, token: token, evidence: evidence)
         let outcome =
             bySignature
-            ? checker.checkBySignature(submission, at: now) : checker.check(&submission, isRetry: isRetry, at: now)
+            ? checker.checkBySignature(submission, at: now) : checker.check(&submission, isRow: isRow, at: now)
         switch outcome {
         case .concluded(let verdict): return Checked(verdict: verdict)
         case .ask(let question):
@@ -86,7 +86,7 @@ struct LocalCheckerTests {
     func unknownApp() throws {
         let other = App(bundleID: "com.example.other", sandbox: .accept, products: .any)
         #expect(try check(.transactionID("1"), app: other).verdict?.reason == .unknownApp)
-        #expect(try check(.transactionID("1"), app: other, isRetry: true).verdict?.hold == .appNotConfigured)
+        #expect(try check(.transactionID("1"), app: other, isRow: true).verdict?.hold == .appNotConfigured)
     }
 
     @Test("holds a submission for an app that is known to be ours, and is missing from the apps file")
@@ -298,11 +298,11 @@ struct LocalCheckerTests {
         func run(_ page: [[String: String?]], claimed: TransactionID? = "21") throws -> Checked {
             try check(
                 evidence, receipts: .serverAPI, hasKey: true, transactionID: claimed,
-                replies: [try LookupScript.page(page)])
+                replies: [try ServerAPIScript.page(page)])
         }
-        let original = LookupScript.transaction(
+        let original = ServerAPIScript.transaction(
             "20", ["productId": "\"level\"", "type": "\"Non-Consumable\""])
-        let other = LookupScript.transaction("30", ["originalTransactionId": "\"20\""])
+        let other = ServerAPIScript.transaction("30", ["originalTransactionId": "\"20\""])
         #expect(try run([original]).call == "production /inApps/v2/history/20?sort=ASCENDING")
         #expect(try run([original]).verdict?.granted == ["20"])
         #expect(try run([original], claimed: nil).verdict?.granted == ["20"])
@@ -330,7 +330,7 @@ struct LocalCheckerTests {
     func environmentOfReceipt() throws {
         let app = Fixture.app(sandbox: .reject, accountToken: .required)
         let run = try check(
-            receipt(entry()), app: app, receipts: .local, hasKey: true, replies: [LookupScript.notFound])
+            receipt(entry()), app: app, receipts: .local, hasKey: true, replies: [ServerAPIScript.notFound])
         #expect(run.call == "production /inApps/v2/history/1001?sort=ASCENDING")
         #expect(run.verdict == .retry(.noLongerFound, notBefore: nil), "Apple signed the receipt")
     }
@@ -340,7 +340,7 @@ struct LocalCheckerTests {
         let evidence = try receipt(entry(product: "vip"))
         #expect(try check(evidence, receipts: .local).verdict?.hold == .productContradicted)
         #expect(
-            try check(evidence, receipts: .local, hasKey: true, replies: [LookupScript.notFound]).verdict?.hold
+            try check(evidence, receipts: .local, hasKey: true, replies: [ServerAPIScript.notFound]).verdict?.hold
                 == .productContradicted, "the receipt's word is the better one")
         #expect(
             try check(evidence, receipts: .local, hasKey: true).call
@@ -425,7 +425,7 @@ struct LocalCheckerTests {
         #expect(try check(receipt(entry()), bySignature: true).verdict?.granted == ["1001"])
         let asked = "production passwordfirst"
         #expect(try check(unsigned(entry()), bySignature: true).call == asked)
-        // The purchase may be in Apple's answer, or be revoked by now.
+        // The purchase may be in Apple's reply, or be revoked by now.
         #expect(try check(receipt(entry()), transactionID: "7", bySignature: true).call == asked)
         let cancelled = entry(changing: [1712: ReceiptBuilder.ia5("2026-11-21T05:00:00Z")])
         #expect(try check(receipt(cancelled), bySignature: true).call == asked)

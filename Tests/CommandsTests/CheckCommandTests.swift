@@ -164,7 +164,7 @@ struct CheckCommandTests {
         #expect(!output.contains("topic receipts.submitted"))
     }
 
-    @Test("A page in the place of Apple's answer is none, though it comes with 200")
+    @Test("A page in the place of Apple's reply is none, though it comes with 200")
     func pageOfAProxy() {
         var grantor = grantor
         grantor.apple.sandboxAnswer = .response(httpStatus: 200, retryAfter: nil, body: Array("<html></html>".utf8))
@@ -213,7 +213,7 @@ struct CheckCommandTests {
 
 @Suite("Checking an app's key")
 struct AppleCheckTests {
-    /// Apple's answer to a question about a transaction that nobody has, from somebody with the right key.
+    /// Apple's reply to a question about a transaction that nobody has, from somebody with the right key.
     private static let notFound = AppStoreReply.response(
         httpStatus: 404, retryAfter: nil,
         body: Array(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#.utf8))

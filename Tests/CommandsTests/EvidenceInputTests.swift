@@ -46,7 +46,7 @@ struct EvidenceInputTests {
         #expect(EvidenceInput(bytes) == .evidence(.signedTransaction, "a.b.c"))
     }
 
-    @Test("Evidence is taken out of the body of a verifyReceipt call and of Apple's answers")
+    @Test("Evidence is taken out of the body of a verifyReceipt call and of Apple's replies")
     func wrapped() {
         #expect(input("{\"receipt-data\": \"MIIT\", \"password\": \"x\"}") == .evidence(.receipt, "MIIT"))
         #expect(input("{\"status\": 0, \"latest_receipt\": \"MIIT\"}") == .evidence(.receipt, "MIIT"))

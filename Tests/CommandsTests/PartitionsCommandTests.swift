@@ -45,7 +45,7 @@ struct PartitionsCommandTests {
         #expect(
             behind.errors
                 == "grantor: receipts.submitted/5 stands at offset 173, not at 170; nothing was changed\n")
-        #expect(pass(6, 173, 175).errors.contains("has noted no offset of receipts.submitted/6"))
+        #expect(pass(6, 173, 175).errors.contains("has no checkpoint of receipts.submitted/6"))
     }
 
     @Test("pass takes so many offsets at once and no more", arguments: [(173, 172), (173, 10_173)])

@@ -353,7 +353,7 @@ struct SubmissionReaderTests {
             switch read(bytes) {
             case .submission(let read):
                 kinds.insert("submission")
-                #expect(MemberRules.submissionID(read.claimant.submissionID.rawValue) != nil)
+                #expect(MemberForms.submissionID(read.claimant.submissionID.rawValue) != nil)
             case .malformed: kinds.insert("malformed")
             case .unreadable: kinds.insert("unreadable")
             }

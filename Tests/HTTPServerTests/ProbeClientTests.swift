@@ -7,7 +7,7 @@ import Testing
 struct ProbeClientTests {
     private static func get(
         _ server: ProbeServer, host: String = "127.0.0.1", _ path: String = "/"
-    ) throws(ProbeFailure) -> ProbeClient.Answer {
+    ) throws(ProbeFailure) -> ProbeClient.Reply {
         try ProbeClient.get(host: host, port: server.port, path: path, within: .seconds(60))
     }
 
@@ -16,8 +16,8 @@ struct ProbeClientTests {
         let server = try ProbeServer(host: "127.0.0.1", port: 0) { head in
             Reply(status: head.path == "/bad" ? 503 : 200, contentType: "text/plain", text: "\(head.path)\n")
         }
-        #expect(try Self.get(server, "/a") == ProbeClient.Answer(status: 200, body: "/a\n"))
-        #expect(try Self.get(server, "/bad") == ProbeClient.Answer(status: 503, body: "/bad\n"))
+        #expect(try Self.get(server, "/a") == ProbeClient.Reply(status: 200, body: "/a\n"))
+        #expect(try Self.get(server, "/bad") == ProbeClient.Reply(status: 503, body: "/bad\n"))
         #expect(try Self.get(server, host: "localhost", "/a").status == 200)
     }
 
@@ -38,7 +38,7 @@ struct ProbeClientTests {
         for text in [
             "", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 99999 OK\r\n\r\n", "HTTP/1.1\r\n\r\n",
         ] {
-            #expect(throws: ProbeFailure.notHTTP, "\(text)") { try ProbeClient.answer(Array(text.utf8)) }
+            #expect(throws: ProbeFailure.notHTTP, "\(text)") { try ProbeClient.reply(Array(text.utf8)) }
         }
     }
 

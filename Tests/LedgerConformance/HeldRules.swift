@@ -169,7 +169,7 @@ extension Samples {
         let entry = RetryEntry(
             cause: .held(.accountTokenMissing), detail: "No token.", delay: 0, history: AttemptHistory(), doubt: nil,
             isSigned: false, purchases: purchases)
-        return decision(submission, .retry(entry), lease: lease, doubts: doubts)
+        return decision(submission, .wait(entry), lease: lease, doubts: doubts)
     }
 
     static func hold(_ submission: Submission, _ transaction: TransactionID, lease: RetryLease? = nil) -> Decision {

@@ -16,7 +16,7 @@ extension LedgerConformance {
                 for sample in [submission, first, second] as [Any] {
                     try expect(Members.silent(in: sample), [], "the sample")
                 }
-                let written = try subject.write(Samples.decision(submission, .retry(first), attempts: 3))[0]
+                let written = try subject.write(Samples.decision(submission, .wait(first), attempts: 3))[0]
                 try expect(written.outcome, .retrying(.rateLimited), "outcome")
                 let due = first.delay * Int64(number + 1)
                 subject.setClock(Samples.later(due))
@@ -31,7 +31,7 @@ extension LedgerConformance {
                 }
                 try expect(taken.attempts, 3, "attempts of a due row")
                 try expect(Members.silent(in: taken), [], "a due row")
-                try subject.write(Samples.decision(submission, .retry(second), lease: taken.lease, attempts: 4))
+                try subject.write(Samples.decision(submission, .wait(second), lease: taken.lease, attempts: 4))
                 rows = try subject.ledger.submission(submission.claimant.submissionKey).waiting
                 try check(rows.dropFirst(number).first, submission, second, attempts: 4, dueAt: due + second.delay)
             }
@@ -152,7 +152,7 @@ extension Samples {
             cause: .retrying(number == 0 ? .rateLimited : .noAnswer, Endpoint(.serverAPI, .sandbox, key: "k\(number)")),
             detail: "Detail \(number).", delay: Int64(1_000 + number),
             history: AttemptHistory([Attempt(at: later(Int64(number + 1)), cause: "c\(number)", detail: "d\(number)")]),
-            doubt: Doubt(answers: number + 2, elapsed: Int64(number + 77), runningSince: later(Int64(number + 3))),
+            doubt: Doubt(replies: number + 2, elapsed: Int64(number + 77), runningSince: later(Int64(number + 3))),
             isSigned: true,
             purchases: [
                 NamedPurchase("97", of: "com.example.part", GrantKey(environment: .sandbox, name: "t:97"))

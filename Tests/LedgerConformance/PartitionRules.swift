@@ -35,13 +35,13 @@ extension LedgerConformance {
     }
 
     static let partitionRules: [ConformanceRule] = [
-        ConformanceRule("A partition starts where it was noted, and says how high its rows are") { subject in
+        ConformanceRule("A partition starts at its checkpoint, and says how high its rows are") { subject in
             try expect(
                 try start(subject.own(1)), PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil), "new"
             )
             try subject.write(Samples.grant(Samples.submission("s1", offset: 5), Samples.purchase("1")))
-            let notes = [OffsetNote(ownership: Samples.ownership(1), next: 4)]
-            try expect(try subject.ledger.note(notes), [true], "note")
+            let checkpoints = [OffsetCheckpoint(ownership: Samples.ownership(1), next: 4)]
+            try expect(try subject.ledger.checkpoint(checkpoints), [true], "checkpoint")
             try expect(
                 try start(subject.own(2)), PartitionStart(next: 4, highestOrigin: 5, starts: 1, suspect: nil),
                 "taken over")
@@ -51,7 +51,7 @@ extension LedgerConformance {
             try subject.write(
                 Samples.decision(
                     Samples.submission("s3", offset: 9),
-                    .retry(
+                    .wait(
                         RetryEntry(
                             cause: .held(.unknownAnswer), detail: "", delay: 0, history: AttemptHistory(), doubt: nil,
                             isSigned: false, purchases: [])), generation: 3))
@@ -73,7 +73,8 @@ extension LedgerConformance {
                 try expect(try subject.ledger.submissions(SubmissionQuery(state: state)).count, 0, state.rawValue)
             }
             try expect(
-                try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 9)]), [false], "note")
+                try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 9)]), [false],
+                "checkpoint")
             try expect(
                 try subject.ledger.mark([CheckMark(ownership: Samples.ownership(1), ended: nil, begins: 9)]), [false],
                 "mark")
@@ -107,11 +108,11 @@ extension LedgerConformance {
         ConformanceRule("Starts are counted until the offset moves") { subject in
             try expect(try start(subject.own(1)).starts, 1, "first")
             try expect(try start(subject.own(2)).starts, 2, "second")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(2), next: 10)])
-            try expect(try start(subject.own(3)).starts, 1, "behind a note")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(3), next: 10)])
-            try expect(try start(subject.own(4)).starts, 2, "behind the same note")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(4), next: nil)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(2), next: 10)])
+            try expect(try start(subject.own(3)).starts, 1, "behind a checkpoint")
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(3), next: 10)])
+            try expect(try start(subject.own(4)).starts, 2, "behind the same checkpoint")
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(4), next: nil)])
             let calm = try start(subject.own(5))
             try expect(calm.starts, 1, "where nothing was read")
             try expect(calm.next, 10, "the offset stays")
@@ -129,9 +130,9 @@ extension LedgerConformance {
             try mark(3, begins: 11)
             try mark(3, ended: 11, begins: 12)
             try expect(try start(subject.own(4)).suspect, CheckSuspect(offset: 12, ends: 2), "begun once more")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(4), next: 12)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(4), next: 12)])
             try expect(try start(subject.own(5)).suspect, CheckSuspect(offset: 12, ends: 2), "complete before it")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(5), next: 13)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(5), next: 13)])
             try expect(try start(subject.own(6)).suspect, nil, "complete behind it")
             try mark(6, begins: 14)
             try expect(try start(subject.own(7)).suspect, CheckSuspect(offset: 14, ends: 1), "another one")
@@ -139,10 +140,10 @@ extension LedgerConformance {
             try mark(7, ended: 14)
             try expect(try start(subject.own(8)).suspect, nil, "ended")
         },
-        ConformanceRule("A note may go back") { subject in
+        ConformanceRule("A checkpoint may go back") { subject in
             try subject.own(1)
             for next in [100, 3] as [Int64] {
-                _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: next)])
+                _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: next)])
             }
             try expect(try start(subject.own(2)).next, 3, "next")
         },
@@ -180,7 +181,7 @@ extension LedgerConformance {
             subject in
             let id = try subject.ledger.identity()
             try subject.own()
-            try expect(try take(other, nil, subject), .forgotten(ledger: id), "nothing was noted of the topic")
+            try expect(try take(other, nil, subject), .forgotten(ledger: id), "there was no checkpoint of the topic")
             let note = OperatorNote(actor: "kim", reason: "An older back-up.", at: Samples.noon)
             try expect(try subject.ledger.accept(ledger: id, [Samples.partition: 480], note), true, "accepted")
             try expect(try start(take(other, nil, subject)).next, 0, "its oldest record")
@@ -202,7 +203,7 @@ extension LedgerConformance {
                 owner: "worker", committed: 70)
             try expect(try subject.ledger.takeOver([foreign]), [.forgotten(ledger: id)], "another topic")
         },
-        ConformanceRule("A refusal stands, whatever is noted of other partitions") { subject in
+        ConformanceRule("A refusal stands, whatever checkpoints other partitions have") { subject in
             let id = try subject.ledger.identity()
             let request = TakeOver(
                 ownership: PartitionOwnership(partition: other, generation: Generation(rawValue: 9)), owner: "worker",
@@ -210,7 +211,8 @@ extension LedgerConformance {
             try subject.own(1)
             try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "refused")
             try expect(
-                try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 4)]), [true], "note")
+                try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 4)]), [true],
+                "checkpoint")
             try expect(try subject.ledger.takeOver([request]), [.forgotten(ledger: id)], "still refused")
             try expect(try subject.ledger.knows([other]), false, "known")
             try expect(try subject.ledger.partitions().map(\.partition), [Samples.partition], "partitions")
@@ -231,7 +233,7 @@ extension LedgerConformance {
         },
         ConformanceRule("Passed offsets are told, and reading goes on behind them") { subject in
             try subject.own(1)
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 10)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 10)])
             try expect(try pass(9...12, subject), .standsAt(10), "not from where it stands")
             try expect(try pass(0...10_000, subject), nil, "too many")
             try expect(try pass(10...12, subject), .passed, "passed")
@@ -242,13 +244,13 @@ extension LedgerConformance {
                 try subject.ledger.actions(on: nil).map(\.note.reason),
                 ["receipts.submitted/3, offsets 10 to 12: A damaged batch."], "actions")
             try expect(
-                try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 11)]), [false],
-                "a note of the owner before")
+                try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 11)]), [false],
+                "a checkpoint of the owner before")
             try expect(
                 try subject.write(Samples.fail(Samples.submission("s1", offset: 10)))[0], .notOwned, "its write")
             let first = try takeOver(2, committed: 8, subject)
             try expect([first.next, first.passed], [13, 13], "the group is not there yet")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(2), next: 20)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(2), next: 20)])
             try expect(try takeOver(3, committed: 12, subject).passed, 13, "nor now")
             try expect(try takeOver(4, committed: 13, subject).passed, nil, "it is")
             try expect(
@@ -256,12 +258,12 @@ extension LedgerConformance {
         },
         ConformanceRule("A topic that was made anew has no passed offsets") { subject in
             try subject.own(1)
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(1), next: 10)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(1), next: 10)])
             try expect(try pass(10...10, subject), .passed, "passed")
             try expect(try takeOver(2, committed: 10, subject).passed, 11, "in force")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(2), next: 0)])
-            try expect(try takeOver(3, committed: 10, subject).passed, nil, "after a note from before them")
-            _ = try subject.ledger.note([OffsetNote(ownership: Samples.ownership(3), next: 20)])
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(2), next: 0)])
+            try expect(try takeOver(3, committed: 10, subject).passed, nil, "after a checkpoint from before them")
+            _ = try subject.ledger.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(3), next: 20)])
             try expect(try pass(20...20, subject), .passed, "passed again")
             try expect(try takeOver(4, committed: nil, subject).passed, nil, "where the group has no offset")
         },

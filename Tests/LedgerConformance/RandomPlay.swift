@@ -59,8 +59,10 @@ public struct RandomPlay {
                 TakeOver(ownership: Samples.ownership(generation), owner: "worker", committed: nil)
             ])
         default:
-            let notes = [OffsetNote(ownership: Samples.ownership(generation), next: chance(20) ? nil : clock % 10)]
-            _ = try ledger.note(notes)
+            let checkpoints = [
+                OffsetCheckpoint(ownership: Samples.ownership(generation), next: chance(20) ? nil : clock % 10)
+            ]
+            _ = try ledger.checkpoint(checkpoints)
             let worker = WorkerSign(id: Int64.random(in: 1...4, using: &random), name: "worker", version: "1")
             return try ledger.measure(as: worker)
         }
@@ -100,7 +102,7 @@ public struct RandomPlay {
         case 5..<7: content = .fail(Rejection(pick([.receiptNotAuthentic, .unknownProduct, .unknownApp]), "Said so."))
         case 7: content = .repeated(reference())
         default:
-            content = .retry(
+            content = .wait(
                 RetryEntry(
                     cause: chance(80)
                         ? .retrying(.noAnswer, Samples.endpoint) : .held(pick([.unknownAnswer, .endsWorkers])),

@@ -5,7 +5,7 @@ extension LedgerConformance {
     static let retryRules: [ConformanceRule] = [
         ConformanceRule("A record leaves the row that is there") { subject in
             try subject.own()
-            let doubt = Doubt(answers: 4, elapsed: 1_000, runningSince: nil)
+            let doubt = Doubt(replies: 4, elapsed: 1_000, runningSince: nil)
             let submission = Samples.submission("s1")
             try subject.write(Samples.wait(submission, delay: 0, attempts: 9, doubt: doubt))
             let lease = try subject.takeOne().lease
@@ -74,7 +74,7 @@ extension LedgerConformance {
             let entry = RetryEntry(
                 cause: .held(.credentialsMissing), detail: "No key.", delay: 0, history: AttemptHistory(), doubt: nil,
                 isSigned: false, purchases: [])
-            let result = try subject.write(Samples.decision(Samples.submission("s1"), .retry(entry)))[0]
+            let result = try subject.write(Samples.decision(Samples.submission("s1"), .wait(entry)))[0]
             try expect(result.outcome, .held(.credentialsMissing), "outcome")
             try expect(
                 try subject.measure().held, [.init(Samples.app, .credentialsMissing, details: ["No key.": 1])],
@@ -89,7 +89,7 @@ extension LedgerConformance {
                     cause: .held(.productNotConfigured), detail: detail, delay: 0, history: AttemptHistory(),
                     doubt: nil, isSigned: false, purchases: [])
                 let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
-                try subject.write(Samples.decision(submission, .retry(entry)))
+                try subject.write(Samples.decision(submission, .wait(entry)))
             }
             let held = LedgerMeasure.Held(
                 Samples.app, .productNotConfigured, rows: details.count, ["b", "e", "a", "c"])
@@ -103,7 +103,7 @@ extension LedgerConformance {
                     history: AttemptHistory(), doubt: nil,
                     isSigned: number != 1, purchases: [])
                 let submission = Samples.submission(SubmissionID("s\(number)"), offset: Int64(number))
-                try subject.write(Samples.decision(submission, .retry(entry)))
+                try subject.write(Samples.decision(submission, .wait(entry)))
             }
             let request = DueRequest(endpoint: nil, limit: 2, beforeDue: true)
             var taken: [SubmissionID] = []
@@ -113,7 +113,7 @@ extension LedgerConformance {
                     let entry = RetryEntry(
                         cause: row.cause, detail: "Not listed.", delay: 300_000, history: AttemptHistory(), doubt: nil,
                         isSigned: false, purchases: [])
-                    try subject.write(Samples.decision(row.submission, .retry(entry), lease: row.lease))
+                    try subject.write(Samples.decision(row.submission, .wait(entry), lease: row.lease))
                 }
             }
             try expect(taken, ["s0", "s1", "s2", "s3"], "each once")
@@ -245,7 +245,7 @@ extension LedgerConformance {
             let submission = Samples.submission("s1")
             try subject.write(Samples.wait(submission, delay: 0))
             let lease = try subject.takeOne().lease
-            let doubt = Doubt(answers: 1, elapsed: 0, runningSince: Samples.noon)
+            let doubt = Doubt(replies: 1, elapsed: 0, runningSince: Samples.noon)
             try subject.write(
                 Samples.wait(
                     submission, delay: 9_000, endpoint: Samples.serverAPI, lease: lease, attempts: 2, doubt: doubt))
@@ -333,7 +333,7 @@ extension LedgerConformance {
                 let held = RetryEntry(
                     cause: .held(.endsWorkers), detail: "Ends workers.", delay: 0, history: AttemptHistory(),
                     doubt: nil, isSigned: false, purchases: [])
-                try subject.write(Samples.decision(submission, .retry(held), lease: due.lease))
+                try subject.write(Samples.decision(submission, .wait(held), lease: due.lease))
             }
             subject.setClock(Samples.later(900_000))
             let requests = [nil, Samples.endpoint].map { DueRequest(endpoint: $0, limit: 9, beforeDue: true) }

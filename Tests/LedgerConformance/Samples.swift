@@ -65,7 +65,7 @@ public enum Samples {
         attempts: Int = 1
     ) -> Decision {
         Decision(
-            subject: .submission(submission), source: lease.map { .retry($0) } ?? .record(ownership(generation)),
+            subject: .submission(submission), source: lease.map { .row($0) } ?? .record(ownership(generation)),
             content: content, attempts: attempts, decidedAt: later(milliseconds), owesCall: owesCall, repeats: repeats,
             doubtsNothingNew: doubts)
     }
@@ -94,7 +94,7 @@ public enum Samples {
     ) -> Decision {
         decision(
             submission,
-            .retry(
+            .wait(
                 RetryEntry(
                     cause: .retrying(.unreachable, endpoint), detail: "Nothing was heard.", delay: delay,
                     history: history, doubt: doubt, isSigned: isSigned, purchases: [])), lease: lease,

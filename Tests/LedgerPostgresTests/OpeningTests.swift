@@ -84,19 +84,19 @@ import Testing
         let wanted = LedgerError.disconnected(
             detail: "\(configuration.options): the connection was lost: another database, or a promoted standby, has "
                 + "taken this one's place")
-        #expect(error { _ = try sessions[0].note([]) } == nil, "nothing was asked")
-        let note = OffsetNote(ownership: Samples.ownership(), next: 1)
-        #expect(error { _ = try sessions[0].note([note]) } == wanted)
+        #expect(error { _ = try sessions[0].checkpoint([]) } == nil, "nothing was asked")
+        let checkpoint = OffsetCheckpoint(ownership: Samples.ownership(), next: 1)
+        #expect(error { _ = try sessions[0].checkpoint([checkpoint]) } == wanted)
         // The other session has not looked yet, and a new one has found the standby that was promoted.
         let place = sessions[1].place
         try database.server.run("UPDATE ledger SET id = '\(place.id)'", database: database.database)
-        #expect(error { _ = try sessions[1].note([note]) } == nil)
+        #expect(error { _ = try sessions[1].checkpoint([checkpoint]) } == nil)
         try configuration.mark.open(LedgerPlace(id: place.id, timeline: "FFFFFFFF"))
-        #expect(error { _ = try sessions[1].note([note]) } == wanted)
+        #expect(error { _ = try sessions[1].checkpoint([checkpoint]) } == wanted)
     }
 
     @Test("A write of grants alone finds as well that another ledger has taken its place")
-    func replacedUnderPlainWrite() throws {
+    func replacedUnderFastWrite() throws {
         defer { database.remove() }
         let subject = try database.subject()
         try subject.own()
@@ -345,7 +345,7 @@ import Testing
         }
         guard
             case .unavailable(let detail) = error({
-                _ = try reader.note([OffsetNote(ownership: Samples.ownership(), next: 1)])
+                _ = try reader.checkpoint([OffsetCheckpoint(ownership: Samples.ownership(), next: 1)])
             })
         else {
             Issue.record("a reader writes")

@@ -112,9 +112,9 @@ final class Working<Value: Sendable>: Sendable {
     }
 
     @Test("A write that waited for a take-over of its partition counts for nothing", arguments: [false, true])
-    func takenOver(isPlain: Bool) throws {
+    func takenOver(isFast: Bool) throws {
         defer { database.remove() }
-        let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isPlain)
+        let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isFast)
         let result = try write(
             decision, while: "SELECT 1 FROM partitions FOR UPDATE", "UPDATE partitions SET generation = 2",
             then: "COMMIT")
@@ -134,7 +134,7 @@ final class Working<Value: Sendable>: Sendable {
         #expect(result == .taken(PartitionStart(next: nil, highestOrigin: 7, starts: 2, suspect: nil)))
     }
 
-    @Test("A take-over waits for what is noted of its topic, by which the ledger knows it")
+    @Test("A take-over waits for checkpoints of its topic, by which the ledger knows it")
     func topics() throws {
         defer { database.remove() }
         let partition = TopicPartition(topic: Samples.partition.topic, partition: 4)
@@ -147,8 +147,8 @@ final class Working<Value: Sendable>: Sendable {
         #expect(result == .taken(PartitionStart(next: nil, highestOrigin: nil, starts: 1, suspect: nil)))
     }
 
-    @Test("A note of offsets holds no write up")
-    func noted() throws {
+    @Test("A checkpoint holds no write up")
+    func checkpointed() throws {
         defer { database.remove() }
         try other.run(all: "BEGIN", "UPDATE partitions SET next_offset = 5")
         let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: true)
@@ -156,12 +156,12 @@ final class Working<Value: Sendable>: Sendable {
     }
 
     @Test("A purchase that another session grants meanwhile is its user's", arguments: [false, true])
-    func granted(isPlain: Bool) throws {
+    func granted(isFast: Bool) throws {
         defer { database.remove() }
         let rival = Samples.grant(Samples.submission("s2", user: "player-2"), Samples.purchase("1"))
         #expect(try ledger.write([rival])[0].outcome == .granted(created: 1))
         try takeGrantsOut()
-        let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isPlain)
+        let decision = Samples.grant(Samples.submission("s1"), Samples.purchase("1"), owesCall: !isFast)
         let result = try write(decision, while: Self.puttingIn(), then: "COMMIT")
         #expect(result.outcome == .failed(reason: "owned_by_another_user"))
         #expect(try ledger.grants(GrantQuery()).map(\.grant.userID) == ["player-2"])
@@ -270,11 +270,11 @@ final class Working<Value: Sendable>: Sendable {
     }
 
     /// Writes grants of the purchases 1, 2 and 3, and takes them out again.
-    private func claims(isPlain: Bool) throws -> [Decision] {
+    private func claims(isFast: Bool) throws -> [Decision] {
         let batch = (1...3).map { number in
             Samples.grant(
                 Samples.submission(SubmissionID("s\(number)"), offset: Int64(number)),
-                Samples.purchase(TransactionID("\(number)")), owesCall: !isPlain)
+                Samples.purchase(TransactionID("\(number)")), owesCall: !isFast)
         }
         _ = try ledger.write(batch)
         try takeGrantsOut()
@@ -282,9 +282,9 @@ final class Working<Value: Sendable>: Sendable {
     }
 
     @Test("A write that a deadlock ended is tried again", arguments: [false, true])
-    func deadlock(isPlain: Bool) throws {
+    func deadlock(isFast: Bool) throws {
         defer { database.remove() }
-        let batch = try claims(isPlain: isPlain)
+        let batch = try claims(isFast: isFast)
         // Who looks for a deadlock and finds one is its victim. The other session never looks.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1ms'")
         let third = try PostgresConnection(configuration.options, configuration.settings)
@@ -303,9 +303,9 @@ final class Working<Value: Sendable>: Sendable {
     }
 
     @Test("Grants are locked in the order of their keys, in whatever order a batch has them", arguments: [false, true])
-    func order(isPlain: Bool) throws {
+    func order(isFast: Bool) throws {
         defer { database.remove() }
-        let batch = try Array(claims(isPlain: isPlain).reversed())
+        let batch = try Array(claims(isFast: isFast).reversed())
         // A write that waits for 1 holds neither 2 nor 3, so the other session may have them as well.
         try other.run("ALTER DATABASE \(database.database) SET deadlock_timeout = '1h'")
         try other.run("SET deadlock_timeout = '1ms'")

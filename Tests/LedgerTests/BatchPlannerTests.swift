@@ -33,13 +33,13 @@ import Testing
             owesCall: owesCall, repeats: .publish, doubtsNothingNew: false)
     }
 
-    @Test("The plain form is for a record's one purchase that owes no call")
-    func plain() {
+    @Test("The fast path is for a record's one purchase that owes no call")
+    func fast() {
         let lease = RetryLease(key: ClaimDigest(of: submission("s")), number: 1)
-        #expect(BatchPlanner.isPlain(decision("s", ["1"])))
-        #expect(!BatchPlanner.isPlain(decision("s", ["1", "2"])))
-        #expect(!BatchPlanner.isPlain(decision("s", ["1"], owesCall: true)))
-        #expect(!BatchPlanner.isPlain(decision("s", ["1"], source: .retry(lease))))
+        #expect(BatchPlanner.isFast(decision("s", ["1"])))
+        #expect(!BatchPlanner.isFast(decision("s", ["1", "2"])))
+        #expect(!BatchPlanner.isFast(decision("s", ["1"], owesCall: true)))
+        #expect(!BatchPlanner.isFast(decision("s", ["1"], source: .row(lease))))
     }
 
     private func submission(_ id: SubmissionID) -> Submission {
@@ -61,7 +61,7 @@ import Testing
     func notOwned() {
         var planner = BatchPlanner([decision("a", ["1"]), decision("b", ["2", "3"])])
         planner.admit([false, false])
-        #expect(planner.plain.isEmpty)
+        #expect(planner.fast.isEmpty)
         #expect(planner.isComplete)
         #expect(planner.submissions.isEmpty)
         #expect(planner.readAnswers(FoundAnswers()).isEmpty)
@@ -83,20 +83,20 @@ import Testing
         #expect(planner.results() == [.undecided])
     }
 
-    @Test("A batch in plain form that is written whole reads nothing more")
-    func wholePlain() {
+    @Test("A batch on the fast path that is written whole reads nothing more")
+    func wholeFast() {
         var planner = BatchPlanner([decision("a", ["1"]), decision("b", ["2"])])
         planner.admit([true, true])
-        let plain = planner.plain
-        planner.inserted(plain: plain, [true, true])
+        let fast = planner.fast
+        planner.inserted(fast: fast, [true, true])
         #expect(planner.isComplete)
         #expect(
             planner.results()
-                == plain.map { new in
+                == fast.map { new in
                     .written(
                         .granted(created: 1),
                         publish: [
-                            StoredEvent(
+                            RenderedEvent(
                                 key: .granted(new.grant.reference, repeatOf: nil),
                                 event: GrantedEvent.event(of: new.grant))
                         ])
@@ -112,10 +112,10 @@ import Testing
                 content: .fail(Rejection(.unknownProduct, "Not listed.")), attempts: 1, decidedAt: Self.noon,
                 owesCall: false, repeats: .publish, doubtsNothingNew: false)
         }
-        var planner = BatchPlanner([fail("a", .record(Self.ownership)), fail("b", .retry(lease)), decision("c", ["1"])])
+        var planner = BatchPlanner([fail("a", .record(Self.ownership)), fail("b", .row(lease)), decision("c", ["1"])])
         planner.admit([true, true, true])
-        let plain = planner.plain
-        planner.inserted(plain: plain, [true])
+        let fast = planner.fast
+        planner.inserted(fast: fast, [true])
         _ = planner.readAnswers(FoundAnswers())
         planner.inserted([])
         #expect(planner.conclude(held: FoundGrants(), own: FoundGrants()).map(\.decision) == [0, 1])
@@ -132,7 +132,7 @@ import Testing
             cause: .held(.productNotConfigured), detail: "Not listed.", delay: 0, history: AttemptHistory(), doubt: nil,
             isSigned: false, purchases: purchases)
         return Decision(
-            subject: .submission(submission("s")), source: .record(Self.ownership), content: .retry(entry), attempts: 1,
+            subject: .submission(submission("s")), source: .record(Self.ownership), content: .wait(entry), attempts: 1,
             decidedAt: Self.noon, owesCall: false, repeats: .publish, doubtsNothingNew: false)
     }
 

@@ -75,7 +75,7 @@ final class ProxySession: Sendable {
             let body = read(Self.count(Array(head.dropFirst())) - 4, from: descriptor)
         {
             turn.bytes += head + body
-            if descriptor == client { Self.note(head[0], body, &turn.statements, &prepared) }
+            if descriptor == client { Self.read(head[0], body, &turn.statements, &prepared) }
             guard !types.contains(head[0]) else {
                 turn.isWhole = true
                 break
@@ -85,7 +85,7 @@ final class ProxySession: Sendable {
     }
 
     /// A Parse names a statement, a Bind the statement that it is for, a Query has its SQL with it.
-    private static func note(
+    private static func read(
         _ type: UInt8, _ body: [UInt8], _ statements: inout [String], _ prepared: inout [String: String]
     ) {
         let texts = body.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)

@@ -19,7 +19,7 @@ struct SubmissionCheckTests {
     private func check(_ value: String, timestamp: Timestamp? = now) throws -> CheckResult {
         let app = App(bundleID: "com.example.game", sandbox: .accept, products: .any)
         let verifiers = SignatureVerifiers(roots: try TrustedRoots.apple())
-        let content = VerificationRules(
+        let content = VerificationParts(
             checker: LocalChecker(apps: [AppRules(app: app, receipts: .verifyReceipt)], verifiers: verifiers),
             verifiers: verifiers, services: [])
         let record = InputRecord(
@@ -27,7 +27,7 @@ struct SubmissionCheckTests {
             timestamp: timestamp)
         let task = CheckTask(
             token: SubmissionToken(rawValue: 0), work: .record(record, known: nil),
-            rules: Rules(version: 1, endpoints: [], services: [], content: content))
+            apps: AppsSnapshot(version: 1, endpoints: [], services: [], content: content))
         return SubmissionCheck.perform(task, at: Self.now)
     }
 

@@ -24,7 +24,7 @@ struct SimulatorServers: Sendable {
         func endpoint(_ environment: Environment) -> ServerConfiguration {
             var server = Self.configuration(configuration, named: "sim-\(environment.rawValue)")
             let context = service.context
-            server.observe = { context.note($0, in: environment) }
+            server.observe = { context.count($0, in: environment) }
             return server
         }
         production = try Self.serve(endpoint(.production), ports.production, identity) {
@@ -91,7 +91,7 @@ struct SimulatorServers: Sendable {
 
 extension ServerContext {
     /// Counts an event of an endpoint's server.
-    fileprivate func note(_ event: ServerEvent, in environment: Environment) {
+    fileprivate func count(_ event: ServerEvent, in environment: Environment) {
         statistics.withLock { statistics in
             switch event {
             case .connectionOpened: statistics.connectionOpened()

@@ -23,7 +23,7 @@ enum BenchProgram {
     private static let submissions = Parameter.option(
         "submissions", .integer(100...10_000_000), default: 100_000, help: "Submissions that wait.")
     private static let milliseconds = Parameter.option(
-        "latency", .integer(0...60_000), default: 0, help: "Milliseconds that Apple's answers take.")
+        "latency", .integer(0...60_000), default: 0, help: "Milliseconds that Apple's replies take.")
     private static let calls = Parameter.option(
         "calls", .integer(1...10_000), default: 1000, help: "Most calls to Apple at once, of each worker.")
     private static let rate = Parameter.option(

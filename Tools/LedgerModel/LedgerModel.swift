@@ -8,7 +8,8 @@ public import Ledger
 public final class LedgerModel {
     /// A method of a connection, as faults are chosen by it.
     public enum Call: Hashable, Sendable, CaseIterable {
-        case identity, takeOver, knownOutcomes, note, mark, write, lookUp, takeDue, renew, giveBack, owe, takeOutbox
+        case identity, takeOver, knownOutcomes, checkpoint, mark, write, lookUp, takeDue, renew, giveBack, owe,
+            takeOutbox
         case report, measure
     }
 

@@ -38,20 +38,21 @@ extension ModelConnection: LedgerConnection {
                 suspect: row.suspect))
     }
 
-    public func note(_ notes: [OffsetNote]) throws(LedgerError) -> [Bool] {
-        try call(.note) {
-            notes.map { note in
-                guard isOwned(note.ownership), var row = model.tables.partitions[note.ownership.partition] else {
+    public func checkpoint(_ checkpoints: [OffsetCheckpoint]) throws(LedgerError) -> [Bool] {
+        try call(.checkpoint) {
+            checkpoints.map { checkpoint in
+                guard isOwned(checkpoint.ownership), var row = model.tables.partitions[checkpoint.ownership.partition]
+                else {
                     return false
                 }
-                if row.next != note.next || note.next == nil { row.starts = 0 }
-                if let next = note.next {
+                if row.next != checkpoint.next || checkpoint.next == nil { row.starts = 0 }
+                if let next = checkpoint.next {
                     if let marked = row.marked, marked < next { row.marked = nil }
                     if let suspect = row.suspect, suspect.offset < next { row.suspect = nil }
                     if let passed = row.passed, next < passed { row.passed = nil }
                     row.next = next
                 }
-                model.tables.partitions[note.ownership.partition] = row
+                model.tables.partitions[checkpoint.ownership.partition] = row
                 return true
             }
         }
@@ -116,13 +117,13 @@ extension ModelConnection: LedgerConnection {
             batch.map { decision in
                 switch decision.source {
                 case .record(let ownership): isOwned(ownership)
-                case .retry(let lease): isOwned(lease)
+                case .row(let lease): isOwned(lease)
                 }
             })
-        let plain = planner.plain
+        let fast = planner.fast
         planner.inserted(
-            plain: plain,
-            plain.map { new in
+            fast: fast,
+            fast.map { new in
                 model.tables.answers[new.grant.claimant.submissionKey] == nil && insert(new.grant)
             })
         guard !planner.isComplete else { return planner.results() }

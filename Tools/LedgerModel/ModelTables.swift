@@ -238,7 +238,7 @@ public final class ModelTables {
     // MARK: Partitions
 
     /// Whether the group's offsets of a topic stop a worker. The ledger does not know the partition then, and none of
-    /// its topic is noted, or one was refused before.
+    /// its topic is there, or one was refused before.
     func refuses(_ partition: TopicPartition) -> Bool {
         guard partitions[partition]?.isRefused ?? true else { return false }
         let topic = partitions.filter { $0.key.topic == partition.topic }.map(\.value)

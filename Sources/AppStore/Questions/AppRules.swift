@@ -8,11 +8,11 @@ public final class AppRules: Sendable {
     let sharedSecrets: [SharedSecret]
     /// Nil if the app has no key for the App Store Server API.
     let mint: TokenMint?
-    /// Age from which on a signed transaction is looked up before it is granted; nil for never.
+    /// Age from which on a signed transaction is asked about before it is granted; nil for never.
     let confirmsSignedTransactionsOlderThan: Duration?
 
     /// An app as configured.
-    /// - Parameter serverAPI: The app's key; nil if it has none, and then nothing is confirmed or looked up.
+    /// - Parameter serverAPI: The app's key; nil if it has none, and then nothing is confirmed or asked about.
     public init(
         app: App, receipts: ReceiptMethod, sharedSecrets: [SharedSecret] = [], serverAPI: ServerAPICredentials? = nil,
         confirmsSignedTransactionsOlderThan: Duration? = nil
@@ -33,9 +33,9 @@ public final class AppRules: Sendable {
         }
     }
 
-    /// Whether Apple's answer may lag behind a purchase. It may if the submission claims everything new in a receipt,
+    /// Whether Apple's reply may lag behind a purchase. It may if the submission claims everything new in a receipt,
     /// and Apple was asked about the receipt.
-    public func answersMayLag(for submission: Submission) -> Bool {
+    public func repliesMayLag(for submission: Submission) -> Bool {
         guard case .receipt = submission.evidence else { return false }
         return submission.claim.transactionID == nil && receipts != .local
     }

@@ -1,8 +1,8 @@
 public import Contract
 
 public enum AppStoreReply: Hashable, Sendable {
-    /// Largest body that is read, in bytes. An answer repeats every renewal: a subscriber of many years has about a
-    /// megabyte. The answer for a receipt with 1.5 MB of DER has about 6 MB.
+    /// Largest body that is read, in bytes. A reply repeats every renewal: a subscriber of many years has about a
+    /// megabyte. The reply for a receipt with 1.5 MB of DER has about 6 MB.
     public static let maxBytes = 8 << 20
 
     /// A whole HTTP response, whatever it says.
@@ -11,7 +11,7 @@ public enum AppStoreReply: Hashable, Sendable {
     /// No whole response.
     case failed(TransportFailure)
 
-    /// Whether it is an answer of verifyReceipt, and no page of something in between.
+    /// Whether it is a reply of verifyReceipt, and no page of something in between.
     public var isOfVerifyReceipt: Bool {
         guard case .response(200, _, let body) = self else { return false }
         return VerifyReceiptResponse(json: body) != nil
@@ -40,7 +40,7 @@ public struct ReplyMeaning: Sendable {
     public let outcome: CallOutcome
 
     /// The endpoint answered, whatever it said.
-    static func answered(_ step: QuestionStep) -> ReplyMeaning { ReplyMeaning(step: step, outcome: .answered) }
+    static func replied(_ step: QuestionStep) -> ReplyMeaning { ReplyMeaning(step: step, outcome: .replied) }
 
     /// Nothing was said about the evidence.
     /// - Parameter notBefore: The moment that Apple named, if it did.
@@ -60,8 +60,8 @@ public struct ReplyMeaning: Sendable {
         switch failure {
         case .unreachable, .tls, .interrupted: .retry(.unreachable, .failed)
         case .timedOut: .retry(.unreachable, .overloaded)
-        // It is this answer that is large; the next one need not be.
-        case .tooLarge: .retry(.noAnswer, .answered)
+        // It is this reply that is large; the next one need not be.
+        case .tooLarge: .retry(.noAnswer, .replied)
         case .cancelled: .retry(.unreachable, .unknown)
         }
     }

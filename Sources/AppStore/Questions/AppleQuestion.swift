@@ -1,6 +1,6 @@
 public import Contract
 
-/// The state of a question to Apple: an immutable value that knows its next call and the meaning of the answer.
+/// The state of a question to Apple: an immutable value that knows its next call and the meaning of the reply.
 ///
 /// It makes no calls itself. The gate of its ``endpoint`` admits each call as a separate attempt:
 ///
@@ -30,7 +30,7 @@ public protocol AppleQuestion: Sendable {
     ///   - now: Wall-clock time, for moments that Apple names relative to it.
     func received(_ reply: AppStoreReply, to call: AppleCall, at now: Timestamp) -> ReplyMeaning
 
-    /// Goes on after an answer whose signatures have to be checked. For a thread that may take its time.
+    /// Goes on after a reply whose signatures have to be checked. For a thread that may take its time.
     /// - Parameter now: Wall-clock time, for signatures made ahead of our clock.
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep
 }
@@ -64,7 +64,7 @@ public enum QuestionStep: Sendable {
     /// Another call is needed: over a fresh connection, with another secret, to the other environment, for the next
     /// page. The gate of its endpoint has to admit it.
     case ask(any AppleQuestion)
-    /// The answer holds signatures, or the receipt's own counts now: ``AppleQuestion/checked(with:at:)`` goes on.
+    /// The reply holds signatures, or the receipt's own counts now: ``AppleQuestion/checked(with:at:)`` goes on.
     case check(any AppleQuestion)
 }
 
@@ -73,7 +73,7 @@ public enum AppleCallStep: Sendable {
     case concluded(Verdict)
 }
 
-/// One HTTPS call to Apple. Its host is the configured one of ``endpoint``. No content of a submission or an answer can
+/// One HTTPS call to Apple. Its host is the configured one of ``endpoint``. No content of a submission or a reply can
 /// change the host.
 ///
 /// [verifyReceipt](https://developer.apple.com/documentation/appstorereceipts/verifyreceipt),

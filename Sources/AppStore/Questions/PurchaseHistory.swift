@@ -166,10 +166,10 @@ extension Verdict {
     }
 }
 
-/// Holds what the App Store Server API answers against Apple's signature. An answer is believed because its signature
+/// Holds what the App Store Server API answers against Apple's signature. A reply is believed because its signature
 /// holds, not because of the connection it came over.
-struct AnswerAttestation {
-    /// Why an answer is not believed, or not yet.
+struct ReplyAttestation {
+    /// Why a reply is not believed, or not yet.
     struct Distrust: Error {
         let verdict: Verdict
     }
@@ -194,7 +194,7 @@ struct AnswerAttestation {
     }
 
     /// The transactions of a page, all of them one app's.
-    func transactions(of page: HistoryAnswer, app: BundleID) throws(Distrust) -> [SignedTransaction] {
+    func transactions(of page: HistoryReply, app: BundleID) throws(Distrust) -> [SignedTransaction] {
         guard page.bundleID ?? app == app, isName(page.environment) else {
             throw Self.unknown("Apple's history is of another app or environment.")
         }
@@ -210,7 +210,7 @@ struct AnswerAttestation {
         return transactions
     }
 
-    /// The transaction in an answer, if Apple signed it, for the environment that was asked. If it did not, somebody
+    /// The transaction in a reply, if Apple signed it, for the environment that was asked. If it did not, somebody
     /// stands in between, or this version is too old: neither is the player's fault.
     private func transaction(_ text: EvidenceText) throws(Distrust) -> SignedTransaction {
         let transaction: SignedTransaction
@@ -218,7 +218,7 @@ struct AnswerAttestation {
             transaction = try verifier.verify(text, now: now)
         } catch {
             if case .signedAhead = error { throw Distrust(verdict: error.verdict) }
-            throw Self.unknown("Apple's answer is not signed as it must be. \(error.detail)")
+            throw Self.unknown("Apple's reply is not signed as it must be. \(error.detail)")
         }
         guard isName(transaction.environment) else {
             throw Self.unknown("The \(environment.rawValue) API answered for another environment.")
@@ -226,7 +226,7 @@ struct AnswerAttestation {
         return transaction
     }
 
-    /// Whether a name of an environment, as Apple's answers have it, is that of the one that was asked, or absent.
+    /// Whether a name of an environment, as Apple's replies have it, is that of the one that was asked, or absent.
     private func isName(_ name: String?) -> Bool {
         name.map { AppleCodes.environments[$0] == environment } ?? true
     }

@@ -1,17 +1,17 @@
 import Contract
 
 /// The question whether a receipt is authentic, as far as it has come: the next call to verifyReceipt, and the meaning
-/// of its answer.
+/// of its reply.
 ///
 /// - The production endpoint is asked first, as Apple advises, whatever the submission or the receipt say of the
 ///   environment: both are unauthenticated. 21007 leads to the sandbox, once.
 /// - 21004 leads to the next shared secret. With none left the submission is held: the player cannot help it.
-/// - An answer that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
+/// - A reply that does not name the receipt's own purchases is not taken for its own, see ``ReceiptFingerprint``. A
 ///   refusal names nothing. Both are asked for once more, over a connection that nothing else was asked on.
 /// - Then a refusal counts for a receipt that is proven to be forged. For every other receipt it is a doubt, because
 ///   this version may not know the form of a genuine one.
-/// - An answer that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
-/// - What the answer lacks or leaves open may be in the customer's history, which the App Store Server API has.
+/// - A reply that still names none of the receipt's purchases is a doubt. Nothing in it is granted.
+/// - What the reply lacks or leaves open may be in the customer's history, which the App Store Server API has.
 ///
 /// It makes at most one call per endpoint and secret, and one more in all.
 struct ReceiptQuestion: AppleQuestion {
@@ -24,18 +24,18 @@ struct ReceiptQuestion: AppleQuestion {
     private(set) var secret = 0
     /// Since then Apple is asked over connections that were never used before.
     private(set) var isFresh: Bool
-    /// An answer that the receipt itself is needed for.
+    /// A reply that the receipt itself is needed for.
     private var pending: Pending?
 
     private enum Pending: Sendable {
         /// A doubt, unless the receipt is forged.
         case refusal(RetryCause, Rejection)
-        /// The verdict by the answer, unless the customer's history says better. The receipt's ids are the customer's
+        /// The verdict by the reply, unless the customer's history says better. The receipt's ids are the customer's
         /// if Apple has authenticated it, or signed it.
-        case lookUp(otherwise: Verdict, isAuthentic: Bool)
+        case serverAPI(otherwise: Verdict, isAuthentic: Bool)
     }
 
-    /// - Parameter isFresh: Whether the first call goes over a connection of its own: an answer to a receipt that names
+    /// - Parameter isFresh: Whether the first call goes over a connection of its own: a reply to a receipt that names
     ///   nothing cannot be told from another's.
     init(
         subject: QuestionSubject, base64: ArraySlice<UInt8>, fingerprint: ReceiptFingerprint, isFresh: Bool = false
@@ -69,7 +69,7 @@ struct ReceiptQuestion: AppleQuestion {
             case 200:
                 return VerifyReceiptResponse(json: body).map(meaning)
                     ?? .retry(.noAnswer, notBefore: notBefore, .failed)
-            case 400, 413...414, 431: return .retry(.noAnswer, notBefore: notBefore, .answered)
+            case 400, 413...414, 431: return .retry(.noAnswer, notBefore: notBefore, .replied)
             case 408, 503...504: return .retry(.noAnswer, notBefore: notBefore, .overloaded)
             case 429: return .rateLimited(until: notBefore, now: now)
             default: return .retry(.noAnswer, notBefore: notBefore, .failed)
@@ -81,43 +81,43 @@ struct ReceiptQuestion: AppleQuestion {
         let status = response.status
         switch AppleCodes.meaning(ofStatus: status) {
         case .authentic:
-            guard fingerprint.matches(response, isFresh: isFresh) else { return .answered(askAgain() ?? neverNamed()) }
-            return .answered(conclude(response))
+            guard fingerprint.matches(response, isFresh: isFresh) else { return .replied(askAgain() ?? neverNamed()) }
+            return .replied(conclude(response))
         // The only hop leads from production to the sandbox. Any other would lead to an endpoint that has already denied
         // the receipt, or to the same one. Apple's sandbox has been seen to answer so; it is a transient fault.
-        case .belongs(to: .sandbox) where environment == .production: return .answered(hopToSandbox(status: status))
+        case .belongs(to: .sandbox) where environment == .production: return .replied(hopToSandbox(status: status))
         case .byRetryableFlag where response.isRetryable != false, .temporarilyUnable, .belongs:
             return .retry(.temporarilyUnable, .failed)
-        case .sharedSecretRefused: return .answered(askWithNextSecret())
+        case .sharedSecretRefused: return .replied(askWithNextSecret())
         case .perhapsMalformed:
             let rejection = Rejection(.receiptMalformed, "Apple calls the receipt malformed (status \(status)).")
-            return .answered(refuse(.perhapsMalformed, rejection))
+            return .replied(refuse(.perhapsMalformed, rejection))
         case .notAuthentic, .byRetryableFlag:
             let rejection = Rejection(
                 .receiptNotAuthentic, "Apple could not authenticate the receipt (status \(status)).")
-            return .answered(refuse(.perhapsNotAuthentic, rejection))
+            return .replied(refuse(.perhapsNotAuthentic, rejection))
         // The period may have been paid when it was claimed, which its record says.
         case .subscriptionExpired where response.isWhole && fingerprint.matches(response, isFresh: isFresh):
-            return .answered(conclude(response))
+            return .replied(conclude(response))
         case .subscriptionExpired:
             let rejection = Rejection(.subscriptionExpired, "The subscription is over (status \(status)).")
-            return .answered(refuse(.perhapsNotAuthentic, rejection))
+            return .replied(refuse(.perhapsNotAuthentic, rejection))
         case .accountGone:
             let rejection = Rejection(.accountGone, "The purchaser's account is gone (status \(status)).")
-            return .answered(refuse(.perhapsNotAuthentic, rejection))
+            return .replied(refuse(.perhapsNotAuthentic, rejection))
         case .requestRefused:
             let detail = "verifyReceipt refused our request (status \(status))."
-            return .answered(.verdict(.hold(.requestRefused, detail: detail)))
+            return .replied(.verdict(.hold(.requestRefused, detail: detail)))
         case .unknown:
             let detail = "verifyReceipt answered with status \(status)."
-            return .answered(.verdict(.hold(.unknownAnswer, detail: detail)))
+            return .replied(.verdict(.hold(.unknownAnswer, detail: detail)))
         }
     }
 
     /// Whose receipt it is, from which environment, and which of its purchases were claimed.
     private func conclude(_ response: VerifyReceiptResponse) -> QuestionStep {
         guard let bundleID = response.bundleID else {
-            return lookUp(otherwise: .hold(.incompleteAnswer, detail: "Apple's answer names no bundle id."))
+            return askServerAPI(otherwise: .hold(.incompleteAnswer, detail: "Apple's reply names no bundle id."))
         }
         guard bundleID == app.bundleID else {
             let rejection = Rejection(.bundleMismatch, "Apple attests the receipt to another app.")
@@ -142,17 +142,17 @@ struct ReceiptQuestion: AppleQuestion {
         let conclusion = ClaimPolicy(app: app, submission: submission).conclusion(
             on: purchases, beside: unreadable, by: .verifyReceipt, attestsTokens: false)
         switch conclusion {
-        case .tokensUnknown(let verdict): return lookUp(otherwise: verdict)
+        case .tokensUnknown(let verdict): return askServerAPI(otherwise: verdict)
         case .verdict(.rejected(let rejection)) where response.records.contains(where: isClaimedInDoubt):
-            return lookUp(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
+            return askServerAPI(otherwise: .doubt(.perhapsRevoked, becomes: .rejected(rejection)))
         // What Apple contradicts itself about is passed over beside purchases that pass. The history knows more of it.
         case .verdict(.verified(let passed, let verifiedBy)) where response.records.contains(where: isClaimedInDoubt):
-            return lookUp(otherwise: .verified(passed, by: verifiedBy))
-        case .verdict(let verdict): return verdict.isOpen ? lookUp(otherwise: verdict) : .verdict(verdict)
+            return askServerAPI(otherwise: .verified(passed, by: verifiedBy))
+        case .verdict(let verdict): return verdict.isOpen ? askServerAPI(otherwise: verdict) : .verdict(verdict)
         }
     }
 
-    /// Whether a record is meant by the claim, and the answer contradicts itself about its cancellation.
+    /// Whether a record is meant by the claim, and the reply contradicts itself about its cancellation.
     private func isClaimedInDoubt(_ record: AttestedRecord) -> Bool {
         guard record.isCancellationInDoubt else { return false }
         let claim = subject.submission.claim
@@ -160,19 +160,19 @@ struct ReceiptQuestion: AppleQuestion {
         return claim.productID.map { record.productID == $0 } ?? true
     }
 
-    /// Apple's answer to this receipt alone, which is about none of its purchases. Somebody in between may be at fault,
+    /// Apple's reply to this receipt alone, which is about none of its purchases. Somebody in between may be at fault,
     /// so Apple's word alone does not authenticate the receipt.
     private func neverNamed() -> QuestionStep {
         let claim = subject.submission.claim
         let rejection = Rejection(
-            .transactionNotFound, "Apple's answer never named a purchase of the receipt.",
+            .transactionNotFound, "Apple's reply never named a purchase of the receipt.",
             transactionID: claim.transactionID, productID: claim.productID)
-        return lookUp(otherwise: .doubt(.notFoundYet, becomes: .rejected(rejection)), isAuthentic: false)
+        return askServerAPI(otherwise: .doubt(.notFoundYet, becomes: .rejected(rejection)), isAuthentic: false)
     }
 
-    private func lookUp(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
+    private func askServerAPI(otherwise verdict: Verdict, isAuthentic: Bool = true) -> QuestionStep {
         guard subject.rules.hasServerAPIKey else { return .verdict(verdict) }
-        return check(.lookUp(otherwise: verdict, isAuthentic: isAuthentic))
+        return check(.serverAPI(otherwise: verdict, isAuthentic: isAuthentic))
     }
 
     /// Whether a name of an environment is that of the endpoint, or absent. The endpoint is the environment: nothing
@@ -229,7 +229,7 @@ struct ReceiptQuestion: AppleQuestion {
         return .check(next)
     }
 
-    /// Goes on after an answer that the receipt itself is needed for. For a thread that may take its time: the receipt
+    /// Goes on after a reply that the receipt itself is needed for. For a thread that may take its time: the receipt
     /// is read again, and its signature checked.
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
         switch pending {
@@ -239,24 +239,24 @@ struct ReceiptQuestion: AppleQuestion {
             guard !verifiers.isForged(receipt) else { return .verdict(.rejected(rejection)) }
             // Apple signed what it refuses: where it can be asked for its signed word, that decides.
             guard subject.rules.hasServerAPIKey, verifiers.isSigned(receipt),
-                let lookup = LookupQuestion(subject: subject, receipt: receipt, in: receipt.environmentOfLookup)
+                let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: receipt.serverAPIEnvironment)
             else { return .verdict(doubt) }
-            return .ask(lookup)
-        case .lookUp(let verdict, let isAuthentic):
-            guard let receipt else { return isAuthentic ? lookUpTransaction(otherwise: verdict) : .verdict(verdict) }
+            return .ask(question)
+        case .serverAPI(let verdict, let isAuthentic):
+            guard let receipt else { return isAuthentic ? askForTransaction(otherwise: verdict) : .verdict(verdict) }
             guard isAuthentic || verifiers.isSigned(receipt),
-                let lookup = LookupQuestion(subject: subject, receipt: receipt, in: environment)
+                let question = ServerAPIQuestion(subject: subject, receipt: receipt, in: environment)
             else { return .verdict(verdict) }
-            return .ask(lookup.otherwise(verdict))
+            return .ask(question.otherwise(verdict))
         case nil: return ask()
         }
     }
 
     /// The transaction of a receipt in the style of iOS 6, which Apple has authenticated.
-    private func lookUpTransaction(otherwise verdict: Verdict) -> QuestionStep {
+    private func askForTransaction(otherwise verdict: Verdict) -> QuestionStep {
         guard let (_, receipt) = TransactionReceipt.read(EvidenceText(base64)) else { return .verdict(verdict) }
-        let target = LookupQuestion.Target.transaction(receipt.transactionID)
-        return .ask(LookupQuestion(subject: subject, target: target, isAttested: true, in: environment))
+        let target = ServerAPIQuestion.Target.transaction(receipt.transactionID)
+        return .ask(ServerAPIQuestion(subject: subject, target: target, isAttested: true, in: environment))
     }
 
     /// Nil for one of another form than a container, such as the receipts of iOS 6.
@@ -269,7 +269,7 @@ extension VerifyReceiptResponse {
 }
 
 extension Verdict {
-    /// Whether the claimed purchase is not in a receipt or Apple's answer to it, or not with all that a grant needs.
+    /// Whether the claimed purchase is not in a receipt or Apple's reply to it, or not with all that a grant needs.
     /// Neither says the type of a product, which may be why the catalogue seems to be wrong.
     var isOpen: Bool {
         switch self {
@@ -279,7 +279,7 @@ extension Verdict {
     }
 }
 
-/// The values by which an answer of verifyReceipt is matched with the receipt that was sent.
+/// The values by which a reply of verifyReceipt is matched with the receipt that was sent.
 ///
 /// If a server or intermediary once answers twice, every later request on that connection gets the previous answer. An
 /// answer repeats all purchases of the receipt. One that lacks some of the first is asked for again over a fresh
@@ -305,14 +305,14 @@ struct ReceiptFingerprint: Hashable, Sendable {
     /// Whether any answer would match.
     var namesNothing: Bool { transactions.isEmpty && createdAt == nil }
 
-    /// Whether an answer is about the receipt. It must name the receipt's purchases and its creation second, if both
+    /// Whether a reply is about the receipt. It must name the receipt's purchases and its creation second, if both
     /// have them.
-    /// - Parameter isFresh: Whether the answer came over a connection without other requests. It then cannot belong to
+    /// - Parameter isFresh: Whether the reply came over a connection without other requests. It then cannot belong to
     ///   another request, even if Apple formats the creation time differently or leaves purchases out.
     func matches(_ response: VerifyReceiptResponse, isFresh: Bool) -> Bool {
         func isNamed(_ transaction: TransactionID) -> Bool { response.records.contains { $0.names(transaction) } }
         if isFresh { return transactions.isEmpty || transactions.contains(where: isNamed) }
-        // Nothing would tie the answer to the receipt.
+        // Nothing would tie the reply to the receipt.
         guard !transactions.isEmpty || createdAt == nil || response.receiptCreatedAt != nil else { return false }
         return isOfMoment(response) && transactions.allSatisfy(isNamed)
     }

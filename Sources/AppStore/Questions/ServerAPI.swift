@@ -41,14 +41,14 @@ public enum ServerAPIRequest: Hashable, Sendable {
     private static let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
 }
 
-/// The answer of Get Transaction Info.
+/// The reply of Get Transaction Info.
 ///
 /// [TransactionInfoResponse](https://developer.apple.com/documentation/appstoreserverapi/transactioninforesponse)
-struct TransactionAnswer: Sendable {
+struct TransactionReply: Sendable {
     /// A compact JWS.
     let signedTransactionInfo: EvidenceText
 
-    /// Nil for bytes that are no such answer.
+    /// Nil for bytes that are no such reply.
     init?(json: [UInt8]) {
         guard let signed = members(of: json)?.bytes(of: "signedTransactionInfo") else { return nil }
         signedTransactionInfo = EvidenceText(signed)
@@ -58,7 +58,7 @@ struct TransactionAnswer: Sendable {
 /// A page of Get Transaction History.
 ///
 /// [HistoryResponse](https://developer.apple.com/documentation/appstoreserverapi/historyresponse)
-struct HistoryAnswer: Sendable {
+struct HistoryReply: Sendable {
     /// Most transactions that a page is believed to hold; Apple sends 20.
     static let maxTransactions = 1000
     /// Longest mark of a page's end, in bytes. It comes back in the query.
@@ -72,7 +72,7 @@ struct HistoryAnswer: Sendable {
     /// As it came.
     let environment: String?
 
-    /// Nil for bytes that are no such answer. Demands what a page is made of: read as an empty last page, anything else
+    /// Nil for bytes that are no such reply. Demands what a page is made of: read as an empty last page, anything else
     /// would say that there are no purchases.
     init?(json: [UInt8]) {
         guard let members = members(of: json),
@@ -88,13 +88,13 @@ struct HistoryAnswer: Sendable {
     }
 }
 
-/// An answer of the App Store Server API that holds no transaction.
+/// A reply of the App Store Server API that holds no transaction.
 struct ServerAPIRefusal: Hashable, Sendable {
     let httpStatus: Int
     /// `errorCode`, where there is one.
     let code: Int?
 
-    /// Reads an answer other than HTTP 200. 401 has a text for a body, and intermediaries answer in HTML.
+    /// Reads a reply other than HTTP 200. 401 has a text for a body, and intermediaries answer in HTML.
     init(httpStatus: Int, body: [UInt8]) {
         self.httpStatus = httpStatus
         code = members(of: body)?.lenientText("errorCode").flatMap(LenientNumber.integer)
@@ -106,17 +106,17 @@ struct ServerAPIRefusal: Hashable, Sendable {
     var said: String { code.map { "error \($0)" } ?? "HTTP status \(httpStatus)" }
 }
 
-/// Largest answer of the App Store Server API that is looked into, in bytes. A page of 20 transactions has some 120 KB.
-private let maxAnswerBytes = 1 << 20
+/// Largest reply of the App Store Server API that is looked into, in bytes. A page of 20 transactions has some 120 KB.
+private let maxReplyBytes = 1 << 20
 
 /// Nil for bytes that are no whole JSON object, or more than are looked into.
 private func members(of json: [UInt8]) -> StrictJSON.Members? {
-    json.count <= maxAnswerBytes ? (try? StrictJSON(json))?.members : nil
+    json.count <= maxReplyBytes ? (try? StrictJSON(json))?.members : nil
 }
 
-/// Whether Apple accepts an app's key for the App Store Server API, by its answer about a transaction that nobody has.
+/// Whether Apple accepts an app's key for the App Store Server API, by its reply about a transaction that nobody has.
 ///
-/// Only an answer that Apple gives after checking the key counts as acceptance. A proxy's error and Apple's answer for
+/// Only a reply that Apple gives after checking the key counts as acceptance. A proxy's error and Apple's reply for
 /// an unknown app have the same HTTP statuses.
 public enum ServerAPIKeyCheck: Hashable, Sendable {
     /// Apple knows no such transaction, and says so to owners of the right key.

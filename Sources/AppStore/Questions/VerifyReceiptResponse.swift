@@ -1,6 +1,6 @@
 import Contract
 
-/// A verifyReceipt answer, read leniently: everything but the status may be missing.
+/// A verifyReceipt reply, read leniently: everything but the status may be missing.
 ///
 /// [responseBody](https://developer.apple.com/documentation/appstorereceipts/responsebody)
 struct VerifyReceiptResponse: Sendable {
@@ -14,7 +14,7 @@ struct VerifyReceiptResponse: Sendable {
     let receiptType: String?
     let isRetryable: Bool?
     let bundleID: BundleID?
-    /// `receipt.receipt_creation_date_ms`, which is attribute 12 of the receipt that the answer is about.
+    /// `receipt.receipt_creation_date_ms`, which is attribute 12 of the receipt that the reply is about.
     let receiptCreatedAt: Timestamp?
     /// `in_app` and `latest_receipt_info` together, one record per transaction id, the latest's word first; records
     /// without an id come last.
@@ -24,17 +24,17 @@ struct VerifyReceiptResponse: Sendable {
     ///
     /// The whole body is checked. A body that is damaged anywhere is no answer.
     init?(json body: [UInt8]) {
-        guard body.count <= Self.maxBytes, let answer = try? AnswerMembers(json: body),
-            let status = answer.texts[.status].flatMap(LenientNumber.integer)
+        guard body.count <= Self.maxBytes, let reply = try? ReplyMembers(json: body),
+            let status = reply.texts[.status].flatMap(LenientNumber.integer)
         else { return nil }
         self.status = status
-        environment = answer.texts[.environment]
-        receiptType = answer.receipt.type
-        isRetryable = (answer.texts[.isRetryable] ?? answer.texts[.isRetryableHyphenated]).flatMap(LenientNumber.flag)
-        bundleID = answer.receipt.bundleID.map { BundleID($0) }
-        receiptCreatedAt = answer.receipt.createdAt
+        environment = reply.texts[.environment]
+        receiptType = reply.receipt.type
+        isRetryable = (reply.texts[.isRetryable] ?? reply.texts[.isRetryableHyphenated]).flatMap(LenientNumber.flag)
+        bundleID = reply.receipt.bundleID.map { BundleID($0) }
+        receiptCreatedAt = reply.receipt.createdAt
         records = Self.merged(
-            latest: answer.latest + answer.latestExpired, older: answer.receipt.inApp + [answer.receipt.record])
+            latest: reply.latest + reply.latestExpired, older: reply.receipt.inApp + [reply.receipt.record])
     }
 
     private static func merged(latest: [AttestedRecord], older: [AttestedRecord]) -> [AttestedRecord] {
@@ -59,8 +59,8 @@ struct VerifyReceiptResponse: Sendable {
     }
 }
 
-/// The answer's members that count. Of one that stands twice the first counts.
-private struct AnswerMembers {
+/// The reply's members that count. Of one that stands twice the first counts.
+private struct ReplyMembers {
     enum Member: String, CaseIterable {
         case status
         case environment
@@ -182,7 +182,7 @@ struct AttestedRecord: Sendable {
     }
 
     private var texts = MemberTexts<Member>()
-    /// Whether it is of the answer's latest list, and not only as the receipt had it.
+    /// Whether it is of the reply's latest list, and not only as the receipt had it.
     fileprivate(set) var isLatest = false
     /// Whether one record says that the purchase was cancelled, and one that is as new or newer does not.
     private(set) var isCancellationInDoubt = false
@@ -204,7 +204,7 @@ struct AttestedRecord: Sendable {
             try walk.pass()
             return
         }
-        // At once, and not as it grows: an answer may have thousands of records.
+        // At once, and not as it grows: a reply may have thousands of records.
         texts.reserveCapacity(Member.allCases.count)
         try walk.members { walk, name throws(JSONUnreadable) in try take(name, &walk) }
     }

@@ -7,11 +7,11 @@ import Contract
 enum AppleCodes {
     /// The consequence of a status of verifyReceipt.
     enum StatusMeaning: Hashable {
-        /// The receipt is Apple's; the answer says what it holds.
+        /// The receipt is Apple's; the reply says what it holds.
         case authentic
         /// Our request is wrong.
         case requestRefused
-        /// The receipt is malformed, or Apple has a temporary fault: the answer is the same for both.
+        /// The receipt is malformed, or Apple has a temporary fault: the reply is the same for both.
         case perhapsMalformed
         case notAuthentic
         /// The shared secret is not the app's.
@@ -52,7 +52,7 @@ enum AppleCodes {
         statuses.first { $0.codes.contains(status) }?.meaning ?? .unknown
     }
 
-    /// The consequence of an error of the App Store Server API for a look-up.
+    /// The consequence of an error of the App Store Server API for a question.
     enum ErrorMeaning: Hashable {
         /// Not here: ask the other environment, or later, because a fresh transaction is found late.
         case notFound
@@ -86,11 +86,11 @@ enum AppleCodes {
         (4_000_017, "PaginationTokenExpired", .restartPaging),
         (4_000_048, "AppTransactionIdNotSupported", .idRefused),
         (4_040_001, "AccountNotFound", .accountNotFound),
-        (4_040_002, "AccountNotFoundRetryable", .retry(.temporarilyUnable, .answered)),
+        (4_040_002, "AccountNotFoundRetryable", .retry(.temporarilyUnable, .replied)),
         (4_040_003, "AppNotFound", .credentialsRefused),
-        (4_040_004, "AppNotFoundRetryable", .retry(.temporarilyUnable, .answered)),
+        (4_040_004, "AppNotFoundRetryable", .retry(.temporarilyUnable, .replied)),
         (4_040_005, "OriginalTransactionIdNotFound", .notFound),
-        (4_040_006, "OriginalTransactionIdNotFoundRetryable", .retry(.temporarilyUnable, .answered)),
+        (4_040_006, "OriginalTransactionIdNotFoundRetryable", .retry(.temporarilyUnable, .replied)),
         (4_040_010, "TransactionIdNotFound", .notFound),
         (4_290_000, "RateLimitExceeded", .rateLimited),
         (5_000_000, "GeneralInternal", .retry(.temporarilyUnable, .failed)),
@@ -109,9 +109,9 @@ enum AppleCodes {
         4_040_019...4_040_019,
     ]
 
-    /// The consequence of an answer of the App Store Server API other than HTTP 200.
+    /// The consequence of a reply of the App Store Server API other than HTTP 200.
     ///
-    /// The first three digits of a code are its HTTP status. If they differ, the answer is not Apple's, and the status
+    /// The first three digits of a code are its HTTP status. If they differ, the reply is not Apple's, and the status
     /// decides. The status also decides if the code is absent or not in the tables.
     static func meaning(ofError code: Int?, httpStatus: Int) -> ErrorMeaning {
         if let code, code / 10_000 == httpStatus {
@@ -123,13 +123,13 @@ enum AppleCodes {
         case 401: .tokenRefused
         case 429: .rateLimited
         case 408: code == nil ? .retry(.noAnswer, .overloaded) : .unknown(.overloaded)
-        case 400...499: code == nil ? .retry(.noAnswer, .answered) : .unknown(.answered)
+        case 400...499: code == nil ? .retry(.noAnswer, .replied) : .unknown(.replied)
         case 503...504: .retry(.noAnswer, .overloaded)
         default: .retry(.noAnswer, .failed)
         }
     }
 
-    /// Names of environments, in signed transactions and in answers.
+    /// Names of environments, in signed transactions and in replies.
     static let environments: [String: Environment] = ["Production": .production, "Sandbox": .sandbox]
 
     /// Names of environments that sign on a developer's machine.

@@ -12,7 +12,7 @@ public struct AppReceipt: Hashable, Sendable {
     public let origin: ReceiptOrigin?
     /// Where its purchases are looked up; nil where both environments are asked. The sandbox's receipts say of themselves
     /// what they are in several ways.
-    var environmentOfLookup: Environment? { origin == .production ? .production : nil }
+    var serverAPIEnvironment: Environment? { origin == .production ? .production : nil }
     /// Attribute 2: the app it belongs to.
     public let bundleID: BundleID?
     /// Attribute 12: when it was made; its certificates are to be valid then.

@@ -4,12 +4,12 @@ import Contract
 ///
 /// It is a property list in the style of NeXT: `{ "signature" = "…"; "purchase-info" = "…"; }`, and `purchase-info` is
 /// another one in base64. verifyReceipt alone can authenticate it. Its content is unauthenticated: it serves to know
-/// Apple's answer by, and to refuse what the sender's own evidence contradicts.
+/// Apple's reply by, and to refuse what the sender's own evidence contradicts.
 struct TransactionReceipt: Hashable, Sendable {
     /// Largest one that is looked into, in bytes. Apple's have some 3 KB.
     static let maxBytes = 64 << 10
 
-    /// Without it nobody could tell whether an answer is about this receipt.
+    /// Without it nobody could tell whether a reply is about this receipt.
     let transactionID: TransactionID
     let bundleID: BundleID?
     let purchasedAt: Timestamp?

@@ -27,10 +27,10 @@ extension KafkaAdmin {
     public func createTopics(_ topics: [KafkaNewTopic]) throws(KafkaError) -> [String: KafkaError?] {
         guard !topics.isEmpty else { return [:] }
         return try withClient { handle throws(KafkaError) in
-            var answers = CreatedTopics(topics)
+            var replies = CreatedTopics(topics)
             let settled = try untilSettled(unsettled: \.unsettled) { () throws(KafkaError) in
-                answers.take(try create(answers.open, handle))
-                return answers
+                replies.take(try create(replies.open, handle))
+                return replies
             }
             waitUntilKnown(settled.made, handle)
             return settled.byName
@@ -47,7 +47,7 @@ extension KafkaAdmin {
         let event = try AdminRequest.run(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS, timeout: Self.creationTimeout) {
             rd_kafka_CreateTopics(handle.pointer, &requests, requests.count, $0, $1)
         }
-        return Self.answer(event.pointer)
+        return Self.reply(event.pointer)
     }
 
     /// Waits until the brokers tell of new topics and their leaders, which the controller knows before them. Topics
@@ -60,20 +60,20 @@ extension KafkaAdmin {
         }
     }
 
-    private static func answer(_ event: OpaquePointer) -> [String: KafkaError?] {
+    private static func reply(_ event: OpaquePointer) -> [String: KafkaError?] {
         var count = 0
         let topics = rd_kafka_event_CreateTopics_result(event).flatMap {
             rd_kafka_CreateTopics_result_topics($0, &count)
         }
-        var answers: [String: KafkaError?] = [:]
+        var replies: [String: KafkaError?] = [:]
         for topic in UnsafeBufferPointer(start: topics, count: count) {
             guard let name = rd_kafka_topic_result_name(topic) else { continue }
             let code = rd_kafka_topic_result_error(topic)
             let text = rd_kafka_topic_result_error_string(topic).map(String.init(cString:))
-            answers[String(cString: name)] =
+            replies[String(cString: name)] =
                 .some(code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code, text: text))
         }
-        return answers
+        return replies
     }
 
     private static func request(_ topic: KafkaNewTopic) throws(KafkaError) -> OpaquePointer {
@@ -119,8 +119,8 @@ extension KafkaAdmin {
         }
     }
 
-    private static func unsettled(_ answers: [String: Result<[String: String], KafkaError>]) -> KafkaError? {
-        answers.values.lazy.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+    private static func unsettled(_ replies: [String: Result<[String: String], KafkaError>]) -> KafkaError? {
+        replies.values.lazy.compactMap { if case .failure(let error) = $0 { error } else { nil } }
             .first(where: \.isForTheMoment)
     }
 
@@ -129,16 +129,16 @@ extension KafkaAdmin {
         let resources = rd_kafka_event_DescribeConfigs_result(event).flatMap {
             rd_kafka_DescribeConfigs_result_resources($0, &count)
         }
-        var answers: [String: Result<[String: String], KafkaError>] = [:]
+        var replies: [String: Result<[String: String], KafkaError>] = [:]
         for resource in UnsafeBufferPointer(start: resources, count: count) {
             guard let resource, let name = rd_kafka_ConfigResource_name(resource) else { continue }
             let code = rd_kafka_ConfigResource_error(resource)
             let text = rd_kafka_ConfigResource_error_string(resource).map(String.init(cString:))
-            answers[String(cString: name)] =
+            replies[String(cString: name)] =
                 code == RD_KAFKA_RESP_ERR_NO_ERROR
                 ? .success(entries(of: resource)) : .failure(KafkaError(code, text: text))
         }
-        return answers
+        return replies
     }
 
     private static func entries(of resource: OpaquePointer) -> [String: String] {
@@ -155,32 +155,32 @@ extension KafkaAdmin {
     }
 }
 
-/// The answers to a request for topics that is repeated. Pure.
+/// The replies to a request for topics that is repeated. Pure.
 struct CreatedTopics {
     private let topics: [KafkaNewTopic]
     private(set) var byName: [String: KafkaError?] = [:]
 
     init(_ topics: [KafkaNewTopic]) { self.topics = topics }
 
-    /// The topics to ask for: all, then those whose answer was for the moment.
+    /// The topics to ask for: all, then those whose reply was for the moment.
     var open: [KafkaNewTopic] {
         topics.filter { topic in
-            guard let answer = byName[topic.name] else { return true }
-            return answer?.isForTheMoment ?? false
+            guard let reply = byName[topic.name] else { return true }
+            return reply?.isForTheMoment ?? false
         }
     }
 
-    /// An answer that is for the moment, if there is one.
+    /// A reply that is for the moment, if there is one.
     var unsettled: KafkaError? { byName.values.lazy.compactMap { $0 }.first(where: \.isForTheMoment) }
 
     var made: [String] { topics.map(\.name).filter { if case .some(nil) = byName[$0] { true } else { false } } }
 
-    /// Takes the answers of a try. A topic that is there at a second try was made by the first one.
-    mutating func take(_ answers: [String: KafkaError?]) {
-        for (name, answer) in answers {
+    /// Takes the replies of a try. A topic that is there at a second try was made by the first one.
+    mutating func take(_ replies: [String: KafkaError?]) {
+        for (name, reply) in replies {
             let isRepeated = byName[name] != nil
-            let isThere = answer?.failure?.code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
-            byName[name] = .some(isRepeated && isThere ? nil : answer)
+            let isThere = reply?.failure?.code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue
+            byName[name] = .some(isRepeated && isThere ? nil : reply)
         }
     }
 }

@@ -5,11 +5,11 @@ internal import Scheduling
 
 /// Reads a cluster's topics, and creates topics.
 ///
-/// Each call opens a client, blocks until its answer or its timeout, and closes the client again. An answer that is
+/// Each call opens a client, blocks until its reply or its timeout, and closes the client again. A reply that is
 /// for the moment is asked for again (``RepeatedQuestion``). It is meant for commands and set-up, not for a worker's
 /// regular work.
 public struct KafkaAdmin: Sendable {
-    /// Time that freeing a client may hold its answer up.
+    /// Time that freeing a client may hold its reply up.
     private static let freeingLimit = Duration.seconds(5)
 
     private let configuration: KafkaClientConfiguration
@@ -81,8 +81,8 @@ package enum AdminRequest {
     private static let margin = Duration.seconds(5)
 
     /// Asks and waits.
-    /// - Parameter ask: gives the request to librdkafka, with the options and the queue for its answer.
-    /// - Returns: the answer, which is no error.
+    /// - Parameter ask: gives the request to librdkafka, with the options and the queue for its reply.
+    /// - Returns: the reply, which is no error.
     package static func run(
         _ handle: ClientHandle, _ operation: rd_kafka_admin_op_t, timeout: Duration,
         ask: (_ options: OpaquePointer, _ queue: OpaquePointer) -> Void

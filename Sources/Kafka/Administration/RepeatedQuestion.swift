@@ -2,7 +2,7 @@ internal import CLibrdkafka
 internal import Scheduling
 internal import Threading
 
-/// How often a question is asked whose answer is not the broker's last one. Pure.
+/// How often a question is asked whose reply is not the broker's last one. Pure.
 ///
 /// A broker that has just started, or that takes over a partition or a group, says so
 /// (``KafkaError/isForTheMoment``). librdkafka asks again by itself after some of these answers and hands others on.
@@ -17,7 +17,7 @@ struct RepeatedQuestion {
 
     init(until deadline: Instant) { self.deadline = deadline }
 
-    /// How long to wait before the next try; nil if this answer is the last one.
+    /// How long to wait before the next try; nil if this reply is the last one.
     mutating func pause(after error: KafkaError, at now: Instant) -> Duration? {
         tries += 1
         guard error.isForTheMoment, tries < Self.maxTries, now < deadline else { return nil }
@@ -47,9 +47,9 @@ extension KafkaError {
 }
 
 extension KafkaAdmin {
-    /// Asks, and asks again while the answer is one for the moment and the time for a question is not over.
+    /// Asks, and asks again while the reply is one for the moment and the time for a question is not over.
     /// - Parameters:
-    ///   - unsettled: the part of an answer that is for the moment, if there is one.
+    ///   - unsettled: the part of a reply that is for the moment, if there is one.
     ///   - ask: one try, with a time limit of its own.
     /// - Returns: the last answer, settled or not.
     package func untilSettled<Value>(
@@ -57,13 +57,13 @@ extension KafkaAdmin {
     ) throws(KafkaError) -> Value {
         var question = RepeatedQuestion(until: .now + timeout)
         while true {
-            let answer = Result { () throws(KafkaError) in try ask() }
+            let reply = Result { () throws(KafkaError) in try ask() }
             let error: KafkaError?
-            switch answer {
+            switch reply {
             case .success(let value): error = unsettled(value)
             case .failure(let failure): error = failure
             }
-            guard let error, let pause = question.pause(after: error, at: .now) else { return try answer.get() }
+            guard let error, let pause = question.pause(after: error, at: .now) else { return try reply.get() }
             do throws(ThreadingError) {
                 try WakeDescriptor().wait(until: .now + pause)
             } catch {

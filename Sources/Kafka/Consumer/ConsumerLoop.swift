@@ -135,7 +135,7 @@ final class ConsumerLoop {
             let list = try PartitionList(offsets: offsets)
             try KafkaError.check(rd_kafka_commit_queue(handle.pointer, list.pointer, control.pointer, nil, nil))
         } catch {
-            commits.answered()
+            commits.ended()
             report(error)
         }
     }
@@ -154,10 +154,10 @@ final class ConsumerLoop {
         switch content {
         case .log(let level, let facility, let text): log.write(level: level, facility: facility, text: text)
         case .error(let code, let text, let isFatal): failed(code, text: text, isFatal: isFatal)
-        case .statistics(let json): note(json)
+        case .statistics(let json): show(json)
         case .rebalance(let code, let partitions): rebalance(code, partitions)
         case .committed(let code):
-            commits.answered()
+            commits.ended()
             if code != RD_KAFKA_RESP_ERR_NO_ERROR { metrics.count(KafkaFailure(code)) }
         case .deliveries, .other: break
         }
@@ -184,13 +184,13 @@ final class ConsumerLoop {
         sink(.failed(error))
     }
 
-    private func note(_ json: String) {
+    private func show(_ json: String) {
         sink(.alive)
         guard let statistics = ClientStatistics.decode(json) else {
             logger.warning("Kafka statistics cannot be read")
             return
         }
-        metrics.note(statistics)
+        metrics.show(statistics)
         if statistics.isConnected { log.connected(at: .now) }
     }
 

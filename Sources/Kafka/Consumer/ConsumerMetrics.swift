@@ -59,17 +59,17 @@ public struct ConsumerMetrics {
     /// Counts an error by its code; librdkafka has some two hundred of them.
     func count(_ failure: KafkaFailure) { registry.counter(Self.errors, failure.name).increment() }
 
-    mutating func note(_ statistics: ClientStatistics) {
+    mutating func show(_ statistics: ClientStatistics) {
         for broker in (statistics.brokers ?? [:]).values where broker.nodeid >= 0 {
             guard let latency = broker.rtt, latency.cnt > 0 else { continue }
             let gauge = roundTrips[broker.nodeid] ?? registry.gauge(Self.roundTrip, String(broker.nodeid))
             roundTrips[broker.nodeid] = gauge
             gauge.set(Double(latency.avg) / 1_000_000)
         }
-        note(statistics.topics ?? [:])
+        show(statistics.topics ?? [:])
     }
 
-    private mutating func note(_ topics: [String: ClientStatistics.Topic]) {
+    private mutating func show(_ topics: [String: ClientStatistics.Topic]) {
         var seen: Set<TopicPartition> = []
         var fetched = (records: 0, bytes: 0)
         for (topic, partitions) in topics {

@@ -39,7 +39,7 @@ public struct KafkaConsumerConfiguration: Sendable {
     /// queue for each partition both bind for each of them; nothing in librdkafka binds over all.
     static let (prefetchedRecords, prefetchedKilobytes) = (20_000, 512)
     /// Compressed bytes of one partition in an answer, which it may hold besides. A larger record comes alone (KIP-74).
-    static let partitionAnswerBytes = 256 << 10
+    static let partitionReplyBytes = 256 << 10
 
     func properties() throws(KafkaError) -> ClientProperties {
         var defaults = [
@@ -59,10 +59,10 @@ public struct KafkaConsumerConfiguration: Sendable {
             "check.crcs": "true",
             "topic.metadata.refresh.interval.ms": String(Self.refreshInterval.wholeMilliseconds),
             "fetch.wait.max.ms": "100",
-            "fetch.max.bytes": String(answerBytes),
+            "fetch.max.bytes": String(replyBytes),
             "queued.min.messages": String(Self.prefetchedRecords),
             "queued.max.messages.kbytes": String(Self.prefetchedKilobytes),
-            "max.partition.fetch.bytes": String(Self.partitionAnswerBytes),
+            "max.partition.fetch.bytes": String(Self.partitionReplyBytes),
         ]
         // librdkafka knows it by two names, and an operator may use either.
         if client.properties["fetch.message.max.bytes"] != nil { defaults["max.partition.fetch.bytes"] = nil }
@@ -79,7 +79,7 @@ public struct KafkaConsumerConfiguration: Sendable {
 
     /// Most bytes of one answer, which stays in memory as long as any of its records waits: 4 MiB instead of
     /// librdkafka's default of 50. It is more if the operator allows a larger record, because librdkafka requires that.
-    private var answerBytes: Int { max(4 << 20, client.properties["message.max.bytes"].flatMap { Int($0) } ?? 0) }
+    private var replyBytes: Int { max(4 << 20, client.properties["message.max.bytes"].flatMap { Int($0) } ?? 0) }
 
     /// Whether librdkafka can be told how soon it looks for room again; before 2.2.0 it has to be reminded
     /// (``PrefetchRefill``).

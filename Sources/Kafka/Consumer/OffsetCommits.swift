@@ -14,7 +14,7 @@ struct OffsetCommits {
     var isIdle: Bool { waiting.isEmpty && !isUnderWay }
     mutating func add(_ offsets: [TopicPartition: Int64]) { waiting.merge(offsets) { _, latest in latest } }
 
-    /// The next commit to send, if one is due; ``answered()`` follows.
+    /// The next commit to send, if one is due; ``ended()`` follows.
     mutating func next() -> [TopicPartition: Int64]? {
         guard !isUnderWay, !isHeldBack, !waiting.isEmpty else { return nil }
         isUnderWay = true
@@ -22,7 +22,7 @@ struct OffsetCommits {
         return waiting
     }
 
-    mutating func answered() { isUnderWay = false }
+    mutating func ended() { isUnderWay = false }
 
     /// The other partitions are another member's: a commit for them would overwrite its own.
     mutating func drop(except granted: Set<TopicPartition>) { waiting = waiting.filter { granted.contains($0.key) } }

@@ -87,7 +87,7 @@ struct PartitionAssignment {
         return isIncremental ? [.remove(stopped.sorted())] : [.replace(readings.mapValues(\.next))]
     }
 
-    /// Notes how far a partition's records were handed over.
+    /// Remembers how far a partition's records were handed over.
     mutating func advance(_ partition: TopicPartition, to next: Int64) {
         readings[partition]?.next = next
         readings[partition]?.isReset = false

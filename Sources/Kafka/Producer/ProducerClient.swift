@@ -36,17 +36,17 @@ final class ProducerClient {
                 _ = header.name.withCString { rd_kafka_header_add(headers, $0, -1, value, count) }
             }
         }
-        let place = tokens.insert(token)
+        let index = tokens.insert(token)
         let error = record.topic.withCString { topic in
             record.key.withPointer { key, keyCount in
                 record.value.withPointer { value, valueCount in
                     produce(
-                        topic: topic, key: (key, keyCount), value: (value, valueCount), headers: headers, place: place)
+                        topic: topic, key: (key, keyCount), value: (value, valueCount), headers: headers, index: index)
                 }
             }
         }
         guard let error else { return .accepted }
-        _ = tokens.remove(place)
+        _ = tokens.remove(index)
         // Only a message that was accepted takes its headers along.
         rd_kafka_headers_destroy(headers)
         defer { rd_kafka_error_destroy(error) }
@@ -56,7 +56,7 @@ final class ProducerClient {
 
     private func produce(
         topic: UnsafePointer<CChar>, key: (UnsafeRawPointer?, Int), value: (UnsafeRawPointer?, Int),
-        headers: OpaquePointer, place: Int
+        headers: OpaquePointer, index: Int
     ) -> OpaquePointer? {
         // On the stack: the array's pointers are followed during the call only.
         withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 6) { arguments in
@@ -72,8 +72,8 @@ final class ProducerClient {
             arguments[3].vtype = RD_KAFKA_VTYPE_MSGFLAGS
             arguments[3].u.i = RD_KAFKA_MSG_F_COPY
             arguments[4].vtype = RD_KAFKA_VTYPE_OPAQUE
-            // Never followed: the pointer's bits are the token's place.
-            arguments[4].u.ptr = UnsafeMutableRawPointer(bitPattern: place)
+            // Never followed: the pointer's bits are the token's index.
+            arguments[4].u.ptr = UnsafeMutableRawPointer(bitPattern: index)
             arguments[5].vtype = RD_KAFKA_VTYPE_HEADERS
             arguments[5].u.headers = headers
             return rd_kafka_produceva(handle.pointer, arguments.baseAddress, arguments.count)
@@ -117,7 +117,7 @@ extension [UInt8]? {
     }
 }
 
-/// The tokens of records that a client holds, by places that fit the opaque pointer librdkafka carries with each. It
+/// The tokens of records that a client holds, by indices that fit the opaque pointer librdkafka carries with each. It
 /// knows at any time what a client still owes an answer for, and costs two array accesses a record. Pure.
 struct TokenTable {
     private var tokens: [UInt64?] = []
@@ -125,25 +125,25 @@ struct TokenTable {
 
     var count: Int { tokens.count - free.count }
 
-    /// - Returns: its place.
+    /// - Returns: its index.
     mutating func insert(_ token: UInt64) -> Int {
-        guard let place = free.popLast() else {
+        guard let index = free.popLast() else {
             tokens.append(token)
             return tokens.count - 1
         }
-        tokens[place] = token
-        return place
+        tokens[index] = token
+        return index
     }
 
-    /// Takes a token out; nil if there is none at this place.
-    mutating func remove(_ place: Int) -> UInt64? {
-        guard tokens.indices.contains(place), let token = tokens[place] else { return nil }
-        tokens[place] = nil
-        free.append(place)
+    /// Takes a token out; nil if there is none at this index.
+    mutating func remove(_ index: Int) -> UInt64? {
+        guard tokens.indices.contains(index), let token = tokens[index] else { return nil }
+        tokens[index] = nil
+        free.append(index)
         return token
     }
 
-    /// Takes all tokens out, in the order of their places.
+    /// Takes all tokens out, in the order of their indices.
     mutating func removeAll() -> [UInt64] {
         defer { self = TokenTable() }
         return tokens.compactMap { $0 }

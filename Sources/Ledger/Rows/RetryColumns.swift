@@ -21,7 +21,7 @@ public enum RetryColumns: Int32, RecordColumn {
             }
         }
 
-        public var place: Int32 { Int32(RetryColumns.allCases.count) + rawValue }
+        public var index: Int32 { Int32(RetryColumns.allCases.count) + rawValue }
     }
 
     public static let table = "retries"
@@ -83,7 +83,7 @@ public enum RetryColumns: Int32, RecordColumn {
             case .dueAt: row.time(now.advanced(by: .milliseconds(entry.delay)))
             case .attempts: row.integer(attempts)
             case .history: row.text(entry.history.text)
-            case .doubtAnswers: row.integer(entry.doubt.map { Int64($0.answers) })
+            case .doubtAnswers: row.integer(entry.doubt.map { Int64($0.replies) })
             case .doubtElapsed: row.integer(entry.doubt?.elapsed)
             case .doubtSince: row.time(entry.doubt?.runningSince)
             }
@@ -121,9 +121,9 @@ public enum RetryColumns: Int32, RecordColumn {
         let submission = Submission(
             claimant: row.claimant, claim: claim, evidence: evidence, origin: row.origin,
             receivedAt: row.time(.receivedAt))
-        let doubt = attempted.optionalInteger(.doubtAnswers).map { answers in
+        let doubt = attempted.optionalInteger(.doubtAnswers).map { replies in
             Doubt(
-                answers: Int(answers), elapsed: attempted.integer(.doubtElapsed),
+                replies: Int(replies), elapsed: attempted.integer(.doubtElapsed),
                 runningSince: attempted.optionalTime(.doubtSince))
         }
         let endpoint = attempted.optionalText(.endpoint).flatMap { Endpoint(text: $0) }

@@ -6,14 +6,14 @@ import Contract
 public protocol TableColumn: RawRepresentable<Int32>, CaseIterable, Hashable, Sendable {
     static var table: String { get }
     var kind: WrittenColumns.Kind { get }
-    /// Its place in a row as the table's selection finds it; columns count from 0.
-    var place: Int32 { get }
+    /// Its index in a row as the table's selection finds it; columns count from 0.
+    var index: Int32 { get }
     /// Where a selection has it from.
     var source: String { get }
 }
 
 extension TableColumn {
-    public var place: Int32 { rawValue }
+    public var index: Int32 { rawValue }
     public var source: String { "\(Self.table).\(name)" }
 
     /// Its name in the database, which is the case's in lower case: `originOffset` is `origin_offset`.
@@ -77,19 +77,19 @@ public struct WrittenColumns: Sendable {
     public var list: String { names.joined(separator: ", ") }
 }
 
-/// A row as a table's selection finds it, read by the names of its columns. A name is a place once this is compiled.
+/// A row as a table's selection finds it, read by the names of its columns. A name is an index once this is compiled.
 struct TableRow<Column: TableColumn, Reader: RowReader> {
     let row: Reader
 
     init(_ row: Reader, _: Column.Type) { self.row = row }
 
-    @inline(__always) func isNull(_ column: Column) -> Bool { row.isNull(column.place) }
-    @inline(__always) func int(_ column: Column) -> Int { row.int(column.place) }
-    @inline(__always) func integer(_ column: Column) -> Int64 { row.integer(column.place) }
-    @inline(__always) func optionalInteger(_ column: Column) -> Int64? { row.optionalInteger(column.place) }
-    @inline(__always) func text(_ column: Column) -> String { row.text(column.place) }
-    @inline(__always) func optionalText(_ column: Column) -> String? { row.optionalText(column.place) }
-    @inline(__always) func blob(_ column: Column) -> [UInt8] { row.blob(column.place) }
+    @inline(__always) func isNull(_ column: Column) -> Bool { row.isNull(column.index) }
+    @inline(__always) func int(_ column: Column) -> Int { row.int(column.index) }
+    @inline(__always) func integer(_ column: Column) -> Int64 { row.integer(column.index) }
+    @inline(__always) func optionalInteger(_ column: Column) -> Int64? { row.optionalInteger(column.index) }
+    @inline(__always) func text(_ column: Column) -> String { row.text(column.index) }
+    @inline(__always) func optionalText(_ column: Column) -> String? { row.optionalText(column.index) }
+    @inline(__always) func blob(_ column: Column) -> [UInt8] { row.blob(column.index) }
 
     @inline(__always) func time(_ column: Column) -> Timestamp { Timestamp(milliseconds: integer(column)) }
 

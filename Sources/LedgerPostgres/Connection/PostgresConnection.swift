@@ -113,7 +113,7 @@ final class PostgresConnection {
         while let result = try next() {
             switch result.status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
-            default: try note(result, statement: 0)
+            default: try keepFailure(result, statement: 0)
             }
         }
         guard PQenterPipelineMode(handle) == 1 else { throw lost() }
@@ -197,13 +197,13 @@ final class PostgresConnection {
                 case .execute: results.append(result)
                 case .once: break
                 }
-            default: try note(result, statement: steps[min(position, steps.count - 1)].index)
+            default: try keepFailure(result, statement: steps[min(position, steps.count - 1)].index)
             }
         }
     }
 
     /// Keeps the first error, and closes the connection after one that is libpq's own.
-    private func note(_ result: PostgresResult, statement: Int) throws(PostgresFailure) {
+    private func keepFailure(_ result: PostgresResult, statement: Int) throws(PostgresFailure) {
         guard let failure = PostgresFailure(result, statement: statement) else { throw lost() }
         refusal = refusal ?? failure
     }

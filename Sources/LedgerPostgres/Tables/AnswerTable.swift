@@ -70,7 +70,7 @@ struct AnswerTable {
                 ("answers.app = ?", query.bundleID?.rawValue),
                 (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("reason = ?", query.cause),
-            ], sequence: AnswerColumns.sequence.place
+            ], sequence: AnswerColumns.sequence.index
         ) { row in AnswerColumns.page(row) }
     }
 }

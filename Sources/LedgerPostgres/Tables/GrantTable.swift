@@ -24,12 +24,12 @@ struct GrantTable {
         return Self.flags(grants, results[1])
     }
 
-    /// The plain form of a write: one statement that is its own transaction. A grant is added unless its partition
+    /// The fast path of a write: one statement that is its own transaction. A grant is added unless its partition
     /// belongs to another generation, its submission has an answer, or one of its keys is taken.
     /// - Parameters:
     ///   - products: Those of the grants, with their numbers.
     ///   - ownership: That of each grant's decision.
-    static func plainInsertion(
+    static func fastInsertion(
         _ grants: [NewGrant], _ products: [StoredProduct: Int64], ownership: (NewGrant) -> PartitionOwnership?
     ) -> PostgresStatement {
         var ownerships: [PartitionOwnership] = []
@@ -41,7 +41,7 @@ struct GrantTable {
             ownerships.append(ownership)
             return Int64(ownerships.count - 1)
         }
-        return PostgresStatement(plainInsertion) { parameters in
+        return PostgresStatement(fastInsertion) { parameters in
             columns.add(to: &parameters)
             OwnershipTable.columns(ownerships).add(to: &parameters)
         }
@@ -82,7 +82,7 @@ struct GrantTable {
     }
 
     /// The column of the partition has the place of the ownership at first.
-    private static let plainInsertion = """
+    private static let fastInsertion = """
         WITH owned AS MATERIALIZED (
             SELECT place, partitions.number
             FROM unnest(
@@ -236,7 +236,7 @@ struct GrantTable {
                 (HashedIndex.condition("order_id", "?"), query.orderID?.rawValue),
                 (transaction, query.transactionID?.rawValue),
                 (HashedIndex.condition("grants.submission_id", "?"), query.submissionID?.rawValue),
-            ], sequence: GrantColumns.sequence.place
+            ], sequence: GrantColumns.sequence.index
         ) { row in GrantColumns.grant(row) }
     }
 }

@@ -8,7 +8,7 @@ struct OwnershipTable {
     // MARK: Writing for a partition
 
     /// The numbers of partitions that belong to these generations. Until the transaction's end nobody can take them
-    /// over; the offsets that are noted meanwhile change nothing of it.
+    /// over; the checkpoints that are written meanwhile change nothing of it.
     func owned(_ ownerships: Set<PartitionOwnership>) throws(PostgresFailure) -> [PartitionOwnership: Int64] {
         guard !ownerships.isEmpty else { return [:] }
         let ownerships = ownerships.sorted { $0.partition < $1.partition }
@@ -33,7 +33,7 @@ struct OwnershipTable {
     /// The one order in which rows of `partitions` are locked.
     static let order = "ORDER BY topic, partition"
 
-    /// Ownerships by their places, as the statement of a plain write joins them, too.
+    /// Ownerships by their places, as the statement of a write on the fast path joins them, too.
     static func columns(_ ownerships: [PartitionOwnership]) -> PostgresColumns {
         var columns = PostgresColumns(types: [.integer, .text, .integer, .integer])
         for (place, ownership) in ownerships.enumerated() {
@@ -76,7 +76,7 @@ struct OwnershipTable {
 
     // MARK: Taking over
 
-    /// Waits for other take-overs of these topics, and for notes. Writes of their owners go on.
+    /// Waits for other take-overs of these topics, and for checkpoints. Writes of their owners go on.
     func lock(_ topics: Set<String>) throws(PostgresFailure) {
         var columns = PostgresColumns(types: [.text])
         for topic in topics.sorted() { columns.text(topic) }
@@ -87,7 +87,7 @@ struct OwnershipTable {
     }
 
     /// The partitions among these of which the group's offsets stop a worker. The ledger does not know them then, and none
-    /// of their topic is noted, or one was refused before.
+    /// of their topic is there, or one was refused before.
     func refused(_ partitions: Set<TopicPartition>) throws(PostgresFailure) -> Set<TopicPartition> {
         guard !partitions.isEmpty else { return [] }
         var columns = PostgresColumns(types: [.text])
@@ -99,7 +99,7 @@ struct OwnershipTable {
             """
         ) { columns.add(to: &$0) }
         var known: Set<TopicPartition> = []
-        var (noted, stopped): (Set<String>, Set<String>) = ([], [])
+        var (checkpointed, stopped): (Set<String>, Set<String>) = ([], [])
         for row in try connection.run(statement).rows {
             let topic = row.text(0)
             if row.int(2) != 0 {
@@ -107,10 +107,10 @@ struct OwnershipTable {
             } else {
                 known.insert(TopicPartition(topic: topic, partition: Int32(clamping: row.integer(1))))
             }
-            if row.int(3) != 0 { noted.insert(topic) }
+            if row.int(3) != 0 { checkpointed.insert(topic) }
         }
         return partitions.filter {
-            !known.contains($0) && (!noted.contains($0.topic) || stopped.contains($0.topic))
+            !known.contains($0) && (!checkpointed.contains($0.topic) || stopped.contains($0.topic))
         }
     }
 
@@ -181,7 +181,7 @@ struct OwnershipTable {
 
     // MARK: Offsets
 
-    static func note(_ note: OffsetNote) -> PostgresStatement {
+    static func checkpoint(_ checkpoint: OffsetCheckpoint) -> PostgresStatement {
         PostgresStatement(
             """
             UPDATE partitions SET
@@ -193,8 +193,8 @@ struct OwnershipTable {
             WHERE topic = $1::text AND partition = $2::bigint AND generation = $3::bigint
             """
         ) {
-            $0.ownership(note.ownership)
-            $0.integer(note.next)
+            $0.ownership(checkpoint.ownership)
+            $0.integer(checkpoint.next)
         }
     }
 

@@ -175,7 +175,7 @@ struct RetryTable {
         }
         var found: [Int64: RetryRow] = [:]
         for row in try connection.run(selection).rows {
-            found[row.integer(RetryColumns.sequence.place)] = RetryColumns.row(row)
+            found[row.integer(RetryColumns.sequence.index)] = RetryColumns.row(row)
         }
         return taken.compactMap { taken in
             found[taken.sequence].map { DueRetry($0, lease: taken.lease, takings: taken.takings) }
@@ -258,7 +258,7 @@ struct RetryTable {
             [
                 ("app = ?", query.bundleID?.rawValue), (HashedIndex.condition("user_id", "?"), query.userID?.rawValue),
                 ("cause = ?", query.cause),
-            ], sequence: RetryColumns.sequence.place
+            ], sequence: RetryColumns.sequence.index
         ) { row in RetryColumns.page(row, query.state) }
     }
 }

@@ -8,7 +8,7 @@ struct FIFO<Element> {
     var isEmpty: Bool { head == elements.count }
     var first: Element? { isEmpty ? nil : elements[head] }
 
-    /// The element so many places behind the first.
+    /// The element so many behind the first.
     subscript(index: Int) -> Element {
         get { elements[head + index] }
         _modify { yield &elements[head + index] }

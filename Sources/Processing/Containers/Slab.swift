@@ -37,7 +37,7 @@ struct Slab<Element, Kind> {
         return index >= 0 && index < slots.count && slots[index].use == token.use
     }
 
-    /// The element of a token that is in use, changed in place. Ask ``contains(_:)`` of tokens from outside.
+    /// The element of a token that is in use, changed as it stands. Ask ``contains(_:)`` of tokens from outside.
     subscript(token: Token<Kind>) -> Element {
         // Inlined, or each use allocates a frame for the accessor.
         @inline(__always) _read { yield slots[Int(token.slot)].element }

@@ -25,7 +25,7 @@ public struct CoreSettings: Hashable, Sendable {
     public var heldPerCall = 16
     /// Most bytes that may wait in `retries`, over all workers.
     public var retryBytes: Int64 = 4 << 30
-    /// How long an answer of Apple's that may not be its last word is asked about again.
+    /// How long a reply of Apple's that may not be its last word is asked about again.
     public var doubtLimit: Duration = .seconds(6 * 3600)
     /// How long a stop may take.
     public var stopLimit: Duration = .seconds(25)

@@ -3,7 +3,7 @@ public import Contract
 /// A submission in flight, for people who follow it.
 public struct FollowedSubmission: Sendable {
     public let token: SubmissionToken
-    /// The place that it came from; nil while a checker has its record, and once its decision is written.
+    /// The origin that it came from; nil while a checker has its record, and once its decision is written.
     public let origin: Origin?
     /// A name of ``CoreStatus/submissions``.
     public let state: String
@@ -24,9 +24,9 @@ extension WorkerCore {
     /// Whether this worker owns a record's partition, and the record is complete.
     public func isComplete(_ origin: Origin) -> Bool {
         let table = partitions.table
-        guard let place = table.place(of: origin.topicPartition), table[place].state == .owned else { return false }
-        let entry = table[place]
-        let isPassed = (entry.noted ?? entry.committed).map { origin.offset < $0 } ?? false
+        guard let index = table.index(of: origin.topicPartition), table[index].state == .owned else { return false }
+        let entry = table[index]
+        let isPassed = (entry.checkpoint ?? entry.committed).map { origin.offset < $0 } ?? false
         return isPassed || entry.tracker.isComplete(origin.offset)
     }
 

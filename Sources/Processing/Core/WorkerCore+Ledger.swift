@@ -9,7 +9,7 @@ extension WorkerCore {
         submissions.makeLookUps(&turn)
         publisher.makeOwed(in: submissions.flights, &turn)
         outbox.makeReports(&turn)
-        partitions.noteIfDue(&turn)
+        partitions.checkpointIfDue(&turn)
         if stop.isRunning, sampler.take(isExhausted: submissions.retryBytes.isExhausted, &turn) {
             dueWork.beginSample()
         }
@@ -19,7 +19,7 @@ extension WorkerCore {
     }
 
     var mayTakeDue: Bool {
-        turn.rules != nil && stop.isRunning && !turn.ledgerCalls.isUnderWay(.takeDue) && !isRowInCheck && !isAnyMarked()
+        turn.apps != nil && stop.isRunning && !turn.ledgerCalls.isUnderWay(.takeDue) && !isRowInCheck && !isAnyMarked()
             // A sample under way says more about what to ask for.
             && !turn.ledgerCalls.isUnderWay(.measure)
     }
@@ -31,12 +31,12 @@ extension WorkerCore {
 
     // MARK: Results
 
-    mutating func ledgerCallEnded(_ id: RequestID, _ result: Result<LedgerAnswer, LedgerError>) {
+    mutating func ledgerCallEnded(_ id: RequestID, _ result: Result<LedgerResult, LedgerError>) {
         switch result {
-        case .success(let answer):
-            guard let purpose = turn.ledgerCalls.answered(id, at: turn.now) else { return }
-            noticeLedgerAnswers()
-            answered(purpose, answer)
+        case .success(let result):
+            guard let purpose = turn.ledgerCalls.ended(id, at: turn.now) else { return }
+            noticeLedgerAvailable()
+            callEnded(purpose, result)
         case .failure(let error):
             ledgerFailed(error) { core in
                 core.turn.ledgerCalls.failed(id, at: core.turn.now, using: &core.turn.generator)
@@ -50,7 +50,7 @@ extension WorkerCore {
         case .success(let results):
             guard let tokens = submissions.batcher.ended(batch) else { return }
             outage.writesAreAway = false
-            noticeLedgerAnswers()
+            noticeLedgerAvailable()
             submissions.batchWritten(tokens, results, &turn)
         case .failure(let error):
             ledgerFailed(error) { core in
@@ -74,14 +74,15 @@ extension WorkerCore {
         }
     }
 
-    private mutating func answered(_ purpose: LedgerCalls.Purpose, _ answer: LedgerAnswer) {
-        switch (purpose, answer) {
+    private mutating func callEnded(_ purpose: LedgerCalls.Purpose, _ result: LedgerResult) {
+        switch (purpose, result) {
         case (.takeOver(let taken), .takenOver(let results)): partitions.takenOver(taken, results, &turn)
         case (.knownOutcomes(let tokens), .knownOutcomes(let outcomes)):
             submissions.outcomesLoaded(tokens, outcomes, &turn)
-        case (.note(let places), .noted(let stillOwned)): partitions.noted(places, stillOwned, &turn)
+        case (.checkpoint(let indices), .checkpointed(let stillOwned)):
+            partitions.checkpointed(indices, stillOwned, &turn)
         case (.mark(let token), .marked(let stillOwned)): marked(token, stillOwned.first ?? false)
-        case (.unmark(let place, let assignment), .marked): unmarked(place, assignment)
+        case (.unmark(let index, let assignment), .marked): unmarked(index, assignment)
         case (.lookUp(let tokens), .lookedUp(let grants)): submissions.lookedUp(tokens, grants, &turn)
         case (.takeDue(let requests, let bytes), .due(let rows)): dueTaken(requests, bytes: bytes, rows)
         case (.renew(let tokens), .renewed(let isOurs)): submissions.renewed(tokens, isOurs, &turn)
@@ -112,11 +113,11 @@ extension WorkerCore {
             turn.alert(.retriesHalfFull(bytes: retries.total, limit: retries.limit))
         }
         outbox.sampled(rows: measure.outboxRows, at: turn.now)
-        var places: [Int] = []
+        var gates: [Int] = []
         for waiting in measure.waiting where waiting.rows > 0 {
-            if let endpoint = waiting.endpoint { places.append(submissions.gates.place(of: .apple(endpoint))) }
+            if let endpoint = waiting.endpoint { gates.append(submissions.gates.index(of: .apple(endpoint))) }
         }
-        dueWork.sampled(places, hasHeld: measure.waiting.contains { $0.rows > 0 && $0.endpoint == nil })
+        dueWork.sampled(gates, hasHeld: measure.waiting.contains { $0.rows > 0 && $0.endpoint == nil })
         if dueWork.hasRows { dueWork.schedule(at: turn.now) }
         sampler.remind(
             of: measure, submissions.retryBytes, isOutboxFull: outbox.work.isFull, &submissions.gates, &turn)
@@ -124,9 +125,9 @@ extension WorkerCore {
 
     // MARK: Outages
 
-    /// When a call without an answer counts as away; nil while none is under way.
+    /// When a call without a result counts as away; nil while none is under way.
     private var silenceMoment: Instant? {
-        let starts = [submissions.batcher.unansweredSince, turn.ledgerCalls.unansweredSince].compactMap(\.self)
+        let starts = [submissions.batcher.pendingSince, turn.ledgerCalls.pendingSince].compactMap(\.self)
         return starts.min().map { $0 + LedgerOutage.longestSilence }
     }
 
@@ -136,8 +137,8 @@ extension WorkerCore {
 
     mutating func noticeLedgerSilence() { if isLedgerSilent { outage.beginSilence(&turn) } }
 
-    /// A full disk or a read-only file still answers questions, so an answer alone ends nothing.
-    private mutating func noticeLedgerAnswers() {
+    /// A full disk or a read-only file still answers questions, so a result alone ends nothing.
+    private mutating func noticeLedgerAvailable() {
         if !turn.ledgerCalls.hasFailed, !isLedgerSilent { outage.end(&turn) }
     }
 }

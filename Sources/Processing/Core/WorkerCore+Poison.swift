@@ -4,15 +4,15 @@ import Ledger
 /// rows. Otherwise, if another check ended the worker, the marked one would be blamed.
 ///
 /// A record that is read alone, or a suspect row, is marked anew for each of its checks: the first one, the one of
-/// Apple's answer, and the one of its signature on the way to `retries`. The mark goes with the end of a check, because
+/// Apple's reply, and the one of its signature on the way to `retries`. The mark goes with the end of a check, because
 /// Apple may be away for hours in between. The count of ended workers goes when it needs no check any more.
 extension WorkerCore {
     /// Continues what is marked or waits for its mark. Once a stop awaits checks no longer, the mark of one that has not
     /// ended stays.
     mutating func continueMarked() {
         guard stop.mayCall else { return }
-        for place in partitions.table.indices where partitions.table[place].poison.isActive {
-            checkNextSuspect(at: place)
+        for index in partitions.table.indices where partitions.table[index].poison.isActive {
+            checkNextSuspect(at: index)
         }
         guard !submissions.suspectRows.isEmpty, !isAnyMarked(), !isRowInCheck, !turn.ledgerCalls.isUnderWay(.takeDue)
         else { return }
@@ -22,17 +22,17 @@ extension WorkerCore {
     var isRowInCheck: Bool { submissions.suspectRows.isInCheck(in: submissions.flights) }
 
     /// Whether a record of another partition is marked.
-    func isAnyMarked(besides place: Int? = nil) -> Bool {
-        partitions.table.indices.contains { $0 != place && partitions.table[$0].poison.isMarked }
+    func isAnyMarked(besides index: Int? = nil) -> Bool {
+        partitions.table.indices.contains { $0 != index && partitions.table[$0].poison.isMarked }
     }
 
-    mutating func checkNextSuspect(at place: Int) {
+    mutating func checkNextSuspect(at index: Int) {
         let mayBegin =
-            !isAnyMarked(besides: place) && !isRowInCheck && submissions.suspectRows.isEmpty
+            !isAnyMarked(besides: index) && !isRowInCheck && submissions.suspectRows.isEmpty
             && !turn.ledgerCalls.isUnderWay(.takeDue)
-        let last = partitions.table[place].poison.marked
+        let last = partitions.table[index].poison.marked
         let (flights, isStopping) = (submissions.flights, !stop.isRunning)
-        let step = partitions.table[place].poison.advance(mayBegin: mayBegin, in: flights) { token in
+        let step = partitions.table[index].poison.advance(mayBegin: mayBegin, in: flights) { token in
             // It waits for Apple, goes back there from its batch, or left because the worker stops.
             guard flights.contains(token) else { return isStopping }
             let state = flights[token].state
@@ -41,28 +41,28 @@ extension WorkerCore {
         switch step {
         case .wait: return
         case .release:
-            let released = partitions.table[place].poison.release(in: submissions.flights)
-            submissions.begin(released, highestOrigin: partitions.table[place].highestOrigin, &turn)
+            let released = partitions.table[index].poison.release(in: submissions.flights)
+            submissions.begin(released, highestOrigin: partitions.table[index].highestOrigin, &turn)
         case .mark(let ended, let begins):
             submissions.mark(begins?.token, insteadOf: last?.token)
-            partitions.mark(place, ended: ended, begins: begins, &turn)
+            partitions.mark(index, ended: ended, begins: begins, &turn)
         }
     }
 
     /// The mark is written: the record is checked. It may be a redelivery as well.
     mutating func marked(_ token: SubmissionToken, _ isOwned: Bool) {
         guard submissions.flights.isAwaitingMark(token),
-            case .record(let place, _, _, _) = submissions.flights[token].source
+            case .record(let index, _, _, _) = submissions.flights[token].source
         else { return }
-        guard isOwned else { return partitions.loseToAnother(place, &turn) }
+        guard isOwned else { return partitions.loseToAnother(index, &turn) }
         if submissions.flights[token].awaited != nil { return submissions.checkAwaited(token, &turn) }
-        submissions.begin([token], highestOrigin: partitions.table[place].highestOrigin, &turn)
+        submissions.begin([token], highestOrigin: partitions.table[index].highestOrigin, &turn)
     }
 
     /// The last mark is gone.
-    mutating func unmarked(_ place: Int, _ assignment: AssignmentID) {
-        guard partitions.table.isCurrent(assignment, at: place) else { return }
-        partitions.table[place].poison.unmarked()
-        checkNextSuspect(at: place)
+    mutating func unmarked(_ index: Int, _ assignment: AssignmentID) {
+        guard partitions.table.isCurrent(assignment, at: index) else { return }
+        partitions.table[index].poison.unmarked()
+        checkNextSuspect(at: index)
     }
 }

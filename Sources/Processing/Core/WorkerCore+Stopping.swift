@@ -7,7 +7,7 @@ extension WorkerCore {
     }
 
     mutating func advanceStop() {
-        if stop.endCalls(isBusy: submissions.isBusy([.checking, .asking, .reading]), at: turn.now) {
+        if stop.endCalls(isBusy: submissions.isBusy([.checking, .asking, .verifying]), at: turn.now) {
             submissions.dropUndecided(&turn)
         }
         let isWriting = !submissions.batcher.isEmpty || submissions.isBusy([.writing, .publishing])
@@ -15,21 +15,21 @@ extension WorkerCore {
             for ending in publisher.giveUp() { publishingEnded(ending) }
             publisher.makeOwed(in: submissions.flights, &turn)
         }
-        if case .noting(let until) = stop.phase {
-            endNotes()
+        if case .checkpointing(let until) = stop.phase {
+            endCheckpoints()
             if until <= turn.now { stop.end(for: .clean) }
         }
     }
 
-    /// The last calls to the ledger return leases and note partitions, once all owed events are written.
-    private mutating func endNotes() {
-        guard !publisher.hasOwed, !turn.ledgerCalls.isUnderWay(.owe), !turn.ledgerCalls.isUnderWay(.note) else {
+    /// The last calls to the ledger return leases and write checkpoints, once all owed events are written.
+    private mutating func endCheckpoints() {
+        guard !publisher.hasOwed, !turn.ledgerCalls.isUnderWay(.owe), !turn.ledgerCalls.isUnderWay(.checkpoint) else {
             return
         }
         let retries = stop.takeLeases() + submissions.dropRows(&turn)
         let rows = outbox.dropRows(&turn)
         if !retries.isEmpty || !rows.isEmpty { turn.call(.giveBack(retries: retries, outbox: rows), for: .giveBack) }
-        partitions.note(&turn)
+        partitions.checkpoint(&turn)
         if turn.ledgerCalls.isEmpty { stop.end(for: .clean) }
     }
 }

@@ -26,7 +26,7 @@ public struct WorkerCore: ~Copyable {
     /// Since when records are asked for without a pause; nil while none are.
     private var demandedSince: Instant?
 
-    /// A core that has nothing to do yet. It needs ``Input/rules(_:)`` first.
+    /// A core that has nothing to do yet. It needs ``Input/apps(_:)`` first.
     /// - Parameter seed: of all its randomness: jitter, and the generations of take-overs. A worker draws it from the
     ///   system's randomness, because generations must never come twice; a simulation counts.
     public init(settings: CoreSettings, seed: UInt64) {
@@ -63,18 +63,18 @@ public struct WorkerCore: ~Copyable {
         case .assigned(let list): if stop.isRunning { assigned(list) }
         case .revoked(let list): partitions.revoked(list, &turn)
         case .wentBack(let assignment):
-            if let place = partitions.table.place(of: assignment) { partitions.wentBack(place, &turn) }
+            if let index = partitions.table.index(of: assignment) { partitions.wentBack(index, &turn) }
         case .unreadable(let assignment):
-            if let place = partitions.table.place(of: assignment) { partitions.damaged(place, at: now) }
+            if let index = partitions.table.index(of: assignment) { partitions.damaged(index, at: now) }
         case .committed(let offsets): partitions.committed(offsets, &turn)
         case .records(let batch): received(batch)
         case .checked(let results): for checked in results { checkEnded(checked) }
-        case .answered(let results): for answered in results { submissions.attemptEnded(answered, &turn) }
+        case .attempted(let results): for attempted in results { submissions.attemptEnded(attempted, &turn) }
         case .called(let results): for called in results { outbox.callEnded(called, &submissions.gates, &turn) }
         case .written(let batch, let result): batchEnded(batch, result)
         case .ledger(let id, let result): ledgerCallEnded(id, result)
         case .published(let reports): for report in reports { publishEnded(report) }
-        case .rules(let rules): applied(rules)
+        case .apps(let apps): applied(apps)
         case .stop: beginStop()
         }
         routeSignals()
@@ -127,21 +127,21 @@ public struct WorkerCore: ~Copyable {
     private mutating func route(_ signal: Signal) {
         switch signal {
         case .publish(let event, let owner, let entry): publisher.publish(event, owner, entry, &turn)
-        case .completed(let place, let assignment, let number):
-            partitions.complete(place, assignment, number: number, at: turn.now)
-        case .ownershipLost(let place, let assignment):
-            if partitions.table.isCurrent(assignment, at: place) { partitions.loseToAnother(place, &turn) }
+        case .completed(let index, let assignment, let number):
+            partitions.complete(index, assignment, number: number, at: turn.now)
+        case .ownershipLost(let index, let assignment):
+            if partitions.table.isCurrent(assignment, at: index) { partitions.loseToAnother(index, &turn) }
         case .assignmentEnded(let assignment): submissions.orphanAll(of: assignment, &turn)
-        case .checkAgain(let place, let assignment, let suspect):
-            if partitions.table.isCurrent(assignment, at: place) { partitions.table[place].poison.checkAgain(suspect) }
+        case .checkAgain(let index, let assignment, let suspect):
+            if partitions.table.isCurrent(assignment, at: index) { partitions.table[index].poison.checkAgain(suspect) }
         case .rowWaits(let gate, let due):
-            if let gate { dueWork.noteRows(at: gate) } else { dueWork.noteHeld() }
+            if let gate { dueWork.addRows(at: gate) } else { dueWork.addHeld() }
             dueWork.schedule(at: due)
         case .rowsDue: dueWork.schedule(at: turn.now)
         case .retriesGrew: sampler.sampleSoon()
         case .endpointAnswers(let endpoint, let gate, let after):
             turn.alert(.breakerClosed(endpoint, after: after, waited: sampler.rows(waitingFor: endpoint)))
-            dueWork.noteRows(at: gate)
+            dueWork.addRows(at: gate)
             dueWork.schedule(at: turn.now)
         case .outboxDue(let moment): outbox.schedule(at: moment)
         case .mustStop(let reason): stop.end(for: reason)
@@ -158,23 +158,23 @@ public struct WorkerCore: ~Copyable {
     private mutating func received(_ batch: RecordBatch) {
         var bytes: Int64 = 0
         for record in batch.records { bytes += Int64(record.byteCount) }
-        submissions.limit.noteDelivered(records: batch.records.count, bytes: bytes)
+        submissions.limit.countDelivered(records: batch.records.count, bytes: bytes)
         guard stop.isRunning, let source = partitions.register(batch, &turn) else { return }
         let suspects = submissions.read(batch.records, of: source, &turn)
         guard source.isOneByOne else { return }
-        for token in suspects { partitions.table[source.place].poison.enqueue(token) }
-        checkNextSuspect(at: source.place)
+        for token in suspects { partitions.table[source.index].poison.enqueue(token) }
+        checkNextSuspect(at: source.index)
     }
 
     private mutating func checkEnded(_ checked: Checked) {
         guard submissions.flights.contains(checked.token) else { return }
         let source = submissions.flights[checked.token].source
         submissions.checkEnded(checked, &turn)
-        guard case .record(let place, let assignment, _, _) = source else { return }
+        guard case .record(let index, let assignment, _, _) = source else { return }
         routeSignals()
-        guard partitions.table.isCurrent(assignment, at: place), partitions.table[place].poison.marked != nil
+        guard partitions.table.isCurrent(assignment, at: index), partitions.table[index].poison.marked != nil
         else { return }
-        checkNextSuspect(at: place)
+        checkNextSuspect(at: index)
     }
 
     private mutating func publishEnded(_ report: PublishReport) {
@@ -190,8 +190,8 @@ public struct WorkerCore: ~Copyable {
         }
     }
 
-    private mutating func applied(_ next: Rules) {
-        turn.rules = next
+    private mutating func applied(_ next: AppsSnapshot) {
+        turn.apps = next
         submissions.gates.apply(next, workers: workers)
         dueWork.takesHeldEarlySince = turn.wall
         dueWork.schedule(at: turn.now)
@@ -201,16 +201,16 @@ public struct WorkerCore: ~Copyable {
     mutating func share(among workers: Int) {
         guard workers != self.workers else { return }
         self.workers = workers
-        if let rules = turn.rules { submissions.gates.apply(rules, workers: workers) }
+        if let apps = turn.apps { submissions.gates.apply(apps, workers: workers) }
     }
 
     // MARK: The next turn
 
-    /// Nothing is read while the ledger is away, while no rules are known, or at a bound that reading would pass.
+    /// Nothing is read while the ledger is away, before the apps file is known, or at a bound that reading would pass.
     private mutating func setDemand() {
         let retries = submissions.retryBytes
         let mayRead =
-            turn.rules != nil && stop.isRunning && !isLedgerAway && !retries.isFull && !retries.isExhausted
+            turn.apps != nil && stop.isRunning && !isLedgerAway && !retries.isFull && !retries.isExhausted
             && !partitions.isSpanFull
         turn.actions.demand =
             mayRead

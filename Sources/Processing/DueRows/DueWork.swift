@@ -22,14 +22,14 @@ struct DueWork {
     private let heldPerCall: Int
     private let endpointsPerCall: Int
     private(set) var nextAt: Instant?
-    /// Places of gates whose endpoints have more rows than the latest request took.
+    /// Gates whose endpoints have more rows than the latest request took.
     private var unfinished: [Int] = []
-    /// Places of gates whose endpoints have rows, in the order in which they became known.
-    private var places: [Int] = []
+    /// Gates whose endpoints have rows, in the order in which they became known.
+    private var waitingGates: [Int] = []
     private var round = FIFO<Int>()
     private var hasHeld = false
     /// Heard of since a sample was asked for, which may be older.
-    private var newPlaces: [Int] = []
+    private var newGates: [Int] = []
     private var hasNewHeld = false
     /// Since this moment held rows are taken before they are due, because the apps file has changed. Nil if only due
     /// rows are taken.
@@ -40,23 +40,23 @@ struct DueWork {
         self.endpointsPerCall = endpointsPerCall
     }
 
-    var hasRows: Bool { hasHeld || !places.isEmpty }
+    var hasRows: Bool { hasHeld || !waitingGates.isEmpty }
 
     mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
 
-    mutating func noteRows(at place: Int) {
-        if !places.contains(place) { places.append(place) }
-        if !newPlaces.contains(place) { newPlaces.append(place) }
+    mutating func addRows(at gate: Int) {
+        if !waitingGates.contains(gate) { waitingGates.append(gate) }
+        if !newGates.contains(gate) { newGates.append(gate) }
     }
 
-    mutating func noteHeld() { (hasHeld, hasNewHeld) = (true, true) }
+    mutating func addHeld() { (hasHeld, hasNewHeld) = (true, true) }
 
     /// A sample is asked for.
-    mutating func beginSample() { (newPlaces, hasNewHeld) = ([], false) }
+    mutating func beginSample() { (newGates, hasNewHeld) = ([], false) }
 
     /// A sample says which endpoints have rows.
     mutating func sampled(_ sampled: [Int], hasHeld: Bool) {
-        places = sampled + newPlaces.filter { !sampled.contains($0) }
+        waitingGates = sampled + newGates.filter { !sampled.contains($0) }
         self.hasHeld = hasHeld || hasNewHeld
     }
 
@@ -78,29 +78,29 @@ struct DueWork {
 
     /// Whether more rows are worth a call before the pause is over.
     private func hasRoomForMore(_ gates: inout GateTable, at now: Instant) -> Bool {
-        unfinished.contains { place in gates.update(place) { $0.dueRoom(at: now) * 4 >= $0.mostCalls } }
+        unfinished.contains { gate in gates.update(gate) { $0.dueRoom(at: now) * 4 >= $0.mostCalls } }
     }
 
     /// The requests of one call. A round of all endpoints takes several calls if few rows fit. Otherwise the first
-    /// places would always be served first.
+    /// gates would always be served first.
     private mutating func requests(rows: Int, _ gates: inout GateTable, at now: Instant) -> [DueRequest] {
         var room = rows
         var requests: [DueRequest] = []
         var isCrowded = false
-        if round.isEmpty { for place in places { round.append(place) } }
+        if round.isEmpty { for gate in waitingGates { round.append(gate) } }
         if hasHeld || takesHeldEarlySince != nil {
             let most = min(heldPerCall, max(1, room / 4))
             requests.append(DueRequest(endpoint: nil, limit: most, beforeDue: takesHeldEarlySince != nil))
             room -= most
         }
-        while room > 0, requests.count < endpointsPerCall, let place = round.popFirst() {
-            guard case .apple(let endpoint) = gates[place].key else { continue }
-            let ofGate = gates.update(place) { $0.dueRoom(at: now) }
+        while room > 0, requests.count < endpointsPerCall, let gate = round.popFirst() {
+            guard case .apple(let endpoint) = gates[gate].key else { continue }
+            let ofGate = gates.update(gate) { $0.dueRoom(at: now) }
             guard ofGate > 0 else {
-                isCrowded = isCrowded || !gates[place].breaker.isAway
+                isCrowded = isCrowded || !gates[gate].breaker.isAway
                 continue
             }
-            let early = gates[place].takesEarly || gates[place].breaker.phase == .halfOpen
+            let early = gates[gate].takesEarly || gates[gate].breaker.phase == .halfOpen
             requests.append(DueRequest(endpoint: endpoint, limit: min(ofGate, room), beforeDue: early))
             room -= min(ofGate, room)
         }
@@ -119,16 +119,16 @@ struct DueWork {
         for request in requests {
             let found = rows.filter { $0.cause.endpoint == request.endpoint }
             let isAll = found.count < request.limit && !isCut
-            let place = request.endpoint.map { gates.place(of: .apple($0)) }
+            let gate = request.endpoint.map { gates.index(of: .apple($0)) }
             if !isAll {
                 hasMore = true
-                if let place { unfinished.append(place) }
+                if let gate { unfinished.append(gate) }
             }
             guard request.beforeDue else { continue }
-            let since = place.map { gates[$0].takesEarlySince } ?? takesHeldEarlySince
+            let since = gate.map { gates[$0].takesEarlySince } ?? takesHeldEarlySince
             guard isAll || Self.areTried(found, since: since) else { continue }
-            if let place {
-                gates.update(place) { $0.takesEarlySince = nil }
+            if let gate {
+                gates.update(gate) { $0.takesEarlySince = nil }
             } else {
                 takesHeldEarlySince = nil
             }

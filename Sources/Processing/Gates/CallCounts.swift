@@ -12,14 +12,14 @@ struct CallCounts: Sendable {
         var slow = 0
 
         /// Share of failed calls among all, unfinished ones included; 0 without calls. Where failures come at once and
-        /// answers take a while, the first calls to end are failures, however few they are.
+        /// replies take a while, the first calls to end are failures, however few they are.
         var failureShare: Double {
             let all = max(calls, begun)
             return all == 0 ? 0 : Double(failures) / Double(all)
         }
         /// Failed calls among those that ended; 0 without calls.
         var endedFailureShare: Double { calls == 0 ? 0 : Double(failures) / Double(calls) }
-        /// Slow answers among all answers; 0 without answers.
+        /// Slow replies among all replies; 0 without replies.
         var slowShare: Double { calls == failures ? 0 : Double(slow) / Double(calls - failures) }
     }
 
@@ -38,7 +38,7 @@ struct CallCounts: Sendable {
         width = max(length.clampedNanoseconds / Int64(Self.bucketCount), 1)
     }
 
-    /// Notes a call that began.
+    /// Counts a call that began.
     mutating func begin(at now: Instant) {
         advance(to: now)
         buckets[Int(newest % Int64(Self.bucketCount))].begun += 1
@@ -48,23 +48,23 @@ struct CallCounts: Sendable {
     /// A call that began was not made after all. Harmless if its beginning is forgotten.
     mutating func takeBack(begunAt moment: Instant) {
         let number = moment.nanoseconds / width
-        let place = Int(number % Int64(Self.bucketCount))
-        guard newest - number < Int64(Self.bucketCount), buckets[place].begun > 0 else { return }
-        buckets[place].begun -= 1
+        let index = Int(number % Int64(Self.bucketCount))
+        guard newest - number < Int64(Self.bucketCount), buckets[index].begun > 0 else { return }
+        buckets[index].begun -= 1
         total.begun -= 1
     }
 
-    /// Notes a call that ended.
+    /// Counts a call that ended.
     mutating func add(isFailure: Bool, isSlow: Bool, at now: Instant) {
         advance(to: now)
-        let place = Int(newest % Int64(Self.bucketCount))
-        buckets[place].calls += 1
+        let index = Int(newest % Int64(Self.bucketCount))
+        buckets[index].calls += 1
         total.calls += 1
         if isFailure {
-            buckets[place].failures += 1
+            buckets[index].failures += 1
             total.failures += 1
         } else if isSlow {
-            buckets[place].slow += 1
+            buckets[index].slow += 1
             total.slow += 1
         }
     }
@@ -74,12 +74,12 @@ struct CallCounts: Sendable {
         guard now.nanoseconds >= (newest + 1) * width else { return }
         let current = now.nanoseconds / width
         for number in (newest + 1)...min(current, newest + Int64(Self.bucketCount)) {
-            let place = Int(number % Int64(Self.bucketCount))
-            total.calls -= buckets[place].calls
-            total.begun -= buckets[place].begun
-            total.failures -= buckets[place].failures
-            total.slow -= buckets[place].slow
-            buckets[place] = Count()
+            let index = Int(number % Int64(Self.bucketCount))
+            total.calls -= buckets[index].calls
+            total.begun -= buckets[index].begun
+            total.failures -= buckets[index].failures
+            total.slow -= buckets[index].slow
+            buckets[index] = Count()
         }
         newest = current
     }

@@ -40,8 +40,8 @@ struct CircuitBreaker: Sendable {
         var firstTries = 0
         /// Retries and continuations.
         var others = 0
-        /// Answers to retries: they count for this phase alone.
-        var answeredRetries = 0
+        /// Replies to retries: they count for this phase alone.
+        var repliedRetries = 0
 
         var underWay: Int { firstTries + others }
 
@@ -61,14 +61,14 @@ struct CircuitBreaker: Sendable {
     /// All calls that ended lately, and those of them that were no retries.
     private var all: CallCounts
     private var fresh: CallCounts
-    /// First attempts that failed since the last answer, and those that began since then.
+    /// First attempts that failed since the last reply, and those that began since then.
     private var failuresInARow = 0
     private var begunInARow = 0
     /// When a first attempt was last answered, and how many failed since: kept through all phases.
-    private var lastAnswer: Instant?
-    private var failuresSinceAnswer = 0
+    private var lastReply: Instant?
+    private var failuresSinceReply = 0
     /// First attempts that were answered as probes since one failed: kept through the pauses that retries cause.
-    private var answeredProbes = 0
+    private var repliedProbes = 0
     /// Pauses since the last calm.
     private var pauses = 0
     private var closedSince = Instant(nanoseconds: 0)
@@ -164,7 +164,7 @@ struct CircuitBreaker: Sendable {
         }
     }
 
-    /// Doubles the share once for each interval that passed, and closes at the end. Slow answers and late failures keep
+    /// Doubles the share once for each interval that passed, and closes at the end. Slow replies and late failures keep
     /// the share as it is, because each doubling would bring enough new calls to hide them.
     private mutating func climb(from step: Int, since: Instant, to now: Instant) {
         let judged = onlyFirstTriesJudge(now) ? fresh.total : all.total
@@ -194,7 +194,7 @@ struct CircuitBreaker: Sendable {
         advance(to: now)
         if case .limited(let wait?) = outcome {
             // A named moment holds whenever the call began; nobody may be early.
-            answeredProbes = 0
+            repliedProbes = 0
             return open(for: max(wait, Policy.shortestPause), counts: pass.era == era, now)
         }
         let hasFailed = outcome == .failed || outcome == .overloaded
@@ -205,32 +205,32 @@ struct CircuitBreaker: Sendable {
         case .open: break
         case .closed:
             if outcome == .limited(wait: nil) { return open(now, unit) }
-            guard note(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            guard count(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
             if isFailing(leastFresh: Policy.leastCalls, now) || isSlow(least: Policy.leastCalls) {
                 open(now, unit)
             }
         case .halfOpen(var probes):
             probes.end(isRetry: pass.isRetry)
             if outcome == .limited(wait: nil) {
-                answeredProbes = 0
+                repliedProbes = 0
                 return open(now, unit)
             }
             // A first attempt under way will say more.
             let isJudged = !isRetry || probes.firstTries == 0 && !onlyFirstTriesJudge(now)
             if hasFailed, isJudged { return open(now, unit) }
-            if outcome == .answered {
-                if isRetry { probes.answeredRetries += 1 } else { answeredProbes += 1 }
+            if outcome == .replied {
+                if isRetry { probes.repliedRetries += 1 } else { repliedProbes += 1 }
             }
-            guard answeredProbes + probes.answeredRetries >= Policy.answersToRamp else {
+            guard repliedProbes + probes.repliedRetries >= Policy.repliesToRamp else {
                 return state = .halfOpen(probes)
             }
-            answeredProbes = 0
+            repliedProbes = 0
             // It answers sometimes, so a relapse costs a shorter pause than silence does.
             pauses = (pauses + 1) / 2
             enter(.ramping(step: 0, since: now))
         case .ramping:
             if outcome == .limited(wait: nil) { return open(now, unit) }
-            guard note(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
+            guard count(outcome, hasFailed, isRetry: isRetry, took, now) else { return }
             if isFailing(leastFresh: Policy.leastRampCalls, now) { open(now, unit) }
         }
     }
@@ -243,7 +243,7 @@ struct CircuitBreaker: Sendable {
     }
 
     /// - Returns: whether anything was learnt.
-    private mutating func note(
+    private mutating func count(
         _ outcome: CallOutcome, _ hasFailed: Bool, isRetry: Bool, _ took: Duration, _ now: Instant
     ) -> Bool {
         guard outcome != .unknown else { return false }
@@ -261,20 +261,20 @@ struct CircuitBreaker: Sendable {
 
     /// Remembers the result of a first attempt, whenever it began.
     private mutating func remember(_ outcome: CallOutcome, _ hasFailed: Bool, _ now: Instant) {
-        if outcome == .answered {
-            lastAnswer = now
-            failuresSinceAnswer = 0
+        if outcome == .replied {
+            lastReply = now
+            failuresSinceReply = 0
         } else if hasFailed {
-            failuresSinceAnswer += 1
-            answeredProbes = 0
+            failuresSinceReply += 1
+            repliedProbes = 0
         }
     }
 
     /// Whether a first attempt was answered lately, and hardly any failed since. Apple answers then, and failing
     /// retries have a reason of their own. On a quiet worker they would always outnumber the few first attempts.
     private func onlyFirstTriesJudge(_ now: Instant) -> Bool {
-        guard let lastAnswer, failuresSinceAnswer < Policy.failuresToDoubt else { return false }
-        return now - lastAnswer < Policy.answerHolds
+        guard let lastReply, failuresSinceReply < Policy.failuresToDoubt else { return false }
+        return now - lastReply < Policy.replyHolds
     }
 
     /// Only first attempts count while there are any. A retry failed before, perhaps for a reason of its own, and many
@@ -329,20 +329,20 @@ extension CircuitBreaker {
         static let leastCalls = 20
         /// Calls stop when so many of them failed.
         static let failureShare = 0.5
-        /// Calls stop after so many failed first attempts in a row. So the answers of the seconds before an outage do
+        /// Calls stop after so many failed first attempts in a row. So the replies of the seconds before an outage do
         /// not hide it for long.
         static let failuresInARow = 50
-        /// For this long after an answer to a first attempt, failing retries do not open the breaker. They may fail for
+        /// For this long after a reply to a first attempt, failing retries do not open the breaker. They may fail for
         /// reasons of their own, and must not stop submissions that Apple answers. An outage that begins while nothing
         /// new comes is noticed so much later.
-        static let answerHolds: Duration = .seconds(60)
+        static let replyHolds: Duration = .seconds(60)
         /// So many failed first attempts end that time. One or two do not, because senders of failing submissions also
         /// send new ones.
         static let failuresToDoubt = 3
-        /// An answer that took longer is slow.
+        /// A reply that took longer is slow.
         static let slowAfter: Duration = .seconds(10)
-        /// Calls stop briefly when this share of the answers was slow. Slowness alone never keeps them stopped, because
-        /// a slow answer is an answer. It only keeps the share of calls small.
+        /// Calls stop briefly when this share of the replies was slow. Slowness alone never keeps them stopped, because
+        /// a slow reply is a reply. It only keeps the share of calls small.
         static let slowShare = 0.9
         /// How long calls stop: from half of the ceiling up to the ceiling, which doubles each time they stop again.
         static let pause = Backoff(base: .seconds(1), cap: .seconds(15))
@@ -353,7 +353,7 @@ extension CircuitBreaker {
         /// Probes under way at most; all but one may be retries.
         static let probes = 2
         /// Answered probes after which calls begin again.
-        static let answersToRamp = 3
+        static let repliesToRamp = 3
         /// How often the share of calls doubles until all are made: 6 begins with one 64th.
         static let rampSteps = 6
         /// How long a share lasts before it doubles.

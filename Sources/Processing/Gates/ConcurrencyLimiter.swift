@@ -5,14 +5,14 @@ import Scheduling
 ///
 /// The limit follows a gradient as in Netflix's concurrency-limits. It shrinks in proportion to the excess of latency
 /// over the usual one. While it is used up, it grows by its square root or a tenth, whichever is more. The usual
-/// latency follows faster answers at once and slower ones within minutes. If the fewest calls are as slow, it follows
+/// latency follows faster replies at once and slower ones within minutes. If the fewest calls are as slow, it follows
 /// within seconds, because our calls then do not cause the slowness. The limit grows again.
 struct ConcurrencyLimiter: Sendable {
     /// Least limit, as a part of the most calls at once.
     static let leastShare = 0.05
-    /// Answers within it are never taken for overload, however much faster they once were.
+    /// Replies within it are never taken for overload, however much faster they once were.
     static let comfortable: Duration = .seconds(1)
-    /// Answers that take so many times the usual are taken for overload.
+    /// Replies that take so many times the usual are taken for overload.
     static let tolerance = 2.0
     /// How long is measured between two changes of the limit.
     static let interval: Duration = .seconds(1)
@@ -28,13 +28,13 @@ struct ConcurrencyLimiter: Sendable {
 
     private struct Measurement: Sendable {
         var since: Instant
-        var answers = 0
+        var replies = 0
         var overloads = 0
         var failures = 0
         var took: Duration = .zero
         var busiest = 0
 
-        var calls: Int { answers + overloads + failures }
+        var calls: Int { replies + overloads + failures }
     }
 
     private let least: Double
@@ -57,8 +57,8 @@ struct ConcurrencyLimiter: Sendable {
     mutating func ended(_ outcome: CallOutcome, took: Duration, inFlight: Int, at now: Instant) {
         switch outcome {
         case .unknown: return
-        case .answered:
-            measured.answers += 1
+        case .replied:
+            measured.replies += 1
             measured.took += took
         case .overloaded: measured.overloads += 1
         // Instant refusals and named moments say nothing about the right number of calls.
@@ -73,8 +73,8 @@ struct ConcurrencyLimiter: Sendable {
     private mutating func change() {
         let overloadShare = Double(measured.overloads) / Double(measured.calls)
         guard overloadShare < Self.overloadShare else { return set(exact * Self.steepest) }
-        guard measured.answers > 0 else { return }
-        let mean = measured.took / measured.answers
+        guard measured.replies > 0 else { return }
+        let mean = measured.took / measured.replies
         let before = usual ?? mean
         usual = before + (mean - before) * learning(isFaster: mean < before)
         let bound = max(Self.comfortable, before * Self.tolerance)

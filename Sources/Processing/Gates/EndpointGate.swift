@@ -57,7 +57,7 @@ struct EndpointGate: Sendable {
     /// Submissions that wait in the delay queue to repeat their attempt here.
     var delayed = 0
     private var turn = 0
-    /// The moment of the latest answer, or of the end of the latest time without calls and waiting submissions.
+    /// The moment of the latest reply, or of the end of the latest time without calls and waiting submissions.
     private var lastSign = Instant(nanoseconds: 0)
     /// Since this moment its rows of `retries` are taken before they are due, because it answers again. Nil if only due
     /// rows are taken.
@@ -132,10 +132,10 @@ struct EndpointGate: Sendable {
         return gone
     }
 
-    // MARK: Being away
+    // MARK: Shedding
 
     /// Whether submissions should not wait for it in memory.
-    func isAway(areCrowded: Bool, at now: Instant) -> Bool {
+    func mustShed(areCrowded: Bool, at now: Instant) -> Bool {
         breaker.isAway || areCrowded && isSilent(at: now) || isTooSlow
     }
 
@@ -152,7 +152,7 @@ struct EndpointGate: Sendable {
 
     /// How many may wait for it while it is away: enough to find out whether it is back.
     var probes: Int {
-        isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.answersToRamp
+        isTooSlow && !breaker.isAway ? Int((rate?.rate ?? 1) * 30) : CircuitBreaker.Policy.repliesToRamp
     }
 
     /// How long it has been away; zero where it is only silent.
@@ -250,10 +250,10 @@ struct EndpointGate: Sendable {
         _ pass: Pass, _ outcome: CallOutcome, isRetry: Bool, took: Duration, at now: Instant, unit: Double
     ) {
         breaker.advance(to: now)
-        // Without answers nothing is known about the right number of calls at once.
+        // Without replies nothing is known about the right number of calls at once.
         if !breaker.isAway { limiter.ended(outcome, took: took, inFlight: inFlight, at: now) }
         breaker.ended(pass.breaker, outcome, isRetry: isRetry, took: took, at: now, unit: unit)
-        if outcome == .answered { lastSign = now }
+        if outcome == .replied { lastSign = now }
         if outcome == .unknown {
             rate?.giveBack()
             if pass.lane == .retry { budget.giveBack() }

@@ -12,8 +12,8 @@ struct GateTable {
 
     let mostCalls: Int
     private var gates: [EndpointGate] = []
-    private var places: [GateKey: Int] = [:]
-    /// Places of gates that have work, in the order in which they got it.
+    private var indices: [GateKey: Int] = [:]
+    /// Indices of gates that have work, in the order in which they got it.
     private(set) var active: [Int] = []
     private(set) var held = 0
 
@@ -24,23 +24,23 @@ struct GateTable {
 
     var count: Int { gates.count }
 
-    /// The gate's place, which never changes. An endpoint that the configuration does not name has a gate, too, because
+    /// The gate's index, which never changes. An endpoint that the configuration does not name has a gate, too, because
     /// rows may wait for an app that is no longer configured.
-    mutating func place(of key: GateKey) -> Int {
-        if let place = places[key] { return place }
+    mutating func index(of key: GateKey) -> Int {
+        if let index = indices[key] { return index }
         gates.append(EndpointGate(key: key, rate: nil, mostCalls: mostCalls))
-        places[key] = gates.count - 1
+        indices[key] = gates.count - 1
         return gates.count - 1
     }
 
     /// Makes the gates of a new apps file and applies its rates.
     /// - Parameter workers: those that a rate is divided by.
-    mutating func apply(_ rules: Rules, workers: Int) {
-        for endpoint in rules.endpoints {
-            let place = place(of: .apple(endpoint.endpoint))
-            gates[place].setRate(endpoint.rate.map { $0 / Double(max(1, workers)) })
+    mutating func apply(_ apps: AppsSnapshot, workers: Int) {
+        for endpoint in apps.endpoints {
+            let index = index(of: .apple(endpoint.endpoint))
+            gates[index].setRate(endpoint.rate.map { $0 / Double(max(1, workers)) })
         }
-        for service in rules.services { _ = place(of: .service(service)) }
+        for service in apps.services { _ = index(of: .service(service)) }
     }
 
     func forEachGate(of service: Endpoint.Service, _ environment: Environment, _ body: (EndpointGate) -> Void) {
@@ -51,27 +51,27 @@ struct GateTable {
         }
     }
 
-    subscript(place: Int) -> EndpointGate { @inline(__always) _read { yield gates[place] } }
+    subscript(index: Int) -> EndpointGate { @inline(__always) _read { yield gates[index] } }
 
     /// Changes a gate and keeps the totals right.
-    mutating func update<Result>(_ place: Int, _ body: (inout EndpointGate) -> Result) -> Result {
-        let before = gates[place].held
-        let result = body(&gates[place])
-        held += gates[place].held - before
-        if !gates[place].isActive, gates[place].hasWork {
-            gates[place].isActive = true
-            active.append(place)
+    mutating func update<Result>(_ index: Int, _ body: (inout EndpointGate) -> Result) -> Result {
+        let before = gates[index].held
+        let result = body(&gates[index])
+        held += gates[index].held - before
+        if !gates[index].isActive, gates[index].hasWork {
+            gates[index].isActive = true
+            active.append(index)
         }
         return result
     }
 
     /// Lets the next submission of a gate go, if one may.
     mutating func next(
-        at place: Int, _ now: Instant, in flights: some WaitingSubmissions
+        at index: Int, _ now: Instant, in flights: some WaitingSubmissions
     ) -> (token: SubmissionToken, pass: EndpointGate.Pass)? {
-        let before = gates[place].held
-        defer { held += gates[place].held - before }
-        return gates[place].next(at: now, in: flights)
+        let before = gates[index].held
+        defer { held += gates[index].held - before }
+        return gates[index].next(at: now, in: flights)
     }
 
     /// Removes submissions that should not wait for a gate. While it is not known to be away, its calls are its probes.
@@ -79,13 +79,13 @@ struct GateTable {
     /// Follow-up calls go with a long outage, or where they would fill the allowance of all gates. Otherwise they would
     /// stay until its end, and stop all reading.
     mutating func shed(
-        at place: Int, areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
+        at index: Int, areCrowded: Bool, at now: Instant, in flights: some WaitingSubmissions
     ) -> [SubmissionToken] {
-        let before = gates[place].held
-        defer { held += gates[place].held - before }
-        let calls = gates[place].breaker.isAway ? 0 : gates[place].inFlight
-        return gates[place].shed(
-            keeping: gates[place].probes - calls, shedsContinuations: areCrowded || gates[place].isAwayForLong(at: now),
+        let before = gates[index].held
+        defer { held += gates[index].held - before }
+        let calls = gates[index].breaker.isAway ? 0 : gates[index].inFlight
+        return gates[index].shed(
+            keeping: gates[index].probes - calls, shedsContinuations: areCrowded || gates[index].isAwayForLong(at: now),
             in: flights)
     }
 
@@ -98,31 +98,31 @@ struct GateTable {
     }
 
     /// Notices that the trouble of a gate's endpoint has begun or ended; each is said once.
-    mutating func noticeTrouble(at place: Int, _ now: Instant, wall: Timestamp) -> TroubleChange? {
-        let isHalfOpen = gates[place].breaker.phase == .halfOpen
-        if !isHalfOpen { gates[place].isProbing = false }
-        let isTroubled = gates[place].isTroubled
-        let since = gates[place].troubledSinceTold
-        guard isTroubled != (since != nil) || isHalfOpen, case .apple(let endpoint) = gates[place].key else {
+    mutating func noticeTrouble(at index: Int, _ now: Instant, wall: Timestamp) -> TroubleChange? {
+        let isHalfOpen = gates[index].breaker.phase == .halfOpen
+        if !isHalfOpen { gates[index].isProbing = false }
+        let isTroubled = gates[index].isTroubled
+        let since = gates[index].troubledSinceTold
+        guard isTroubled != (since != nil) || isHalfOpen, case .apple(let endpoint) = gates[index].key else {
             return nil
         }
         if isHalfOpen {
-            defer { gates[place].isProbing = true }
-            return gates[place].held == 0 && !gates[place].isProbing ? .needsProbes : nil
+            defer { gates[index].isProbing = true }
+            return gates[index].held == 0 && !gates[index].isProbing ? .needsProbes : nil
         }
-        gates[place].troubledSinceTold = isTroubled ? now : nil
-        gates[place].troubleToldAt = gates[place].troubledSinceTold
-        gates[place].takesEarlySince = isTroubled ? nil : wall
-        guard let since else { return .began(endpoint, fault: gates[place].fault) }
+        gates[index].troubledSinceTold = isTroubled ? now : nil
+        gates[index].troubleToldAt = gates[index].troubledSinceTold
+        gates[index].takesEarlySince = isTroubled ? nil : wall
+        guard let since else { return .began(endpoint, fault: gates[index].fault) }
         return .ended(endpoint, after: now - since)
     }
 
     /// Removes gates without work from the active ones, at the end of a turn.
     mutating func retireIdle() {
         guard active.contains(where: { !gates[$0].hasWork }) else { return }
-        active.removeAll { place in
-            guard !gates[place].hasWork else { return false }
-            gates[place].isActive = false
+        active.removeAll { index in
+            guard !gates[index].hasWork else { return false }
+            gates[index].isActive = false
             return true
         }
     }
@@ -130,8 +130,8 @@ struct GateTable {
     /// When time alone changes something for a gate; nil while it does not.
     func nextMoment(areCrowded: Bool, after now: Instant) -> Instant? {
         var earliest: Instant?
-        for place in active {
-            guard let moment = gates[place].nextMoment(areCrowded: areCrowded, after: now) else { continue }
+        for index in active {
+            guard let moment = gates[index].nextMoment(areCrowded: areCrowded, after: now) else { continue }
             earliest = min(earliest ?? moment, moment)
         }
         return earliest

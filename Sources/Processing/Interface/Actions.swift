@@ -121,7 +121,7 @@ public enum StopReason: Hashable, Sendable {
 
 /// An event that operators should know.
 public enum Alert: Hashable, Sendable {
-    /// - Parameter fault: the words of the latest failed call; nil if answers only took too long.
+    /// - Parameter fault: the words of the latest failed call; nil if replies only took too long.
     case breakerOpened(Endpoint, fault: String?)
     /// Told again and again while it lasts, with the rows that wait in `retries` for it.
     case breakerStillOpen(Endpoint, after: Duration, waiting: Int)
@@ -140,10 +140,11 @@ public enum Alert: Hashable, Sendable {
     case eventsNotTaken(Topic, cause: String)
     /// 100,000 rows are owed in the outbox: outcomes wait for the broker.
     case outboxFull
-    /// The ledger's offset is smaller than this worker noted. It was set back, and the topic is read again from there.
-    case ledgerSetBack(TopicPartition, noted: Int64, found: Int64?)
+    /// The ledger's offset is smaller than this worker's checkpoint. It was set back, and the topic is read again from
+    /// there.
+    case ledgerSetBack(TopicPartition, checkpoint: Int64, found: Int64?)
     case ledgerUnavailable(detail: String)
-    case ledgerAnswersAgain(after: Duration)
+    case ledgerAvailable(after: Duration)
     /// Another worker writes for a partition that the group has given to this one.
     case ownershipLost(TopicPartition)
     /// The ledger refuses a decision for its data; the submission is held.

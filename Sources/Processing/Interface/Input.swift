@@ -26,7 +26,7 @@ public enum Input: Sendable {
     /// Results of ``Actions/checks``, in any order.
     case checked([Checked])
     /// Ends of ``Actions/attempts``, in any order.
-    case answered([Answered])
+    case attempted([Attempted])
     /// Ends of ``Actions/calls``, in any order.
     case called([Called])
 
@@ -35,14 +35,14 @@ public enum Input: Sendable {
     /// The end of a batch of ``Actions/writes``: one result per decision, in order.
     case written(BatchID, Result<[DecisionResult], LedgerError>)
     /// The end of one of ``Actions/requests``.
-    case ledger(RequestID, Result<LedgerAnswer, LedgerError>)
+    case ledger(RequestID, Result<LedgerResult, LedgerError>)
 
     // MARK: Producer and lifecycle
 
     /// Ends of ``Actions/publishes``, in any order.
     case published([PublishReport])
     /// The apps file as of now; the first one comes before any partition.
-    case rules(Rules)
+    case apps(AppsSnapshot)
     /// The worker ends. ``Actions/stop`` says when it may.
     case stop
 }

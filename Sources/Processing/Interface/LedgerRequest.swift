@@ -6,7 +6,7 @@ public struct LedgerRequest: Sendable {
     public enum Call: Sendable {
         case takeOver([TakeOver])
         case knownOutcomes([Origin])
-        case note([OffsetNote])
+        case checkpoint([OffsetCheckpoint])
         case mark([CheckMark])
         case lookUp([GrantLookup])
         case takeDue([DueRequest], bytes: Int)
@@ -23,11 +23,11 @@ public struct LedgerRequest: Sendable {
 }
 
 /// The result of a ``LedgerRequest/Call``.
-public enum LedgerAnswer: Sendable {
+public enum LedgerResult: Sendable {
     case takenOver([TakeOverResult])
     case knownOutcomes([KnownOutcome])
-    /// For each note, whether it still belongs to its generation.
-    case noted([Bool])
+    /// For each checkpoint, whether it still belongs to its generation.
+    case checkpointed([Bool])
     case marked([Bool])
     case lookedUp([GrantReference?])
     case due([DueRetry])
@@ -43,11 +43,11 @@ public enum LedgerAnswer: Sendable {
 
 extension LedgerRequest.Call {
     /// Calls the ledger's method of this case.
-    public func perform(on connection: any LedgerConnection) throws(LedgerError) -> LedgerAnswer {
+    public func perform(on connection: any LedgerConnection) throws(LedgerError) -> LedgerResult {
         switch self {
         case .takeOver(let requests): return .takenOver(try connection.takeOver(requests))
         case .knownOutcomes(let origins): return .knownOutcomes(try connection.knownOutcomes(of: origins))
-        case .note(let notes): return .noted(try connection.note(notes))
+        case .checkpoint(let checkpoints): return .checkpointed(try connection.checkpoint(checkpoints))
         case .mark(let marks): return .marked(try connection.mark(marks))
         case .lookUp(let questions): return .lookedUp(try connection.lookUp(questions))
         case .takeDue(let requests, let bytes): return .due(try connection.takeDue(requests, bytes: bytes))

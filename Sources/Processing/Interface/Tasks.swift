@@ -7,7 +7,7 @@ public struct CheckTask: Sendable {
     public enum Work: Sendable {
         /// Read a record and check the evidence in it.
         ///
-        /// - `known`: the outcome that the ledger has for a record at this place. If the record is of the same app,
+        /// - `known`: the outcome that the ledger has for a record of this origin. If the record is of the same app,
         ///   submission and user, it is a redelivery: answer ``CheckResult/known``, and check nothing.
         case record(InputRecord, known: KnownOutcome?)
         /// A record whose check has ended its worker before: quarantine it unread.
@@ -18,14 +18,14 @@ public struct CheckTask: Sendable {
         ///
         /// - `mayDecide`: verifyReceipt is away, so the signature is enough where the app's rules say that.
         case signature(Submission, mayDecide: Bool)
-        /// Verify the signatures in what Apple answered, and conclude.
-        case answer(Submission, Question)
+        /// Verify the signatures in what Apple replied, and conclude.
+        case reply(Submission, Question)
     }
 
     public let token: SubmissionToken
     public let work: Work
     /// The apps file as of now.
-    public let rules: Rules
+    public let apps: AppsSnapshot
 }
 
 /// The end of a ``CheckTask``.
@@ -48,11 +48,11 @@ public enum CheckResult: Sendable {
     /// It names a submission and a user, and breaks the message contract otherwise.
     case malformed(MalformedSubmission)
     /// Of ``CheckTask/Work/record(_:known:)`` and ``CheckTask/Work/submission(_:)``.
-    case submission(Submission, SubmissionRules, LocalCheck)
+    case submission(Submission, DecisionOptions, LocalCheck)
     /// Of ``CheckTask/Work/signature(_:mayDecide:)``: whether it holds, and the verdict where it decides.
     case signature(holds: Bool, Verdict?)
-    /// Of ``CheckTask/Work/answer(_:_:)``.
-    case answer(AttemptResult)
+    /// Of ``CheckTask/Work/reply(_:_:)``.
+    case reply(AttemptResult)
 }
 
 /// The result of checking evidence without a call to Apple.
@@ -67,8 +67,8 @@ public enum LocalCheck: Sendable {
     case ask(Question, lookUp: GrantLookup?, isSigned: Bool?)
 }
 
-/// An app's rules for the further way of one submission.
-public struct SubmissionRules: Hashable, Sendable {
+/// How one submission is decided, as its app's rules say.
+public struct DecisionOptions: Hashable, Sendable {
     /// The app's fulfilment service must hear of each new grant before its event.
     public var owesCall: Bool
     public var repeats: RepeatPolicy
@@ -102,11 +102,11 @@ public struct AttemptTask: Sendable {
     /// Attempts that decided nothing so far: a refusal that comes again may be believed.
     public let attempts: Int
     /// The apps file as of now.
-    public let rules: Rules
+    public let apps: AppsSnapshot
 }
 
 /// The end of an ``AttemptTask``.
-public struct Answered: Sendable {
+public struct Attempted: Sendable {
     public let token: SubmissionToken
     public let result: AttemptResult
     public let outcome: CallOutcome
@@ -132,22 +132,22 @@ public enum AttemptResult: Sendable {
     /// Another call is needed: another secret, another page, the other environment. Its endpoint's gate has to let it
     /// go.
     case next(Question)
-    /// The answer holds signatures, which the checkers verify.
+    /// The reply holds signatures, which the checkers verify.
     case check(Question)
 }
 
 /// The apps file as it is at one time: an immutable snapshot that the core attaches to checks and attempts.
-public final class Rules: Sendable {
+public final class AppsSnapshot: Sendable {
     /// Counts the snapshots, from 1.
     public let version: Int
     /// Apple's endpoints that submissions of these apps may need.
-    public let endpoints: [EndpointRules]
+    public let endpoints: [EndpointLimit]
     /// Apps with a fulfilment service.
     public let services: [BundleID]
     /// The part that HTTP and checkers read; the core does not.
     public let content: any Sendable
 
-    public init(version: Int, endpoints: [EndpointRules], services: [BundleID], content: any Sendable) {
+    public init(version: Int, endpoints: [EndpointLimit], services: [BundleID], content: any Sendable) {
         self.version = version
         self.endpoints = endpoints
         self.services = services
@@ -156,7 +156,7 @@ public final class Rules: Sendable {
 }
 
 /// How much an endpoint may be asked.
-public struct EndpointRules: Hashable, Sendable {
+public struct EndpointLimit: Hashable, Sendable {
     public let endpoint: Endpoint
     /// Calls a second; nil where Apple names no limit.
     public let rate: Double?

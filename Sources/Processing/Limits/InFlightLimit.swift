@@ -55,7 +55,7 @@ struct InFlightLimit: Sendable {
     var bytesInFlight: Int64 { records.bytes + due.bytes }
 
     /// The consumer delivered records, whatever becomes of them.
-    mutating func noteDelivered(records: Int, bytes: Int64) {
+    mutating func countDelivered(records: Int, bytes: Int64) {
         delivered.records += Int64(records)
         delivered.bytes += bytes
     }

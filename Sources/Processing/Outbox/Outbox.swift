@@ -48,14 +48,14 @@ struct Outbox: ~Copyable {
         guard work.takeTurn(at: now) else { return }
         var room = room
         guard room > 0 else { return work.schedule(at: now + OutboxWork.roomPause) }
-        if !work.isAmidRound { work.beginRound(services: turn.rules?.services ?? []) }
+        if !work.isAmidRound { work.beginRound(services: turn.apps?.services ?? []) }
         // A target that takes nothing can hold only its part of the allowance.
         let part = min(mostOfTarget, max(1, room / 4))
         var requests: [OutboxRequest] = []
         while room > 0, let target = work.nextTarget() {
             var most = min(part, room)
             if case .service(let service) = target {
-                most = min(most, gates.update(gates.place(of: .service(service))) { $0.dueRoom(at: now) })
+                most = min(most, gates.update(gates.index(of: .service(service))) { $0.dueRoom(at: now) })
             }
             guard most > 0 else { continue }
             requests.append(OutboxRequest(target: target, limit: most))
@@ -86,21 +86,21 @@ struct Outbox: ~Copyable {
     }
 
     private mutating func call(_ grant: Grant, _ row: OutboxToken, _ gates: inout GateTable, _ turn: inout Turn) {
-        let place = gates.place(of: .service(grant.claimant.bundleID))
+        let gate = gates.index(of: .service(grant.claimant.bundleID))
         let lane: EndpointGate.Lane = rows[row].attempts > 0 ? .retry : .first
         let now = turn.now
-        guard let pass = gates.update(place, { $0.pass(lane, at: now) }) else { return postpone(row, &turn) }
-        move(row, to: .calling(gate: place, pass), &turn)
+        guard let pass = gates.update(gate, { $0.pass(lane, at: now) }) else { return postpone(row, &turn) }
+        move(row, to: .calling(gate: gate, pass), &turn)
         turn.actions.calls.append(CallTask(token: row, grant: grant, attempts: rows[row].attempts))
     }
 
     /// A fulfilment call ended. If it was accepted the row's event is next, otherwise the row is due later.
     mutating func callEnded(_ called: Called, _ gates: inout GateTable, _ turn: inout Turn) {
         let row = called.token
-        guard rows.contains(row), case .calling(let place, let pass) = rows[row].state else { return }
+        guard rows.contains(row), case .calling(let gate, let pass) = rows[row].state else { return }
         let isRetry = rows[row].attempts > 0
         let (now, unit) = (turn.now, Double.random(in: 0..<1, using: &turn.generator))
-        gates.update(place) {
+        gates.update(gate) {
             $0.ended(pass, called.outcome, isRetry: isRetry, took: called.took, at: now, unit: unit)
         }
         switch called.result {
@@ -131,7 +131,7 @@ struct Outbox: ~Copyable {
         end(row, &turn)
     }
 
-    /// The one place where the state of a row changes.
+    /// The only function in which the state of a row changes.
     private mutating func move(_ row: OutboxToken, to state: OutboxFlightState, _ turn: inout Turn) {
         turn.transitions.take(from: rows[row].state, to: state)
         rows[row].state = state

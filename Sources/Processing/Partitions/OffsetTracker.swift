@@ -10,7 +10,7 @@ struct OffsetTracker: Sendable {
 
     /// From the first incomplete record on.
     private var records = FIFO<Record>()
-    /// Records that left ``records``: a record's number is this and its place there.
+    /// Records that left ``records``: a record's number is this and its index there.
     private var passed: UInt64 = 0
     /// Of the record that was registered last.
     private(set) var last: Int64?
@@ -23,7 +23,7 @@ struct OffsetTracker: Sendable {
     /// reading stops at a bound.
     var span: Int { records.count }
 
-    /// Notes that a record was read.
+    /// Registers a record that was read.
     /// - Returns: its number, to complete it by; nil if its offset does not rise, which means that the topic was made
     ///   anew or lost its end. The tracker is of no more use then.
     mutating func register(_ offset: Int64) -> UInt64? {
@@ -41,16 +41,16 @@ struct OffsetTracker: Sendable {
         return (0..<records.count).contains { records[$0].offset == offset && records[$0].isComplete }
     }
 
-    /// Notes that a record is complete; harmless for one that was before.
+    /// Marks a record complete; harmless for one that was before.
     /// - Returns: whether the watermark moved.
     @discardableResult
     mutating func complete(_ number: UInt64) -> Bool {
         guard number >= passed, number - passed < UInt64(records.count) else { return false }
-        let place = Int(number - passed)
-        guard !records[place].isComplete else { return false }
-        records[place].isComplete = true
+        let index = Int(number - passed)
+        guard !records[index].isComplete else { return false }
+        records[index].isComplete = true
         incomplete -= 1
-        guard place == 0 else { return false }
+        guard index == 0 else { return false }
         while let first = records.first, first.isComplete {
             _ = records.popFirst()
             passed += 1

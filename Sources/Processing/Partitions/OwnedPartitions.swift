@@ -12,12 +12,12 @@ struct OwnedPartition: Sendable {
     /// The group has an offset of its topic.
     var isTopicCommitted = false
     var tracker = OffsetTracker()
-    /// Its offsets went back, and the ledger has not noted that yet: it is read from the oldest record.
+    /// Its offsets went back, and the ledger has no checkpoint of that yet: it is read from the oldest record.
     var readsOldest = false
     /// Up to here records may be redeliveries.
     var highestOrigin: Int64?
-    /// The offset that the ledger has noted.
-    var noted: Int64?
+    /// Its checkpoint in the ledger.
+    var checkpoint: Int64?
     var poison = PoisonWatch()
     /// Set once its next record has come damaged.
     var damage: DamagedEnd?
@@ -45,56 +45,56 @@ struct DamagedEnd: Hashable, Sendable {
 
 /// The partitions that the group has given to this worker.
 ///
-/// Places never move, so that a submission in flight finds its partition without a search; an assignment's number tells
-/// whether it is still the same.
+/// Indices never change, so that a submission in flight finds its partition without a search; an assignment's number
+/// tells whether it is still the same.
 struct OwnedPartitions {
-    private var places: [OwnedPartition] = []
+    private var entries: [OwnedPartition] = []
     private var assignments: UInt64 = 0
 
-    /// All places, in order; some are empty.
-    var indices: Range<Int> { places.indices }
-    var isEmpty: Bool { places.allSatisfy { $0.state == .vacant } }
+    /// All of them, in order; some are empty.
+    var indices: Range<Int> { entries.indices }
+    var isEmpty: Bool { entries.allSatisfy { $0.state == .vacant } }
 
     /// The partition of an assignment; nil if that has ended.
-    func place(of assignment: AssignmentID) -> Int? {
-        places.firstIndex { $0.assignment == assignment }
+    func index(of assignment: AssignmentID) -> Int? {
+        entries.firstIndex { $0.assignment == assignment }
     }
 
-    func place(of partition: TopicPartition) -> Int? {
-        places.firstIndex { $0.partition == partition }
+    func index(of partition: TopicPartition) -> Int? {
+        entries.firstIndex { $0.partition == partition }
     }
 
-    func isCurrent(_ assignment: AssignmentID, at place: Int) -> Bool {
-        place < places.count && places[place].assignment == assignment
+    func isCurrent(_ assignment: AssignmentID, at index: Int) -> Bool {
+        index < entries.count && entries[index].assignment == assignment
     }
 
-    subscript(place: Int) -> OwnedPartition {
-        _read { yield places[place] }
-        _modify { yield &places[place] }
+    subscript(index: Int) -> OwnedPartition {
+        _read { yield entries[index] }
+        _modify { yield &entries[index] }
     }
 
     /// Adds a partition, in state `vacant` still; nil if it is there already.
     mutating func add(_ partition: TopicPartition) -> Int? {
-        guard place(of: partition) == nil else { return nil }
+        guard index(of: partition) == nil else { return nil }
         let entry = OwnedPartition(partition: partition, assignment: nextAssignment())
-        if let place = places.firstIndex(where: { $0.state == .vacant }) {
-            places[place] = entry
-            return place
+        if let index = entries.firstIndex(where: { $0.state == .vacant }) {
+            entries[index] = entry
+            return index
         }
-        places.append(entry)
-        return places.count - 1
+        entries.append(entry)
+        return entries.count - 1
     }
 
-    mutating func remove(at place: Int) { places[place] = .vacant }
+    mutating func remove(at index: Int) { entries[index] = .vacant }
 
     /// Gives a partition a new assignment; results for the former one are dropped.
-    mutating func restart(at place: Int) {
-        let old = places[place]
+    mutating func restart(at index: Int) {
+        let old = entries[index]
         var entry = OwnedPartition(partition: old.partition, assignment: nextAssignment())
         entry.state = old.state
         entry.readsOldest = old.readsOldest
         entry.poison = old.poison.next
-        places[place] = entry
+        entries[index] = entry
     }
 
     private mutating func nextAssignment() -> AssignmentID {

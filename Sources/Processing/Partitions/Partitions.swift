@@ -4,7 +4,7 @@ import Scheduling
 
 /// Records of one batch, once they are registered: what their submissions must know of their partition.
 struct RecordSource {
-    let place: Int
+    let index: Int
     let assignment: AssignmentID
     let ownership: PartitionOwnership
     /// In the tracker; the numbers of a batch follow each other.
@@ -16,7 +16,7 @@ struct RecordSource {
     let isOneByOne: Bool
 
     func source(of index: Int) -> FlightSource {
-        .record(place: place, assignment, number: firstNumber + UInt64(index), ownership)
+        .record(index: index, assignment, number: firstNumber + UInt64(index), ownership)
     }
 
     func mayBeKnown(_ offset: Int64) -> Bool { offset <= highestOrigin ?? -1 }
@@ -28,19 +28,19 @@ struct RecordSource {
 struct Partitions: ~Copyable {
     private static let fetchPause: Duration = .seconds(1)
     private static let lostPause: Duration = .seconds(5)
-    private static let noteInterval: Duration = .seconds(1)
+    private static let checkpointInterval: Duration = .seconds(1)
 
     /// The worker, as others see it in the ledger.
     private let owner: String
     /// Most records in flight. A waiting record may have many times as many behind it.
     private let recordsAtOnce: Int
     var table = OwnedPartitions()
-    /// The offsets that the ledger noted for the partitions of this worker. A smaller offset shows that the ledger was set
+    /// The checkpoints of the partitions of this worker. A smaller offset shows that the ledger was set
     /// back. Of a partition that another worker had meanwhile it shows nothing: that one may have read from the group's
-    /// offset, which follows the ledger's, and noted from there.
-    private var lastNoted: [TopicPartition: Int64] = [:]
+    /// offset, which follows the ledger's, and written its checkpoints from there.
+    private var lastCheckpoints: [TopicPartition: Int64] = [:]
     private var fetchAt: Instant?
-    private var noteAt: Instant?
+    private var checkpointAt: Instant?
 
     init(owner: String, recordsAtOnce: Int) {
         self.owner = owner
@@ -49,42 +49,42 @@ struct Partitions: ~Copyable {
 
     /// When time alone changes something; nil while it does not.
     func nextMoment(_ turn: borrowing Turn) -> Instant? {
-        var moments = table.indices.flatMap { place in
-            let entry = table[place]
+        var moments = table.indices.flatMap { index in
+            let entry = table[index]
             let moment: Instant? = if case .pausing(let until) = entry.state { until } else { entry.poison.calmAt }
             return [moment, entry.damage?.nextLook(at: turn.now)]
         }
         moments.append(fetchAt)
-        if mayNote(turn) { moments.append(noteAt) }
+        if mayCheckpoint(turn) { moments.append(checkpointAt) }
         return moments.compactMap(\.self).min()
     }
 
     /// One incomplete record keeps all later records in its tracker.
     var isSpanFull: Bool { table.indices.contains { table[$0].tracker.span > 32 * recordsAtOnce } }
 
-    /// The one place where the state of a partition changes.
-    private mutating func move(_ place: Int, to state: PartitionState, _ turn: inout Turn) {
-        turn.transitions.take(from: table[place].state, to: state)
-        table[place].state = state
+    /// The only function in which the state of a partition changes.
+    private mutating func move(_ index: Int, to state: PartitionState, _ turn: inout Turn) {
+        turn.transitions.take(from: table[index].state, to: state)
+        table[index].state = state
     }
 
     // MARK: The group
 
     mutating func assigned(_ list: [TopicPartition], _ turn: inout Turn) {
         for partition in list {
-            guard let place = table.add(partition) else { continue }
-            move(place, to: .fetching, &turn)
+            guard let index = table.add(partition) else { continue }
+            move(index, to: .fetching, &turn)
             turn.actions.fetchCommitted.append(partition)
         }
     }
 
     mutating func revoked(_ list: [TopicPartition], _ turn: inout Turn) {
         for partition in list {
-            guard let place = table.place(of: partition) else { continue }
-            turn.signal(.assignmentEnded(table[place].assignment))
-            move(place, to: .vacant, &turn)
-            table.remove(at: place)
-            lastNoted[partition] = nil
+            guard let index = table.index(of: partition) else { continue }
+            turn.signal(.assignmentEnded(table[index].assignment))
+            move(index, to: .vacant, &turn)
+            table.remove(at: index)
+            lastCheckpoints[partition] = nil
         }
         forgetLostTakeOvers(&turn)
     }
@@ -92,10 +92,10 @@ struct Partitions: ~Copyable {
     /// A take-over that is to be sent again would take a partition back that is another's by now. The others of its
     /// call are taken over in a new one.
     mutating func forgetLostTakeOvers(_ turn: inout Turn) {
-        let isLost = { [table] (place: Int, assignment: AssignmentID) in !table.isCurrent(assignment, at: place) }
-        for taken in turn.ledgerCalls.forgetUnsentTakeOvers(where: { $0.contains { isLost($0.place, $0.1) } }) {
-            for (place, assignment) in taken where !isLost(place, assignment) {
-                move(place, to: .taking(isUnderWay: false), &turn)
+        let isLost = { [table] (index: Int, assignment: AssignmentID) in !table.isCurrent(assignment, at: index) }
+        for taken in turn.ledgerCalls.forgetUnsentTakeOvers(where: { $0.contains { isLost($0.index, $0.1) } }) {
+            for (index, assignment) in taken where !isLost(index, assignment) {
+                move(index, to: .taking(isUnderWay: false), &turn)
             }
         }
     }
@@ -107,10 +107,10 @@ struct Partitions: ~Copyable {
         }
         let isTopicCommitted = offsets.contains { $0.offset != nil }
         for committed in offsets {
-            guard let place = table.place(of: committed.partition), table[place].state == .fetching else { continue }
-            table[place].committed = committed.offset
-            table[place].isTopicCommitted = isTopicCommitted
-            move(place, to: .taking(isUnderWay: false), &turn)
+            guard let index = table.index(of: committed.partition), table[index].state == .fetching else { continue }
+            table[index].committed = committed.offset
+            table[index].isTopicCommitted = isTopicCommitted
+            move(index, to: .taking(isUnderWay: false), &turn)
         }
     }
 
@@ -121,28 +121,28 @@ struct Partitions: ~Copyable {
         let now = turn.now
         let isFetchDue = fetchAt.map { $0 <= now } ?? false
         if isFetchDue { fetchAt = nil }
-        for place in table.indices {
-            switch table[place].state {
+        for index in table.indices {
+            switch table[index].state {
             case .fetching where isFetchDue: break
-            case .pausing(let until) where until <= now: move(place, to: .fetching, &turn)
+            case .pausing(let until) where until <= now: move(index, to: .fetching, &turn)
             case .owned:
-                if let moment = table[place].poison.calmAt, moment <= now {
-                    becomeCalm(place, demandedSince: demandedSince ?? now, at: now)
+                if let moment = table[index].poison.calmAt, moment <= now {
+                    becomeCalm(index, demandedSince: demandedSince ?? now, at: now)
                 }
-                if let damage = table[place].damage, damage.isOver(at: now, table[place].tracker) {
-                    lose(place, .fetching, &turn)
+                if let damage = table[index].damage, damage.isOver(at: now, table[index].tracker) {
+                    lose(index, .fetching, &turn)
                 }
                 continue
             case .vacant, .fetching, .pausing, .taking: continue
             }
-            turn.actions.fetchCommitted.append(table[place].partition)
+            turn.actions.fetchCommitted.append(table[index].partition)
         }
     }
 
-    private mutating func becomeCalm(_ place: Int, demandedSince: Instant, at now: Instant) {
-        let hasRecords = table[place].tracker.last != nil
-        if table[place].poison.becomeCalm(hasRecords: hasRecords, demandedSince: demandedSince, at: now) {
-            noteAt = min(noteAt ?? now, now)
+    private mutating func becomeCalm(_ index: Int, demandedSince: Instant, at now: Instant) {
+        let hasRecords = table[index].tracker.last != nil
+        if table[index].poison.becomeCalm(hasRecords: hasRecords, demandedSince: demandedSince, at: now) {
+            checkpointAt = min(checkpointAt ?? now, now)
         }
     }
 
@@ -152,34 +152,34 @@ struct Partitions: ~Copyable {
     mutating func takeOver(_ turn: inout Turn) {
         guard !turn.ledgerCalls.isUnderWay(.takeOver) else { return }
         var requests: [TakeOver] = []
-        var taken: [(place: Int, AssignmentID)] = []
-        for place in table.indices {
-            guard table[place].state == .taking(isUnderWay: false) else { continue }
+        var taken: [(index: Int, AssignmentID)] = []
+        for index in table.indices {
+            guard table[index].state == .taking(isUnderWay: false) else { continue }
             let generation = Generation(rawValue: Int64.random(in: 1...(.max), using: &turn.generator))
-            table[place].generation = generation
-            move(place, to: .taking(isUnderWay: true), &turn)
-            let entry = table[place]
+            table[index].generation = generation
+            move(index, to: .taking(isUnderWay: true), &turn)
+            let entry = table[index]
             requests.append(
                 TakeOver(
                     ownership: entry.ownership, owner: owner, committed: entry.committed,
                     isTopicCommitted: entry.isTopicCommitted))
-            taken.append((place, entry.assignment))
+            taken.append((index, entry.assignment))
         }
         guard !requests.isEmpty else { return }
         turn.call(.takeOver(requests), for: .takeOver(taken))
     }
 
     mutating func takenOver(
-        _ taken: [(place: Int, AssignmentID)], _ results: [TakeOverResult], _ turn: inout Turn
+        _ taken: [(index: Int, AssignmentID)], _ results: [TakeOverResult], _ turn: inout Turn
     ) {
-        for ((place, assignment), result) in zip(taken, results) {
-            guard table.isCurrent(assignment, at: place) else { continue }
-            let entry = table[place]
+        for ((index, assignment), result) in zip(taken, results) {
+            guard table.isCurrent(assignment, at: index) else { continue }
+            let entry = table[index]
             switch result {
             case .forgotten(let ledger): return turn.signal(.mustStop(.forgotten(ledger: ledger)))
             case .taken(let start):
                 noticeSetBack(entry, start.next, &turn)
-                own(place, start, &turn)
+                own(index, start, &turn)
                 let first = start.passed ?? Self.start(next: start.next, committed: entry.committed)
                 turn.actions.assign.append(
                     Assignment(
@@ -195,27 +195,27 @@ struct Partitions: ~Copyable {
         return min(next, committed)
     }
 
-    private mutating func own(_ place: Int, _ start: PartitionStart, _ turn: inout Turn) {
-        move(place, to: .owned, &turn)
-        table[place].highestOrigin = start.highestOrigin
+    private mutating func own(_ index: Int, _ start: PartitionStart, _ turn: inout Turn) {
+        move(index, to: .owned, &turn)
+        table[index].highestOrigin = start.highestOrigin
         // If the group has another offset, the ledger's offset is committed even if it does not change.
-        let isKnown = start.next == table[place].committed
-        table[place].noted = isKnown ? start.next : nil
-        if let survivor = table[place].poison.begin(start, recordsAtOnce: recordsAtOnce, at: turn.now) {
-            mark(place, ended: survivor, begins: nil, &turn)
+        let isKnown = start.next == table[index].committed
+        table[index].checkpoint = isKnown ? start.next : nil
+        if let survivor = table[index].poison.begin(start, recordsAtOnce: recordsAtOnce, at: turn.now) {
+            mark(index, ended: survivor, begins: nil, &turn)
         }
-        if table[place].readsOldest { noteAt = turn.now }
+        if table[index].readsOldest { checkpointAt = turn.now }
         turn.signal(.rowsDue)
         turn.signal(.outboxDue(turn.now))
     }
 
-    /// An offset below this worker's last note, or below the group's, shows that the ledger was set back: the group's
-    /// follow the ledger's. Reading again heals it.
+    /// An offset below this worker's last checkpoint, or below the group's, shows that the ledger was set back: the
+    /// group's follow the ledger's. Reading again heals it.
     private mutating func noticeSetBack(_ entry: OwnedPartition, _ next: Int64?, _ turn: inout Turn) {
-        let noted = max(lastNoted[entry.partition] ?? .min, entry.committed ?? .min)
-        guard (next ?? .min) < noted else { return }
-        turn.alert(.ledgerSetBack(entry.partition, noted: noted, found: next))
-        lastNoted[entry.partition] = next
+        let checkpoint = max(lastCheckpoints[entry.partition] ?? .min, entry.committed ?? .min)
+        guard (next ?? .min) < checkpoint else { return }
+        turn.alert(.ledgerSetBack(entry.partition, checkpoint: checkpoint, found: next))
+        lastCheckpoints[entry.partition] = next
     }
 
     // MARK: Records
@@ -224,128 +224,128 @@ struct Partitions: ~Copyable {
     /// - Returns: nil if they are not this worker's. Nil also if an offset does not rise: the topic was made anew, or
     ///   lost its end, and everything in flight belongs to the old one.
     mutating func register(_ batch: RecordBatch, _ turn: inout Turn) -> RecordSource? {
-        guard let place = table.place(of: batch.assignment), table[place].state == .owned,
+        guard let index = table.index(of: batch.assignment), table[index].state == .owned,
             let first = batch.records.first
         else { return nil }
-        let isFirst = table[place].tracker.last == nil
-        if isFirst { table[place].poison.beginReading(at: first.origin.offset) }
+        let isFirst = table[index].tracker.last == nil
+        if isFirst { table[index].poison.beginReading(at: first.origin.offset) }
         var firstNumber: UInt64?
         for record in batch.records {
-            guard let number = table[place].tracker.register(record.origin.offset) else {
-                wentBack(place, &turn)
+            guard let number = table[index].tracker.register(record.origin.offset) else {
+                wentBack(index, &turn)
                 return nil
             }
             firstNumber = firstNumber ?? number
         }
-        // A first record behind the noted offset is noted: the topic may be a new one.
-        if isFirst { scheduleNote(at: turn.now) }
-        let entry = table[place]
+        // A first record behind the checkpoint moves it: the topic may be a new one.
+        if isFirst { scheduleCheckpoint(at: turn.now) }
+        let entry = table[index]
         return RecordSource(
-            place: place, assignment: entry.assignment, ownership: entry.ownership, firstNumber: firstNumber ?? 0,
+            index: index, assignment: entry.assignment, ownership: entry.ownership, firstNumber: firstNumber ?? 0,
             highestOrigin: entry.highestOrigin, poison: entry.poison.offset, isOneByOne: entry.poison.isOneByOne)
     }
 
     /// A record is complete: its offset may be passed.
-    mutating func complete(_ place: Int, _ assignment: AssignmentID, number: UInt64, at now: Instant) {
-        guard table.isCurrent(assignment, at: place), table[place].tracker.complete(number) else { return }
-        scheduleNote(at: now)
+    mutating func complete(_ index: Int, _ assignment: AssignmentID, number: UInt64, at now: Instant) {
+        guard table.isCurrent(assignment, at: index), table[index].tracker.complete(number) else { return }
+        scheduleCheckpoint(at: now)
     }
 
     /// The offsets of the ledger and the group belong to records that are gone. A start there would skip the records at
     /// lower offsets. So the whole topic is read, and both offsets are set to its beginning before that.
-    mutating func wentBack(_ place: Int, _ turn: inout Turn) {
-        lose(place, .fetching, &turn)
-        table[place].readsOldest = true
+    mutating func wentBack(_ index: Int, _ turn: inout Turn) {
+        lose(index, .fetching, &turn)
+        table[index].readsOldest = true
     }
 
     /// A record comes damaged, and nothing behind it is read any more. Records before it go on, or an operator could
     /// never pass it. Then the partition is taken over anew and read from there.
-    mutating func damaged(_ place: Int, at now: Instant) {
-        guard table[place].state == .owned, table[place].damage == nil else { return }
-        table[place].damage = DamagedEnd(since: now)
+    mutating func damaged(_ index: Int, at now: Instant) {
+        guard table[index].state == .owned, table[index].damage == nil else { return }
+        table[index].damage = DamagedEnd(since: now)
     }
 
     /// The ledger is to count the end of one check, and to mark the record whose check begins.
-    func mark(_ place: Int, ended: Int64?, begins: PoisonWatch.Suspect?, _ turn: inout Turn) {
-        let mark = CheckMark(ownership: table[place].ownership, ended: ended, begins: begins?.offset)
+    func mark(_ index: Int, ended: Int64?, begins: PoisonWatch.Suspect?, _ turn: inout Turn) {
+        let mark = CheckMark(ownership: table[index].ownership, ended: ended, begins: begins?.offset)
         let purpose = begins.map { LedgerCalls.Purpose.mark($0.token) }
-        turn.call(.mark([mark]), for: purpose ?? .unmark(place: place, table[place].assignment))
+        turn.call(.mark([mark]), for: purpose ?? .unmark(index: index, table[index].assignment))
     }
 
     // MARK: Losses
 
     /// A partition's ownership or assignment has ended. It is taken over anew, at once or after a pause.
-    private mutating func lose(_ place: Int, _ state: PartitionState, _ turn: inout Turn) {
-        let entry = table[place]
+    private mutating func lose(_ index: Int, _ state: PartitionState, _ turn: inout Turn) {
+        let entry = table[index]
         if entry.state == .owned { turn.actions.unassign.append(entry.partition) }
         turn.signal(.assignmentEnded(entry.assignment))
-        move(place, to: state, &turn)
-        table.restart(at: place)
+        move(index, to: state, &turn)
+        table.restart(at: index)
         if state == .fetching { turn.actions.fetchCommitted.append(entry.partition) }
     }
 
     /// Another worker writes for the partition. The group says so soon, or it is taken over anew after a while, and
     /// read from the first record that is not complete.
-    mutating func loseToAnother(_ place: Int, _ turn: inout Turn) {
-        guard table[place].state == .owned else { return }
-        turn.alert(.ownershipLost(table[place].partition))
-        lastNoted[table[place].partition] = nil
-        lose(place, .pausing(until: turn.now + Self.lostPause), &turn)
+    mutating func loseToAnother(_ index: Int, _ turn: inout Turn) {
+        guard table[index].state == .owned else { return }
+        turn.alert(.ownershipLost(table[index].partition))
+        lastCheckpoints[table[index].partition] = nil
+        lose(index, .pausing(until: turn.now + Self.lostPause), &turn)
     }
 
     /// A new connection to the ledger needs a new take-over of everything, because the last writes may be lost. Calls
     /// under the old ownership are dropped, because the ledger may have forgotten a newer one.
     mutating func loseConnection(_ turn: inout Turn) {
         turn.ledgerCalls.forgetOwner()
-        for place in table.indices where table[place].state == .owned { lose(place, .fetching, &turn) }
+        for index in table.indices where table[index].state == .owned { lose(index, .fetching, &turn) }
     }
 
-    // MARK: Notes
+    // MARK: Checkpoints
 
-    private func mayNote(_ turn: borrowing Turn) -> Bool { !turn.ledgerCalls.isUnderWay(.note) }
+    private func mayCheckpoint(_ turn: borrowing Turn) -> Bool { !turn.ledgerCalls.isUnderWay(.checkpoint) }
 
-    private mutating func scheduleNote(at now: Instant) {
-        if noteAt == nil { noteAt = now + Self.noteInterval }
+    private mutating func scheduleCheckpoint(at now: Instant) {
+        if checkpointAt == nil { checkpointAt = now + Self.checkpointInterval }
     }
 
     /// Notes, if it is time.
-    mutating func noteIfDue(_ turn: inout Turn) {
-        if let moment = noteAt, moment <= turn.now { note(&turn) }
+    mutating func checkpointIfDue(_ turn: inout Turn) {
+        if let moment = checkpointAt, moment <= turn.now { checkpoint(&turn) }
     }
 
-    /// Notes how far each partition is complete, where that has changed.
-    mutating func note(_ turn: inout Turn) {
-        guard mayNote(turn) else { return }
-        noteAt = nil
-        var notes: [OffsetNote] = []
-        var noted: [(place: Int, AssignmentID)] = []
-        for place in table.indices where table[place].state == .owned {
-            let entry = table[place]
+    /// Writes how far each partition is complete, where that has changed.
+    mutating func checkpoint(_ turn: inout Turn) {
+        guard mayCheckpoint(turn) else { return }
+        checkpointAt = nil
+        var checkpoints: [OffsetCheckpoint] = []
+        var indices: [(index: Int, AssignmentID)] = []
+        for index in table.indices where table[index].state == .owned {
+            let entry = table[index]
             let watermark = entry.tracker.watermark ?? (entry.readsOldest ? 0 : nil)
-            guard watermark != nil ? watermark != entry.noted : entry.poison.isCalm else { continue }
-            notes.append(OffsetNote(ownership: entry.ownership, next: watermark))
-            noted.append((place, entry.assignment))
-            table[place].poison.isCalm = false
+            guard watermark != nil ? watermark != entry.checkpoint : entry.poison.isCalm else { continue }
+            checkpoints.append(OffsetCheckpoint(ownership: entry.ownership, next: watermark))
+            indices.append((index, entry.assignment))
+            table[index].poison.isCalm = false
             // Set already, so that what completes meanwhile is seen as a change.
-            if watermark != nil { table[place].noted = watermark }
+            if watermark != nil { table[index].checkpoint = watermark }
         }
-        guard !notes.isEmpty else { return }
-        turn.call(.note(notes), for: .note(noted))
+        guard !checkpoints.isEmpty else { return }
+        turn.call(.checkpoint(checkpoints), for: .checkpoint(indices))
     }
 
     /// Kafka's offsets follow the ledger's.
-    mutating func noted(_ noted: [(place: Int, AssignmentID)], _ stillOwned: [Bool], _ turn: inout Turn) {
-        for ((place, assignment), isOwned) in zip(noted, stillOwned) {
-            guard table.isCurrent(assignment, at: place) else { continue }
-            let entry = table[place]
+    mutating func checkpointed(_ indices: [(index: Int, AssignmentID)], _ stillOwned: [Bool], _ turn: inout Turn) {
+        for ((index, assignment), isOwned) in zip(indices, stillOwned) {
+            guard table.isCurrent(assignment, at: index) else { continue }
+            let entry = table[index]
             guard isOwned else {
-                loseToAnother(place, &turn)
+                loseToAnother(index, &turn)
                 continue
             }
-            guard entry.noted != nil else { continue }
-            lastNoted[entry.partition] = entry.noted
-            table[place].readsOldest = false
-            turn.actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.noted))
+            guard entry.checkpoint != nil else { continue }
+            lastCheckpoints[entry.partition] = entry.checkpoint
+            table[index].readsOldest = false
+            turn.actions.commit.append(CommittedOffset(partition: entry.partition, offset: entry.checkpoint))
         }
     }
 }

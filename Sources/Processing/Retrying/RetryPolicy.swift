@@ -19,7 +19,7 @@ struct AttemptState: Sendable {
     var hasFailed: Bool { attempts > 0 || failuresHere > 0 }
 
     /// Whether it has a number of attempts and nothing else.
-    var isPlain: Bool { history.attempts.isEmpty && doubt == nil && failuresHere == 0 }
+    var isCountOnly: Bool { history.attempts.isEmpty && doubt == nil && failuresHere == 0 }
 }
 
 /// The step that follows from a verdict.
@@ -38,12 +38,12 @@ enum RetryStep: Sendable {
 ///   One that was undecided ten times is not repeated there: its history then has an entry for each time it was due.
 /// - A submission waits as long as it has been tried, from 4 seconds to 15 minutes, with equal jitter. Attempts are not
 ///   counted for that: four that failed within a moment say no more than one.
-/// - A doubt is an answer of Apple's that may not be its last word. It becomes final once at least five doubting answers
-///   came and its clock has run for six hours. The clock runs only between doubting answers.
-/// - The time between other answers that decide nothing is summed up as well. As long as a doubt may last, and at most
+/// - A doubt is a reply of Apple's that may not be its last word. It becomes final once at least five doubting replies
+///   came and its clock has run for six hours. The clock runs only between doubting replies.
+/// - The time between other replies that decide nothing is summed up as well. As long as a doubt may last, and at most
 ///   for six hours, it is retried in silence. Then it is held as `no_decision`, so that people hear of it, and tried at
 ///   the same pace.
-/// - Clocks may step, so the time between two answers counts at most the longest pause between them.
+/// - Clocks may step, so the time between two replies counts at most the longest pause between them.
 /// - A held submission is due every one to five minutes, for ever.
 /// - A moment that Apple named is obeyed. None is further away than the longest delay: it is looked at in between.
 /// - While an endpoint is in trouble with everybody's calls, a failed attempt says nothing and does not count.
@@ -53,7 +53,7 @@ struct RetryPolicy: Sendable {
     static let repeatBackoff = Backoff(base: .milliseconds(400), cap: .seconds(2))
     static let shortestPause: Duration = .seconds(4)
     static let heldBackoff = Backoff(base: .seconds(120), cap: .seconds(5 * 60), jitter: .equal)
-    static let doubtAnswers = 5
+    static let doubtReplies = 5
     static let doubtTime: Duration = .seconds(6 * 3600)
     /// The longest pause between two attempts of a submission whose endpoint answers.
     static let longestPause: Duration = .seconds(15 * 60)
@@ -97,23 +97,23 @@ struct RetryPolicy: Sendable {
                 return .wait(noDecision(cause, early: early, state, using: &generator))
             }
             return repeated(
-                cause, early: early, isNew: undecided.answers <= AttemptHistory.maxFirst, &state, endpoint, at: now,
+                cause, early: early, isNew: undecided.replies <= AttemptHistory.maxFirst, &state, endpoint, at: now,
                 using: &generator)
         }
     }
 
-    /// A doubting answer came.
+    /// A doubting reply came.
     /// - Returns: whether the doubt still lasts.
     static func doubted(
         _ cause: RetryCause, _ state: inout AttemptState, limit: Duration = doubtTime, wall: Timestamp
     ) -> Bool {
         count(cause.rawValue, cause.sentence, &state, wall)
-        let before = state.doubt ?? Doubt(answers: 0, elapsed: 0, runningSince: nil)
+        let before = state.doubt ?? Doubt(replies: 0, elapsed: 0, runningSince: nil)
         let ran = before.runningSince.map { counted(wall.since($0)) } ?? .zero
         let doubt = Doubt(
-            answers: before.answers + 1, elapsed: before.elapsed + ran.wholeMilliseconds, runningSince: wall)
+            replies: before.replies + 1, elapsed: before.elapsed + ran.wholeMilliseconds, runningSince: wall)
         state.doubt = doubt
-        return doubt.answers < doubtAnswers || .milliseconds(doubt.elapsed) < limit
+        return doubt.replies < doubtReplies || .milliseconds(doubt.elapsed) < limit
     }
 
     /// The row of a submission that is not asked about, because its endpoint is away.
@@ -163,14 +163,14 @@ struct RetryPolicy: Sendable {
             after: early + delay(state, using: &generator), state)
     }
 
-    /// The time between two answers, as far as it counts.
+    /// The time between two replies, as far as it counts.
     private static func counted(_ interval: Duration) -> Duration { min(max(.zero, interval), longestPause) }
 
-    /// The sum of a history about answers that decided and doubted nothing, since the latest hold of ours. Of a full
+    /// The sum of a history about replies that decided and doubted nothing, since the latest hold of ours. Of a full
     /// history the first attempts do not count: that hold may be among those that it no longer has.
     private struct Undecided {
-        var answers = 0
-        /// From and to such an answer. The time between two doubting ones is the doubt's.
+        var replies = 0
+        /// From and to such a reply. The time between two doubting ones is the doubt's.
         var time = Duration.zero
 
         init(_ history: AttemptHistory) {
@@ -179,7 +179,7 @@ struct RetryPolicy: Sendable {
             for attempt in history.attempts.dropFirst(isFull ? AttemptHistory.maxFirst : 0).reversed() {
                 guard HoldCause(rawValue: attempt.cause) == nil else { break }
                 let isDoubt = RetryCause(rawValue: attempt.cause)?.isDoubt ?? false
-                if !isDoubt { answers += 1 }
+                if !isDoubt { replies += 1 }
                 if let later, !later.isDoubt || !isDoubt { time += counted(later.at.since(attempt.at)) }
                 later = (attempt.at, isDoubt)
             }
@@ -221,10 +221,10 @@ struct RetryPolicy: Sendable {
         state.history.add(Attempt(at: wall, cause: cause, detail: detail))
     }
 
-    /// Another answer than a doubting one came, so the time since the latest doubting one does not count.
+    /// Another reply than a doubting one came, so the time since the latest doubting one does not count.
     private static func stopClock(_ state: inout AttemptState, wall: Timestamp) {
         guard let doubt = state.doubt, doubt.runningSince != nil else { return }
-        state.doubt = Doubt(answers: doubt.answers, elapsed: doubt.elapsed, runningSince: nil)
+        state.doubt = Doubt(replies: doubt.replies, elapsed: doubt.elapsed, runningSince: nil)
     }
 }
 
@@ -243,12 +243,12 @@ extension RetryCause {
     public var sentence: String {
         switch self {
         case .unreachable: "Nothing was heard from Apple."
-        case .noAnswer: "Apple's server failed, or sent what is no answer."
+        case .noAnswer: "Apple's server failed, or sent what is no reply."
         case .rateLimited: "Apple asked for fewer calls."
         case .temporarilyUnable: "Apple said that it cannot tell now."
         case .perhapsMalformed: "Apple said that the receipt is malformed, which may be a fault of the moment."
         case .perhapsNotAuthentic: "Apple refused a receipt that may be genuine, which may be a fault of the moment."
-        case .perhapsRevoked: "Apple's answer has the purchase as refunded in one place, and as standing in another."
+        case .perhapsRevoked: "Apple's reply has the purchase as refunded in one part, and as standing in another."
         case .notFoundYet: "Apple does not know the transaction yet."
         case .noLongerFound: "Apple does not find a purchase that it attested."
         case .nothingNew: "All that Apple has was granted before, and the claim seems to be about something new."

@@ -104,10 +104,10 @@ struct Sampler {
             turn.alert(.laterVersion(rows: measure.later))
         }
         for waiting in measure.waiting {
-            guard let endpoint = waiting.endpoint, case let place = gates.place(of: .apple(endpoint)),
-                let since = gates[place].troubledSinceTold, Self.isDue(gates[place].troubleToldAt, at: now)
+            guard let endpoint = waiting.endpoint, case let gate = gates.index(of: .apple(endpoint)),
+                let since = gates[gate].troubledSinceTold, Self.isDue(gates[gate].troubleToldAt, at: now)
             else { continue }
-            gates.update(place) { $0.troubleToldAt = now }
+            gates.update(gate) { $0.troubleToldAt = now }
             turn.alert(.breakerStillOpen(endpoint, after: now - since, waiting: waiting.rows))
         }
     }

@@ -3,10 +3,10 @@ import Ledger
 
 /// Where a submission in flight came from.
 enum FlightSource: Sendable {
-    /// A record: its place in the table of partitions, the assignment it was read under, its number in the tracker.
-    case record(place: Int, AssignmentID, number: UInt64, PartitionOwnership)
+    /// A record: its index in the table of partitions, the assignment it was read under, its number in the tracker.
+    case record(index: Int, AssignmentID, number: UInt64, PartitionOwnership)
     /// A row of `retries`.
-    case retry(RetryLease)
+    case row(RetryLease)
     /// Of an empty slot.
     case nobody
 }
@@ -31,7 +31,7 @@ struct Flight {
     var takings: UInt8 = 0
     /// How often the ledger did not decide it.
     var timesUndecided: UInt8 = 0
-    var rules = SubmissionRules()
+    var options = DecisionOptions()
     var source: FlightSource
     /// Bytes that the in-flight limit counts for it.
     var bytes: Int64 = 0
@@ -47,7 +47,7 @@ struct Flight {
     private var otherContent: Box<Decision.Content>?
     private var malformed: Box<MalformedSubmission>?
     private var countedAttempts = 0
-    private var reading: ReadingState?
+    private var loading: LoadingState?
     private var asked: AskedState?
 
     init(_ source: FlightSource) { self.source = source }
@@ -91,7 +91,7 @@ struct Flight {
     var attempts: AttemptState {
         get { asked?.attempts ?? AttemptState(attempts: countedAttempts) }
         set {
-            if asked == nil, newValue.isPlain {
+            if asked == nil, newValue.isCountOnly {
                 countedAttempts = newValue.attempts
             } else {
                 madeAsked().attempts = newValue
@@ -108,7 +108,7 @@ private final class Box<Value> {
 }
 
 /// While a submission's record waits for its outcome or its mark.
-private final class ReadingState {
+private final class LoadingState {
     var record: InputRecord?
     var known: KnownOutcome?
 }
@@ -136,23 +136,23 @@ extension Flight {
         return made
     }
 
-    private mutating func madeReading() -> ReadingState {
-        if let reading { return reading }
-        let made = ReadingState()
-        reading = made
+    private mutating func madeLoading() -> LoadingState {
+        if let loading { return loading }
+        let made = LoadingState()
+        loading = made
         return made
     }
 
     /// The record, while its outcome is looked up or its mark written.
     var record: InputRecord? {
-        get { reading?.record }
-        set { if newValue != nil || reading != nil { madeReading().record = newValue } }
+        get { loading?.record }
+        set { if newValue != nil || loading != nil { madeLoading().record = newValue } }
     }
 
     /// The outcome of a redelivery.
     var known: KnownOutcome? {
-        get { reading?.known }
-        set { if newValue != nil || reading != nil { madeReading().known = newValue } }
+        get { loading?.known }
+        set { if newValue != nil || loading != nil { madeLoading().known = newValue } }
     }
 
     var lookUp: GrantLookup? {
@@ -165,7 +165,7 @@ extension Flight {
         set { if newValue != nil || asked != nil { madeAsked().question = newValue } }
     }
 
-    /// Place of the gate that it waits for, is asked through or repeats at; -1 for none.
+    /// The gate that it waits for, is asked through or repeats at; -1 for none.
     var gate: Int {
         get { asked?.gate ?? -1 }
         set { madeAsked().gate = newValue }
@@ -211,7 +211,7 @@ extension Flights: WaitingSubmissions {
     func isInCheck(_ token: SubmissionToken) -> Bool { contains(token) && self[token].state.isInCheck }
 
     /// Whether a token in the batcher's queue still stands for a decision that is to be written.
-    /// Results belong to decisions by their places, so one that could not be made must not have a place.
+    /// Results belong to decisions by their order, so one that could not be made must not stand in it.
     func isWriting(_ token: SubmissionToken) -> Bool {
         contains(token) && self[token].state == .writing && self[token].claimant != nil && self[token].hasContent
     }

@@ -33,8 +33,8 @@ enum FlightState: Int, Sendable, CaseIterable, MachineState {
     case waiting
     /// Apple has the question.
     case asking
-    /// A checker verifies the signatures in Apple's answer.
-    case reading
+    /// A checker verifies the signatures in Apple's reply.
+    case verifying
     /// The pause before its next attempt.
     case repeating
     /// The pause before its evidence, which was signed ahead of our clock, is checked again.
@@ -53,14 +53,14 @@ enum FlightState: Int, Sendable, CaseIterable, MachineState {
     static let successors: [FlightState: Set<FlightState>] = [
         .vacant: [.loading, .marking, .checking, .writing],
         .loading: [.checking, .vacant],
-        .marking: [.loading, .checking, .reading, .vacant],
+        .marking: [.loading, .checking, .verifying, .vacant],
         .checking: [
             .lookingUp, .waiting, .rechecking, .awaitingRoom, .writing, .publishing, .vacant,
         ],
         .lookingUp: [.waiting, .writing, .vacant],
         .waiting: [.asking, .checking, .marking, .awaitingRoom, .writing, .vacant],
-        .asking: [.waiting, .reading, .checking, .marking, .repeating, .awaitingRoom, .writing, .vacant],
-        .reading: [.waiting, .repeating, .awaitingRoom, .writing, .vacant],
+        .asking: [.waiting, .verifying, .checking, .marking, .repeating, .awaitingRoom, .writing, .vacant],
+        .verifying: [.waiting, .repeating, .awaitingRoom, .writing, .vacant],
         .repeating: [.waiting, .vacant],
         .rechecking: [.checking, .marking, .vacant],
         .rewriting: [.writing, .vacant],
@@ -87,7 +87,7 @@ extension FlightState {
     var isUnstarted: Bool {
         switch self {
         case .loading, .marking, .lookingUp, .waiting, .repeating, .rechecking, .rewriting, .awaitingRoom: true
-        case .vacant, .checking, .asking, .reading, .writing, .publishing, .owing: false
+        case .vacant, .checking, .asking, .verifying, .writing, .publishing, .owing: false
         }
     }
 
@@ -105,18 +105,18 @@ extension FlightState {
     /// Whether a submission in this state, once it is marked, has not come through its check yet.
     var isInCheck: Bool {
         switch self {
-        case .marking, .loading, .checking, .reading: true
+        case .marking, .loading, .checking, .verifying: true
         default: false
         }
     }
 
     /// Whether a checker has it.
-    var isAtChecker: Bool { self == .checking || self == .reading }
+    var isAtChecker: Bool { self == .checking || self == .verifying }
 }
 
 /// This worker's state with one partition. The group can take a partition away in every state.
 enum PartitionState: Hashable, Sendable, MachineState {
-    /// The place is empty.
+    /// There is none.
     case vacant
     /// The group is asked for its committed offset.
     case fetching
@@ -156,7 +156,7 @@ enum PartitionState: Hashable, Sendable, MachineState {
 enum OutboxFlightState: Sendable, MachineState {
     /// It has its lease, and nothing is under way.
     case taken
-    /// Its fulfilment call is under way, through the gate at a place.
+    /// Its fulfilment call is under way, through a gate.
     case calling(gate: Int, EndpointGate.Pass)
     /// The broker has its event.
     case publishing

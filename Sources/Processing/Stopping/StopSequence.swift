@@ -9,7 +9,7 @@ enum StopPhase: Hashable, Sendable {
     /// Decisions are written and told until then. Events that are not told by then are owed in the outbox.
     case publishing(until: Instant)
     /// Until then these are written: owed events, the offsets of partitions, and the ends of leases.
-    case noting(until: Instant)
+    case checkpointing(until: Instant)
     case stopped
 }
 
@@ -33,7 +33,7 @@ struct StopSequence {
     var mayCall: Bool {
         switch phase {
         case .running, .finishingCalls: true
-        case .publishing, .noting, .stopped: false
+        case .publishing, .checkpointing, .stopped: false
         }
     }
 
@@ -41,7 +41,7 @@ struct StopSequence {
     var nextMoment: Instant? {
         switch phase {
         case .running, .stopped: nil
-        case .finishingCalls(let until), .publishing(let until), .noting(let until): until
+        case .finishingCalls(let until), .publishing(let until), .checkpointing(let until): until
         }
     }
 
@@ -63,7 +63,7 @@ struct StopSequence {
     /// - Returns: whether the broker is not awaited any longer, from now on.
     mutating func endPublishing(isBusy: @autoclosure () -> Bool, at now: Instant) -> Bool {
         guard case .publishing(let until) = phase, until <= now || !isBusy() else { return false }
-        phase = .noting(until: now + limit * (1 - Self.callShare) / 2)
+        phase = .checkpointing(until: now + limit * (1 - Self.callShare) / 2)
         return true
     }
 

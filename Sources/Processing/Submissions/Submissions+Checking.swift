@@ -64,7 +64,7 @@ extension Submissions {
         turn.call(.knownOutcomes(tokens.compactMap { flights[$0].record?.origin }), for: .knownOutcomes(tokens))
     }
 
-    /// The outcomes of a batch are known: each record is checked against the one at its place. The record whose check
+    /// The outcomes of a batch are known: each record is checked against the one of its origin. The record whose check
     /// ends workers is quarantined unread.
     mutating func outcomesLoaded(_ tokens: [SubmissionToken], _ outcomes: [KnownOutcome], _ turn: inout Turn) {
         var byOrigin: [Origin: KnownOutcome] = [:]
@@ -84,9 +84,9 @@ extension Submissions {
 
     // MARK: Due rows
 
-    /// A due row is checked again from the start: rules and roots may have changed since.
+    /// A due row is checked again from the start: the apps file and roots may have changed since.
     mutating func admit(_ row: DueRetry, _ turn: inout Turn) {
-        var flight = Flight(.retry(row.lease))
+        var flight = Flight(.row(row.lease))
         flight.bytes = Int64(row.submission.evidence.byteCount)
         flight.attempts.attempts = row.attempts
         flight.attempts.history = row.history
@@ -98,7 +98,7 @@ extension Submissions {
         scheduleRenewal(at: turn.now)
         guard row.takings < DueRetry.takingsOfSuspicion + PoisonWatch.endsOfPoison else {
             turn.alert(.rowEndsWorkers(row.submission.origin))
-            return decide(token, .retry(RetryPolicy.endsWorkers(&flights[token].attempts, wall: turn.wall)), &turn)
+            return decide(token, .wait(RetryPolicy.endsWorkers(&flights[token].attempts, wall: turn.wall)), &turn)
         }
         flights[token].isSuspect = row.isSuspect
         if row.isSuspect { suspectRows.marked = token }
@@ -120,11 +120,11 @@ extension Submissions {
     // MARK: Checks
 
     mutating func check(_ token: SubmissionToken, _ work: CheckTask.Work, _ turn: inout Turn) {
-        guard let rules = turn.rules else { return orphan(token, &turn) }
+        guard let apps = turn.apps else { return orphan(token, &turn) }
         if flights[token].isSuspect, !isMarked(token) { return awaitMark(token, work, &turn) }
-        if case .answer = work { move(token, to: .reading, &turn) } else { move(token, to: .checking, &turn) }
+        if case .reply = work { move(token, to: .verifying, &turn) } else { move(token, to: .checking, &turn) }
         flights[token].record = nil
-        turn.actions.checks.append(CheckTask(token: token, work: work, rules: rules))
+        turn.actions.checks.append(CheckTask(token: token, work: work, apps: apps))
     }
 
     /// Whether the ledger has the mark of a suspect, so that it may be checked.
@@ -138,15 +138,15 @@ extension Submissions {
         move(token, to: .marking, &turn)
         flights[token].awaited = work
         switch flights[token].source {
-        case .record(let place, let assignment, _, _):
+        case .record(let index, let assignment, _, _):
             let suspect = PoisonWatch.Suspect(token: token, offset: submission.origin.offset)
-            turn.signal(.checkAgain(place: place, assignment, suspect))
-        case .retry: suspectRows.checkAgain(token)
+            turn.signal(.checkAgain(index: index, assignment, suspect))
+        case .row: suspectRows.checkAgain(token)
         case .nobody: return
         }
     }
 
-    /// The mark of one suspect record takes the place of another one's.
+    /// The mark of one suspect record takes the index of another one's.
     mutating func mark(_ next: SubmissionToken?, insteadOf last: SubmissionToken?) {
         if let last, flights.contains(last) { flights[last].isMarked = false }
         if let next { (flights[next].isSuspect, flights[next].isMarked) = (true, true) }
@@ -167,9 +167,9 @@ extension Submissions {
         case (.checking, .malformed(let malformed)):
             flights[token].subject = .malformed(malformed)
             decide(token, .fail(malformed.rejection), &turn)
-        case (.checking, .submission(let submission, let rules, let check)):
+        case (.checking, .submission(let submission, let options, let check)):
             flights[token].subject = .submission(submission)
-            flights[token].rules = rules
+            flights[token].options = options
             flights[token].known = nil
             switch check {
             case .concluded(let verdict): conclude(token, verdict, &turn)
@@ -177,7 +177,7 @@ extension Submissions {
                 ask(token, question, lookUp, isSigned: isSigned, &turn)
             }
         case (.checking, .signature(let holds, let verdict)): signatureChecked(token, holds, verdict, &turn)
-        case (.reading, .answer(let result)): attemptLed(token, to: result, &turn)
+        case (.verifying, .reply(let result)): attemptLed(token, to: result, &turn)
         default: break
         }
         // The worker lives: the ledger hears so before another suspect row is taken.
@@ -226,13 +226,13 @@ extension Submissions {
 
     mutating func enterGate(_ token: SubmissionToken, _ turn: inout Turn) {
         guard let question = flights[token].question else { return orphan(token, &turn) }
-        let place = gates.place(of: .apple(question.endpoint))
-        flights[token].gate = place
+        let gate = gates.index(of: .apple(question.endpoint))
+        flights[token].gate = gate
         move(token, to: .waiting, &turn)
         let isRetry = flights[token].attempts.hasFailed
         let lane: EndpointGate.Lane = flights[token].isContinuing ? .continuation : isRetry ? .retry : .first
         let now = turn.now
-        gates.update(place) { $0.enter(token, lane, at: now) }
+        gates.update(gate) { $0.enter(token, lane, at: now) }
     }
 
     /// Lets calls go, and sends those to `retries` whose endpoint is away.
@@ -241,28 +241,28 @@ extension Submissions {
         var index = 0
         // Nothing that happens here gives another gate work before the end of the turn.
         while index < gates.active.count {
-            let place = gates.active[index]
+            let gate = gates.active[index]
             index += 1
-            gates.update(place) { $0.advance(to: now) }
-            switch gates.noticeTrouble(at: place, now, wall: turn.wall) {
+            gates.update(gate) { $0.advance(to: now) }
+            switch gates.noticeTrouble(at: gate, now, wall: turn.wall) {
             case .began(let endpoint, let fault): turn.alert(.breakerOpened(endpoint, fault: fault))
-            case .ended(let endpoint, let after): turn.signal(.endpointAnswers(endpoint, gate: place, after: after))
+            case .ended(let endpoint, let after): turn.signal(.endpointAnswers(endpoint, gate: gate, after: after))
             case .needsProbes: turn.signal(.rowsDue)
             case nil: break
             }
-            guard gates[place].waiting > 0 else { continue }
-            if gates[place].isAway(areCrowded: areGatesCrowded, at: now) { shed(at: place, &turn) }
-            while mayAsk, let (token, pass) = gates.next(at: place, now, in: flights) { attempt(token, pass, &turn) }
+            guard gates[gate].waiting > 0 else { continue }
+            if gates[gate].mustShed(areCrowded: areGatesCrowded, at: now) { shed(at: gate, &turn) }
+            while mayAsk, let (token, pass) = gates.next(at: gate, now, in: flights) { attempt(token, pass, &turn) }
         }
     }
 
     /// All but a few probes wait in `retries`, or for nobody where Apple's signature is enough meanwhile.
-    private mutating func shed(at place: Int, _ turn: inout Turn) {
-        let gone = gates.shed(at: place, areCrowded: areGatesCrowded, at: turn.now, in: flights)
+    private mutating func shed(at gate: Int, _ turn: inout Turn) {
+        let gone = gates.shed(at: gate, areCrowded: areGatesCrowded, at: turn.now, in: flights)
         // Rows that go back at once were taken too early.
-        if !gone.isEmpty { gates.update(place) { $0.takesEarlySince = nil } }
-        let awayFor = gates[place].awayFor(at: turn.now)
-        let isKnownAway = gates[place].breaker.isKnownAway(at: turn.now)
+        if !gone.isEmpty { gates.update(gate) { $0.takesEarlySince = nil } }
+        let awayFor = gates[gate].awayFor(at: turn.now)
+        let isKnownAway = gates[gate].breaker.isKnownAway(at: turn.now)
         for token in gone {
             guard let question = flights[token].question else { continue }
             // From its row, its attempt begins anew.
@@ -277,31 +277,31 @@ extension Submissions {
     // MARK: Attempts
 
     private mutating func attempt(_ token: SubmissionToken, _ pass: EndpointGate.Pass, _ turn: inout Turn) {
-        guard let rules = turn.rules, let question = flights[token].question, let submission = flights[token].submission
+        guard let apps = turn.apps, let question = flights[token].question, let submission = flights[token].submission
         else { return orphan(token, &turn) }
         move(token, to: .asking, &turn)
         flights[token].pass = pass
         turn.actions.attempts.append(
             AttemptTask(
                 token: token, submission: submission, question: question,
-                attempts: flights[token].attempts.attempts, rules: rules))
+                attempts: flights[token].attempts.attempts, apps: apps))
     }
 
-    mutating func attemptEnded(_ answered: Answered, _ turn: inout Turn) {
-        let token = answered.token
+    mutating func attemptEnded(_ attempted: Attempted, _ turn: inout Turn) {
+        let token = attempted.token
         guard flights.contains(token), flights[token].state == .asking, let pass = flights[token].pass else { return }
         let isRetry = flights[token].attempts.hasFailed
         let (now, unit) = (turn.now, Double.random(in: 0..<1, using: &turn.generator))
         gates.update(flights[token].gate) {
-            $0.ended(pass, answered.outcome, isRetry: isRetry, took: answered.took, at: now, unit: unit)
-            if answered.fault != nil || $0.breaker.phase == .closed { $0.fault = answered.fault }
+            $0.ended(pass, attempted.outcome, isRetry: isRetry, took: attempted.took, at: now, unit: unit)
+            if attempted.fault != nil || $0.breaker.phase == .closed { $0.fault = attempted.fault }
         }
         flights[token].pass = nil
         guard !flights[token].isOrphan else { return leave(token, &turn) }
-        attemptLed(token, to: answered.result, &turn)
+        attemptLed(token, to: attempted.result, &turn)
     }
 
-    /// Takes the result of a call or of the check of its answer.
+    /// Takes the result of a call or of the check of its reply.
     private mutating func attemptLed(_ token: SubmissionToken, to result: AttemptResult, _ turn: inout Turn) {
         switch result {
         case .concluded(let verdict):
@@ -313,7 +313,7 @@ extension Submissions {
             enterGate(token, &turn)
         case .check(let question):
             guard let submission = flights[token].submission else { return orphan(token, &turn) }
-            check(token, .answer(submission, question), &turn)
+            check(token, .reply(submission, question), &turn)
         }
     }
 }

@@ -12,9 +12,9 @@ extension Submissions {
 
     /// Applies the retry policy to a verdict.
     mutating func conclude(_ token: SubmissionToken, _ verdict: Verdict, _ turn: inout Turn) {
-        let place = flights[token].gate
+        let gate = flights[token].gate
         let endpoint = flights[token].question?.endpoint ?? Self.localEndpoint(flights[token].submission)
-        let isTroubled = place >= 0 && gates[place].isTroubled
+        let isTroubled = gate >= 0 && gates[gate].isTroubled
         let step = RetryPolicy.step(
             after: verdict, &flights[token].attempts, endpoint: endpoint, isTroubled: isTroubled,
             doubtLimit: doubtLimit, at: turn.now, wall: turn.wall, using: &turn.generator)
@@ -52,7 +52,7 @@ extension Submissions {
             return delay(token, .awaitingRoom, until: turn.now + Self.roomPause, &turn)
         }
         turn.signal(.retriesGrew)
-        decide(token, .retry(entry), &turn)
+        decide(token, .wait(entry), &turn)
     }
 
     /// Apple's signature was looked at: it decides, or says when the row of `retries` is taken.
@@ -104,16 +104,16 @@ extension Submissions {
         let source: DecisionSource
         switch flights[token].source {
         case .record(_, _, _, let ownership): source = .record(ownership)
-        case .retry(let lease): source = .retry(lease)
+        case .row(let lease): source = .row(lease)
         case .nobody: return nil
         }
-        let rules = flights[token].rules
+        let options = flights[token].options
         let decidedAt = flights[token].decidedAt ?? wall
         flights[token].decidedAt = decidedAt
         return Decision(
             subject: subject, source: source, content: content, attempts: flights[token].attempts.attempts,
-            decidedAt: decidedAt, owesCall: rules.owesCall, repeats: rules.repeats,
-            doubtsNothingNew: rules.doubtsNothingNew)
+            decidedAt: decidedAt, owesCall: options.owesCall, repeats: options.repeats,
+            doubtsNothingNew: options.doubtsNothingNew)
     }
 
     /// It is unknown whether the batch was written, so the same decisions are written again. Submissions of lost
@@ -150,16 +150,16 @@ extension Submissions {
     private mutating func written(_ token: SubmissionToken, _ outcome: Outcome, _ turn: inout Turn) {
         switch outcome {
         case .retrying, .held:
-            guard case .retry(let entry) = flights[token].content else { break }
+            guard case .wait(let entry) = flights[token].content else { break }
             let due = turn.now + .milliseconds(entry.delay)
             switch entry.cause {
             case .retrying(_, let endpoint):
-                turn.signal(.rowWaits(gate: gates.place(of: .apple(endpoint)), due: due))
+                turn.signal(.rowWaits(gate: gates.index(of: .apple(endpoint)), due: due))
             case .held: turn.signal(.rowWaits(gate: nil, due: due))
             }
         case .granted, .redelivery, .repeated, .failed:
             // Events of due rows are owed from the start, and calls come before events.
-            if !flights[token].isRecord || flights[token].rules.owesCall { turn.signal(.outboxDue(turn.now)) }
+            if !flights[token].isRecord || flights[token].options.owesCall { turn.signal(.outboxDue(turn.now)) }
         }
         flights[token].content = nil
         flights[token].subject = nil
@@ -168,8 +168,8 @@ extension Submissions {
 
     /// Nothing was written, because the partition or the row is another's.
     mutating func notOwned(_ token: SubmissionToken, _ turn: inout Turn) {
-        if case .record(let place, let assignment, _, _) = flights[token].source {
-            turn.signal(.ownershipLost(place: place, assignment))
+        if case .record(let index, let assignment, _, _) = flights[token].source {
+            turn.signal(.ownershipLost(index: index, assignment))
         }
         leave(token, &turn)
     }
@@ -180,7 +180,7 @@ extension Submissions {
         flights[token].decidedAt = nil
         guard !flights[token].isOrphan else { return leave(token, &turn) }
         if case .grant(_, by: .local) = flights[token].content, let question = flights[token].question {
-            // Its signature stood in for Apple's answer, so it is a doubt only once Apple has been asked.
+            // Its signature stood in for Apple's reply, so it is a doubt only once Apple has been asked.
             let entry = RetryPolicy.notAsked(
                 &flights[token].attempts, endpoint: question.endpoint,
                 awayFor: gates[flights[token].gate].awayFor(at: turn.now), wall: turn.wall, using: &turn.generator)
@@ -189,7 +189,7 @@ extension Submissions {
         guard let endpoint = flights[token].question?.endpoint,
             RetryPolicy.doubted(.nothingNew, &flights[token].attempts, limit: doubtLimit, wall: turn.wall)
         else {
-            flights[token].rules.doubtsNothingNew = false
+            flights[token].options.doubtsNothingNew = false
             return writeAgain(token, &turn)
         }
         let entry = RetryPolicy.nothingNew(flights[token].attempts, endpoint: endpoint, using: &turn.generator)
@@ -229,7 +229,7 @@ extension Submissions {
         guard !flights[token].isOrphan, let subject = flights[token].subject else { return leave(token, &turn) }
         turn.alert(.decisionRefused(subject.origin, detail: detail))
         var wasHeld = false
-        if case .retry = flights[token].content { wasHeld = true }
+        if case .wait = flights[token].content { wasHeld = true }
         if !wasHeld, case .submission = subject {
             return toBeHeld(token, .decisionRefused, detail, &turn)
         }
@@ -254,7 +254,7 @@ extension Submissions {
     // MARK: Events
 
     /// No submission can be read from a record: it goes to the quarantine topic. A worker may have ended before it told
-    /// of an outcome that stands at the record's place, so the outcome is told as well. A repeat is not, because its
+    /// of an outcome that stands at the record's origin, so the outcome is told as well. A repeat is not, because its
     /// app's wish is not known.
     mutating func quarantine(
         _ token: SubmissionToken, _ event: Event, _ stub: QuarantineStub, _ turn: inout Turn
@@ -279,12 +279,12 @@ extension Submissions {
     }
 
     /// Publishes the events of a submission, which is complete once the broker has all of them.
-    private mutating func publish(_ token: SubmissionToken, _ stored: [StoredEvent], _ turn: inout Turn) {
-        guard !stored.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
+    private mutating func publish(_ token: SubmissionToken, _ rendered: [RenderedEvent], _ turn: inout Turn) {
+        guard !rendered.isEmpty, case .record(_, _, _, let ownership) = flights[token].source else {
             return complete(token, &turn)
         }
-        beginPublishing(token, events: stored.count, &turn)
-        signal(stored, token, ownership, &turn)
+        beginPublishing(token, events: rendered.count, &turn)
+        signal(rendered, token, ownership, &turn)
     }
 
     private mutating func beginPublishing(_ token: SubmissionToken, events: Int, _ turn: inout Turn) {
@@ -293,11 +293,11 @@ extension Submissions {
     }
 
     private func signal(
-        _ stored: [StoredEvent], _ token: SubmissionToken, _ ownership: PartitionOwnership, _ turn: inout Turn
+        _ rendered: [RenderedEvent], _ token: SubmissionToken, _ ownership: PartitionOwnership, _ turn: inout Turn
     ) {
-        for stored in stored {
-            let entry = OutboxEntry(ownership: ownership, key: stored.key, delay: 0, stub: nil)
-            turn.signal(.publish(stored.event, .submission(token), entry))
+        for rendered in rendered {
+            let entry = OutboxEntry(ownership: ownership, key: rendered.key, delay: 0, stub: nil)
+            turn.signal(.publish(rendered.event, .submission(token), entry))
         }
     }
 

@@ -9,7 +9,7 @@ import Scheduling
 struct Submissions: ~Copyable {
     private static let renewInterval: Duration = .seconds(20)
 
-    /// How long an answer of Apple's that may not be its last word is asked about again.
+    /// How long a reply of Apple's that may not be its last word is asked about again.
     let doubtLimit: Duration
     var flights: Flights
     var limit: InFlightLimit
@@ -51,7 +51,7 @@ struct Submissions: ~Copyable {
 
     // MARK: States
 
-    /// The one place where a submission's state changes.
+    /// The only function in which a submission's state changes.
     mutating func move(_ token: SubmissionToken, to state: FlightState, _ turn: inout Turn) {
         let old = flights[token].state
         turn.transitions.take(from: old, to: state)
@@ -68,8 +68,8 @@ struct Submissions: ~Copyable {
 
     /// A submission has its outcome, and its events are published or owed. Its offset may be passed.
     mutating func complete(_ token: SubmissionToken, _ turn: inout Turn) {
-        if case .record(let place, let assignment, let number, _) = flights[token].source {
-            turn.signal(.completed(place: place, assignment, number: number))
+        if case .record(let index, let assignment, let number, _) = flights[token].source {
+            turn.signal(.completed(index: index, assignment, number: number))
         }
         leave(token, &turn)
     }
@@ -95,7 +95,7 @@ struct Submissions: ~Copyable {
             undelay(token)
             leave(token, &turn)
         // The next owner reads the record again and publishes the events that the broker did not take.
-        case .vacant, .loading, .marking, .checking, .lookingUp, .reading, .owing: leave(token, &turn)
+        case .vacant, .loading, .marking, .checking, .lookingUp, .verifying, .owing: leave(token, &turn)
         }
     }
 
@@ -168,7 +168,7 @@ struct Submissions: ~Copyable {
 
     /// A lease counts its row as taken. Between its checks a suspect one counts no more than before it was taken.
     func renewal(of token: SubmissionToken) -> LeaseRenewal? {
-        guard case .retry(let lease) = flights[token].source else { return nil }
+        guard case .row(let lease) = flights[token].source else { return nil }
         let isBetweenChecks = flights[token].isSuspect && suspectRows.marked != token
         return LeaseRenewal(lease, takings: Int(flights[token].takings) - (isBetweenChecks ? 1 : 0))
     }
@@ -185,7 +185,7 @@ struct Submissions: ~Copyable {
     mutating func dropUnstarted(_ turn: inout Turn) -> [RetryLease] {
         var leases: [RetryLease] = []
         for token in flights.tokens where flights[token].state.isUnstarted {
-            if case .retry(let lease) = flights[token].source, !flights[token].isOrphan { leases.append(lease) }
+            if case .row(let lease) = flights[token].source, !flights[token].isOrphan { leases.append(lease) }
             orphan(token, &turn)
         }
         return leases
@@ -204,7 +204,7 @@ struct Submissions: ~Copyable {
     mutating func dropRows(_ turn: inout Turn) -> [RetryLease] {
         var leases: [RetryLease] = []
         for token in flights.tokens {
-            guard case .retry(let lease) = flights[token].source else { continue }
+            guard case .row(let lease) = flights[token].source else { continue }
             if !flights[token].isOrphan, !flights[token].state.isAtChecker { leases.append(lease) }
             leave(token, &turn)
         }

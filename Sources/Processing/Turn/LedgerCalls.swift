@@ -2,19 +2,19 @@ import Contract
 import Ledger
 import Scheduling
 
-/// Calls to the ledger's second connection that are not answered yet, with what each answer is for.
+/// Calls to the ledger's second connection that have no result yet, with what each result is for.
 ///
 /// The connection takes one after the other. A call without a result is made again until it has one: all of them may be
 /// repeated.
 struct LedgerCalls {
-    /// The purpose of a call, with the values that its answer needs.
+    /// The purpose of a call, with the values that its result needs.
     enum Purpose {
-        /// Places and assignments, as in the request.
-        case takeOver([(place: Int, AssignmentID)])
+        /// Indices and assignments, as in the request.
+        case takeOver([(index: Int, AssignmentID)])
         case knownOutcomes([SubmissionToken])
-        case note([(place: Int, AssignmentID)])
+        case checkpoint([(index: Int, AssignmentID)])
         case mark(SubmissionToken)
-        case unmark(place: Int, AssignmentID)
+        case unmark(index: Int, AssignmentID)
         case lookUp([SubmissionToken])
         case takeDue([DueRequest], bytes: Int)
         case renew([SubmissionToken])
@@ -30,7 +30,7 @@ struct LedgerCalls {
             switch self {
             case .takeOver: .takeOver
             case .knownOutcomes: .knownOutcomes
-            case .note: .note
+            case .checkpoint: .checkpoint
             case .mark, .unmark: .mark
             case .lookUp: .lookUp
             case .takeDue: .takeDue
@@ -45,7 +45,8 @@ struct LedgerCalls {
     }
 
     enum Kind: Hashable {
-        case takeOver, knownOutcomes, note, mark, lookUp, takeDue, renew, giveBack, owe, takeOutbox, report, measure
+        case takeOver, knownOutcomes, checkpoint, mark, lookUp, takeDue, renew, giveBack, owe, takeOutbox, report,
+            measure
     }
 
     private struct Call {
@@ -63,8 +64,8 @@ struct LedgerCalls {
     private var failures = 0
     /// When calls without a result are made again; nil while the ledger answers.
     private(set) var retryAt: Instant?
-    /// Since when calls are sent and none is answered: from the first one, or the last answer; nil while none is sent.
-    private(set) var unansweredSince: Instant?
+    /// Since when calls are sent and none has a result: from the first one, or the last result; nil while none is sent.
+    private(set) var pendingSince: Instant?
 
     /// Whether a call that had no result is still without one.
     var hasFailed: Bool { calls.contains { $0.hasFailed } }
@@ -82,15 +83,15 @@ struct LedgerCalls {
         calls.append(Call(request: request, purpose: purpose, kind: purpose.kind, isSent: isSent))
         guard isSent else { return }
         actions.requests.append(request)
-        unansweredSince = unansweredSince ?? now
+        pendingSince = pendingSince ?? now
     }
 
     /// A call has its result.
     /// - Returns: the call's purpose; nil for a dropped call.
-    mutating func answered(_ id: RequestID, at now: Instant) -> Purpose? {
+    mutating func ended(_ id: RequestID, at now: Instant) -> Purpose? {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return nil }
         let purpose = calls.remove(at: index).purpose
-        noteAnswer(at: now)
+        resultCame(at: now)
         if !hasFailed { failures = 0 }
         // The ledger answers again, so calls that wait for a retry are made at once.
         if retryAt != nil { retryAt = Instant(nanoseconds: .min) }
@@ -102,32 +103,32 @@ struct LedgerCalls {
         guard let index = calls.firstIndex(where: { $0.request.id == id }) else { return }
         calls[index].isSent = false
         calls[index].hasFailed = true
-        noteAnswer(at: now)
+        resultCame(at: now)
         failures += 1
         retryAt = now + Self.backoff.delay(afterFailures: failures, using: &generator)
     }
 
-    private mutating func noteAnswer(at now: Instant) {
-        unansweredSince = calls.contains { $0.isSent } ? now : nil
+    private mutating func resultCame(at now: Instant) {
+        pendingSince = calls.contains { $0.isSent } ? now : nil
     }
 
-    /// Calls under ended ownerships are not repeated, and their answers are dropped.
+    /// Calls under ended ownerships are not repeated, and their results are dropped.
     mutating func forgetOwner() {
         calls.removeAll { call in
             switch call.kind {
-            case .note, .mark, .owe: true
+            case .checkpoint, .mark, .owe: true
             default: false
             }
         }
-        if !calls.contains(where: { $0.isSent }) { unansweredSince = nil }
+        if !calls.contains(where: { $0.isSent }) { pendingSince = nil }
     }
 
     /// Take-overs without a result are not made again as they are.
     /// - Returns: what they were for.
     mutating func forgetUnsentTakeOvers(
-        where isLost: ([(place: Int, AssignmentID)]) -> Bool
-    ) -> [[(place: Int, AssignmentID)]] {
-        var forgotten: [[(place: Int, AssignmentID)]] = []
+        where isLost: ([(index: Int, AssignmentID)]) -> Bool
+    ) -> [[(index: Int, AssignmentID)]] {
+        var forgotten: [[(index: Int, AssignmentID)]] = []
         calls.removeAll { call in
             guard !call.isSent, case .takeOver(let taken) = call.purpose, isLost(taken) else { return false }
             forgotten.append(taken)
@@ -143,7 +144,7 @@ struct LedgerCalls {
         for index in calls.indices where !calls[index].isSent {
             calls[index].isSent = true
             actions.requests.append(calls[index].request)
-            unansweredSince = unansweredSince ?? now
+            pendingSince = pendingSince ?? now
         }
     }
 }

@@ -1,7 +1,7 @@
 import Contract
 import Scheduling
 
-/// Whether the ledger is away: since a first call or batch failed, or had no answer for long. All of them have a result
+/// Whether the ledger is away: since a first call or batch failed, or had no result for long. All of them have a result
 /// before it ends. Each beginning and each end is told.
 struct LedgerOutage {
     /// A disk that hangs answers no call, and fails none.
@@ -18,13 +18,13 @@ struct LedgerOutage {
     }
 
     mutating func beginSilence(_ turn: inout Turn) {
-        begin("A call has had no answer for \(Self.longestSilence.components.seconds) s.", &turn)
+        begin("A call has had no result for \(Self.longestSilence.components.seconds) s.", &turn)
     }
 
     /// Ends it, unless a batch is still to be written.
     mutating func end(_ turn: inout Turn) {
         guard let began = since, !writesAreAway else { return }
         since = nil
-        turn.alert(.ledgerAnswersAgain(after: turn.now - began))
+        turn.alert(.ledgerAvailable(after: turn.now - began))
     }
 }

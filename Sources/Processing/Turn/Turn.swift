@@ -10,7 +10,7 @@ struct Turn: ~Copyable {
     var wall = Timestamp(milliseconds: 0)
     var generator: SplitMix64
     /// Nil before the first apps file.
-    var rules: Rules?
+    var apps: AppsSnapshot?
     var ledgerCalls = LedgerCalls()
     /// Of all machines.
     var transitions = TransitionCounts(isCounting: false)
@@ -37,14 +37,14 @@ enum Signal {
     /// An event for the broker. Its owner hears how that ended.
     case publish(Event, EventFlight.Owner, OutboxEntry?)
     /// The outcome of a record is published or owed.
-    case completed(place: Int, AssignmentID, number: UInt64)
+    case completed(index: Int, AssignmentID, number: UInt64)
     /// The ledger refuses a write, because another worker has the partition.
-    case ownershipLost(place: Int, AssignmentID)
+    case ownershipLost(index: Int, AssignmentID)
     /// Nothing that was read under it goes on.
     case assignmentEnded(AssignmentID)
     /// A suspect record needs another check, behind another mark.
-    case checkAgain(place: Int, AssignmentID, PoisonWatch.Suspect)
-    /// `retries` have a row that is due then, at a gate's place; nil for a held one.
+    case checkAgain(index: Int, AssignmentID, PoisonWatch.Suspect)
+    /// `retries` have a row that is due then, at a gate's index; nil for a held one.
     case rowWaits(gate: Int?, due: Instant)
     /// Due rows are worth a call now.
     case rowsDue

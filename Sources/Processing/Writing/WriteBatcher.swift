@@ -46,8 +46,8 @@ struct WriteBatcher {
         rowsWaiting += max(1, rows)
     }
 
-    /// Since when the batch under way has no answer; nil if none is.
-    var unansweredSince: Instant? { id == nil ? nil : lastStart }
+    /// Since when the batch under way has no result; nil if none is.
+    var pendingSince: Instant? { id == nil ? nil : lastStart }
 
     /// When a batch may start; nil while nothing waits, or one is under way.
     var nextMoment: Instant? {
@@ -93,7 +93,7 @@ struct WriteBatcher {
         return (batch, tokens)
     }
 
-    /// The batch under way was answered.
+    /// The batch under way has its result.
     /// - Returns: its decisions, in order; nil for a batch that is not under way.
     mutating func ended(_ batch: BatchID) -> [SubmissionToken]? {
         guard id == batch else { return nil }

@@ -87,8 +87,9 @@ struct AccountTokenTests {
             let text = SignedToken.base64(try signing.der())
             return try local(#""receipt":"\#(text)""#, claimed, app, roots: signing.roots)
         case .serverAPI:
-            let submission = try submission(#""transactionId":"\#(LookupScript.id)""#, claimed)
-            return try QuestionScript(LookupScript.lookup(app: app, submission), [LookupScript.found(member)]).verdict
+            let submission = try submission(#""transactionId":"\#(ServerAPIScript.id)""#, claimed)
+            return try QuestionScript(ServerAPIScript.question(app: app, submission), [ServerAPIScript.found(member)])
+                .verdict
         case .verifyReceipt:
             let rules = try QuestionScript.rules(app)
             let question = ReceiptQuestion(

@@ -35,7 +35,7 @@ struct SubmissionMomentTests {
     private let period = Fixture.purchase(
         "1001", product: "vip", expiresAt: Fixture.now.advanced(by: .seconds(30 * 86_400)))
 
-    @Test("Of a purchase that only Apple's answer names, the purchase itself bounds the moment")
+    @Test("Of a purchase that only Apple's reply names, the purchase itself bounds the moment")
     func claimed() {
         let slow = Fixture.now.advanced(by: .seconds(-86_400))
         let claiming = Fixture.submission(transactionID: "1001", receivedAt: slow)
@@ -50,20 +50,21 @@ struct SubmissionMomentTests {
     @Test("So a period that is over is not granted for a bare id whose record says 'before it was bought'")
     func lookedUp() throws {
         let end: Int64 = 30 * 86_400
-        let answer = try LookupScript.found([
+        let answer = try ServerAPIScript.found([
             "productId": "\"vip\"", "type": "\"Auto-Renewable Subscription\"",
             "purchaseDate": SignedToken.moment(-end * 2),
             "expiresDate": SignedToken.moment(-end),
         ])
         func verdict(_ receivedAt: Int64) throws -> Verdict? {
             let submission = Fixture.submission(
-                transactionID: LookupScript.id, evidence: .transactionID(LookupScript.id),
+                transactionID: ServerAPIScript.id, evidence: .transactionID(ServerAPIScript.id),
                 receivedAt: Fixture.now.advanced(by: .seconds(receivedAt)))
-            return try QuestionScript(LookupScript.lookup(.transaction(LookupScript.id), submission), [answer]).verdict
+            return try QuestionScript(ServerAPIScript.question(.transaction(ServerAPIScript.id), submission), [answer])
+                .verdict
         }
         #expect(try verdict(-end * 3)?.reason == .subscriptionExpired)
         // Submitted in time, and answered late.
-        #expect(try verdict(-end * 2 + 5)?.granted == [LookupScript.id])
+        #expect(try verdict(-end * 2 + 5)?.granted == [ServerAPIScript.id])
     }
 
     @Test(
@@ -71,25 +72,25 @@ struct SubmissionMomentTests {
         arguments: [
             (false, Int64(-45), true), (false, 0, false), (true, -45, true), (true, 0, true),
         ])
-    func waited(isRetry: Bool, checkedOnDay day: Int64, isGranted: Bool) throws {
+    func waited(isRow: Bool, checkedOnDay day: Int64, isGranted: Bool) throws {
         let second: Int64 = 86_400
-        let answer = try LookupScript.found([
+        let answer = try ServerAPIScript.found([
             "productId": "\"vip\"", "type": "\"Auto-Renewable Subscription\"",
             "purchaseDate": SignedToken.moment(-60 * second), "expiresDate": SignedToken.moment(-30 * second),
         ])
         var submission = Fixture.submission(
-            transactionID: LookupScript.id, evidence: .transactionID(LookupScript.id),
+            transactionID: ServerAPIScript.id, evidence: .transactionID(ServerAPIScript.id),
             receivedAt: Fixture.now.advanced(by: Fixture.day * -90))
         let checker = LocalChecker(
             apps: [try QuestionScript.rules(hasKey: true)],
             verifiers: SignatureVerifiers(roots: try SignedToken.chain.roots()))
         let checkedAt = Fixture.now.advanced(by: .seconds(day * second))
-        guard case .ask(let question) = checker.check(&submission, isRetry: isRetry, at: checkedAt) else {
+        guard case .ask(let question) = checker.check(&submission, isRow: isRow, at: checkedAt) else {
             Issue.record("Apple is not asked")
             return
         }
         let verdict = try QuestionScript(question, [answer]).verdict
-        #expect(verdict?.granted == (isGranted ? [LookupScript.id] : []))
+        #expect(verdict?.granted == (isGranted ? [ServerAPIScript.id] : []))
         #expect(verdict?.reason == (isGranted ? nil : .subscriptionExpired))
     }
 

@@ -19,9 +19,9 @@ struct PurchaseHistoryTests {
         try history(transactions).verdict(ClaimPolicy(app: Fixture.app(), submission: submission))
     }
 
-    private let gems = LookupScript.transaction("1")
-    private let unreadable = LookupScript.transaction("2", ["revocationDate": "\"soon\""])
-    private let refunded = LookupScript.transaction("3", ["revocationDate": SignedToken.moment(-1)])
+    private let gems = ServerAPIScript.transaction("1")
+    private let unreadable = ServerAPIScript.transaction("2", ["revocationDate": "\"soon\""])
+    private let refunded = ServerAPIScript.transaction("3", ["revocationDate": SignedToken.moment(-1)])
 
     @Test("grants what is claimed of it")
     func granted() throws {
@@ -32,17 +32,17 @@ struct PurchaseHistoryTests {
 
     @Test("the latest word counts, and of two at one moment the one that grants less")
     func latest() throws {
-        let refund = LookupScript.transaction("1", ["revocationDate": SignedToken.moment(-1)])
+        let refund = ServerAPIScript.transaction("1", ["revocationDate": SignedToken.moment(-1)])
         #expect(try verdict([gems, refund]).reason == .transactionRevoked)
         #expect(try verdict([refund, gems]).reason == .transactionRevoked)
-        let part = LookupScript.transaction(
+        let part = ServerAPIScript.transaction(
             "1", ["revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"])
         #expect(try verdict([part, gems]).hold == .partialRefund)
         #expect(try verdict([gems, part]).hold == .partialRefund)
         #expect(try verdict([refund, part]).reason == .transactionRevoked)
-        let reversed = LookupScript.transaction("1", ["signedDate": SignedToken.moment(1)])
+        let reversed = ServerAPIScript.transaction("1", ["signedDate": SignedToken.moment(1)])
         #expect(try verdict([reversed, refund]).granted == ["1"], "a refund that was reversed is gone later")
-        let earlier = LookupScript.transaction("1", ["signedDate": SignedToken.moment(-1)])
+        let earlier = ServerAPIScript.transaction("1", ["signedDate": SignedToken.moment(-1)])
         #expect(try verdict([refund, earlier]).reason == .transactionRevoked)
     }
 
@@ -66,9 +66,9 @@ struct PurchaseHistoryTests {
         #expect(try !history([gems]).lacksAny(of: [ProvenPurchase("1", of: nil)]))
         #expect(try history([gems]).lacksAny(of: [ProvenPurchase("1", of: nil), ProvenPurchase("2", of: nil)]))
         #expect(try history([gems]).lacksAny(of: [other]), "a renewal has the original of its first period, too")
-        let restored = LookupScript.transaction("1", ["type": "\"Non-Consumable\""])
+        let restored = ServerAPIScript.transaction("1", ["type": "\"Non-Consumable\""])
         #expect(try !history([restored]).lacksAny(of: [other]))
-        let period = LookupScript.transaction(
+        let period = ServerAPIScript.transaction(
             "1", ["type": "\"Auto-Renewable Subscription\"", "webOrderLineItemId": "\"70\""])
         #expect(
             try !history([period]).lacksAny(of: [ProvenPurchase("9", original: "1", webOrderLineItemID: "70", of: nil)])
@@ -79,15 +79,15 @@ struct PurchaseHistoryTests {
 
     @Test("a transaction without a bundle id is the app's whose key asked")
     func nobodys() throws {
-        #expect(try verdict([LookupScript.transaction("1", ["bundleId": nil])]).granted == ["1"])
+        #expect(try verdict([ServerAPIScript.transaction("1", ["bundleId": nil])]).granted == ["1"])
     }
 
     @Test(
         "what is refunded in part, or has SKUs, holds where nothing else can be granted, and is passed over beside it")
     func understood() throws {
-        let part = LookupScript.transaction(
+        let part = ServerAPIScript.transaction(
             "4", ["productId": "\"level\"", "revocationDate": SignedToken.moment(-1), "revocationPercentage": "40000"])
-        let skus = LookupScript.transaction("5", ["productId": "\"generic\"", "advancedCommerceInfo": "{}"])
+        let skus = ServerAPIScript.transaction("5", ["productId": "\"generic\"", "advancedCommerceInfo": "{}"])
         for (transaction, cause) in [(part, HoldCause.partialRefund), (skus, .advancedCommerce)] {
             #expect(try verdict([transaction]).hold == cause)
             #expect(try verdict([transaction, refunded]).hold == cause)
@@ -113,8 +113,8 @@ struct PurchaseHistoryTests {
 
 @Suite("Attestation of answers")
 struct AnswerAttestationTests {
-    private func attestation(_ environment: Environment = .production) throws -> AnswerAttestation {
-        AnswerAttestation(
+    private func attestation(_ environment: Environment = .production) throws -> ReplyAttestation {
+        ReplyAttestation(
             verifier: SignedTransactionVerifier(roots: try SignedToken.chain.roots()), environment: environment,
             now: Fixture.now)
     }
@@ -124,7 +124,7 @@ struct AnswerAttestationTests {
             try body()
             return nil
         } catch {
-            return (error as? AnswerAttestation.Distrust)?.verdict
+            return (error as? ReplyAttestation.Distrust)?.verdict
         }
     }
 
@@ -135,7 +135,7 @@ struct AnswerAttestationTests {
             for name in ["Production", "Sandbox", "Moon", "Xcode"] {
                 let text = try SignedToken(["environment": "\"\(name)\""]).text()
                 let verdict = distrust {
-                    _ = try attestation.transaction(EvidenceText(text), as: LookupScript.id, app: "com.example.game")
+                    _ = try attestation.transaction(EvidenceText(text), as: ServerAPIScript.id, app: "com.example.game")
                 }
                 #expect((verdict == nil) == (name == environment.nameInAnswers))
                 #expect(verdict?.hold == (verdict == nil ? nil : .unknownAnswer))
@@ -147,7 +147,7 @@ struct AnswerAttestationTests {
     func foreign() throws {
         let text = try SignedToken(chain: ChainBuilder()).text()
         let verdict = distrust {
-            _ = try attestation().transaction(EvidenceText(text), as: LookupScript.id, app: "com.example.game")
+            _ = try attestation().transaction(EvidenceText(text), as: ServerAPIScript.id, app: "com.example.game")
         }
         #expect(verdict?.hold == .unknownAnswer)
     }

@@ -28,7 +28,7 @@ struct ReceiptQuestionTests {
         let run = try run([gems], Fixture.submission(environment: .sandbox))
         #expect(run.calls == ["production passwordfirst"])
         #expect(run.verdict?.granted == ["1001"])
-        #expect(run.outcomes == [.answered])
+        #expect(run.outcomes == [.replied])
     }
 
     struct StatusRow: Sendable {
@@ -259,14 +259,14 @@ extension ReceiptQuestionTests {
 /// Questions that go on to the App Store Server API.
 extension ReceiptQuestionTests {
     @Test("asks the App Store Server API for a purchase that the answer lacks, where the app has a key")
-    func lookUp() throws {
+    func asked() throws {
         let receipt = try ReceiptScript.signed()
         let rules = try QuestionScript.rules(hasKey: true)
         let question = ReceiptQuestion(
             subject: QuestionSubject(submission: Fixture.submission(transactionID: "3001"), rules: rules),
             base64: receipt.base64[...], fingerprint: ReceiptFingerprint(transactions: ["2001"]))
         let answer = QuestionScript.reply(Answer.authentic(inApp: [Answer.record("2001")]))
-        let page = try LookupScript.page([LookupScript.transaction("2001"), LookupScript.transaction("3001")])
+        let page = try ServerAPIScript.page([ServerAPIScript.transaction("2001"), ServerAPIScript.transaction("3001")])
         let run = try QuestionScript(question, [answer, page])
         #expect(run.calls == ["production passwordfirst", "production /inApps/v2/history/2001?sort=ASCENDING"])
         #expect(run.verdict?.granted == ["3001"])
@@ -277,7 +277,7 @@ extension ReceiptQuestionTests {
     }
 
     @Test("doubts at once where the app has no key, or the receipt no purchase to ask by")
-    func nothingToLookUp() throws {
+    func nothingToAsk() throws {
         let bare = try ReceiptScript.signed([])
         let answer = Answer.authentic(inApp: [])
         #expect(try run([answer], hasKey: true, base64: bare.base64).verdict?.doubt?.cause == .notFoundYet)
@@ -299,7 +299,7 @@ extension ReceiptQuestionTests {
         for (attested, reason) in [(token, nil), ("other", FailureReason.accountTokenMissing)] {
             let members = id.merging(["appAccountToken": "\"\(attested)\""]) { $1 }
             let run = try QuestionScript(
-                question, [QuestionScript.reply(answer), try LookupScript.found(members)])
+                question, [QuestionScript.reply(answer), try ServerAPIScript.found(members)])
             #expect(run.calls.last == "production /inApps/v1/transactions/2001")
             #expect(run.verdict?.reason == reason)
         }

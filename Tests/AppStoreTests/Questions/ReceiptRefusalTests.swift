@@ -53,7 +53,7 @@ struct ReceiptRefusalTests {
     @Test(
         "is put to the App Store Server API where Apple signed the receipt and the app has a key", arguments: refusals)
     func signedAndRefused(row: Row) throws {
-        let history = try LookupScript.page([LookupScript.transaction("2001")])
+        let history = try ServerAPIScript.page([ServerAPIScript.transaction("2001")])
         let answers = [row.answer, row.answer]
         let run = try Script.run(try Script.signed(), answers, hasKey: true, then: [history])
         #expect(run.calls.last == "production /inApps/v2/history/2001?sort=ASCENDING")
@@ -156,7 +156,7 @@ struct OpenAnswerTests {
     private let foreign = Answer.authentic(inApp: [Answer.record("1001")])
 
     private func page(_ changes: [String: String?] = [:]) throws -> AppStoreReply {
-        try LookupScript.page([LookupScript.transaction("2001", changes)])
+        try ServerAPIScript.page([ServerAPIScript.transaction("2001", changes)])
     }
 
     @Test("which never names a purchase of the receipt is a doubt after a fresh connection, and grants nothing")
@@ -165,7 +165,7 @@ struct OpenAnswerTests {
             let run = try Script.run(receipt, [foreign, foreign], hasKey: hasKey, fingerprint: own)
             #expect(run.calls.count == 2 && run.calls.last?.hasSuffix("over a fresh connection") == true)
             // The endpoint is well: it is this receipt's answer alone.
-            #expect(run.outcomes == [.answered, .answered])
+            #expect(run.outcomes == [.replied, .replied])
             guard case .doubt(.notFoundYet, .rejected(let rejection)) = run.verdict else {
                 Issue.record("no doubt: \(String(describing: run.verdict))")
                 continue
@@ -206,7 +206,7 @@ struct OpenAnswerTests {
         #expect(try run(Fixture.submission(transactionID: "7"))?.reason == .transactionRevoked)
         #expect(try run(Fixture.submission(productID: "level"))?.reason == .transactionRevoked)
         #expect(try run(Fixture.submission())?.granted == ["8"])
-        let history = try LookupScript.page([LookupScript.transaction("2001"), LookupScript.transaction("8")])
+        let history = try ServerAPIScript.page([ServerAPIScript.transaction("2001"), ServerAPIScript.transaction("8")])
         let lookedUp = try Script.run(try Script.signed(), [other], hasKey: true, fingerprint: own, then: [history])
         #expect(lookedUp.verdict?.granted == ["8", "2001"], "the refund was reversed")
     }

@@ -44,7 +44,7 @@ struct ReplyRow: Sendable {
 
     /// An error of the App Store Server API.
     init(_ code: Int, status: Int? = nil, _ meanings: ReplyHalves...) {
-        reply = LookupScript.error(code, status: status)
+        reply = ServerAPIScript.error(code, status: status)
         self.meanings = meanings
     }
 }
@@ -64,20 +64,22 @@ struct ReplyMeaningTests {
         return try #require(hop.next)
     }
 
-    private static func lookup() throws -> any AppleQuestion { try LookupScript.lookup(in: .production) }
+    private static func serverAPIQuestion() throws -> any AppleQuestion {
+        try ServerAPIScript.question(in: .production)
+    }
 
     private static func history(pages: Int = 0) throws -> any AppleQuestion {
         let customer = ProvenCustomer("1", purchases: [ProvenPurchase("1", of: "gems")])
-        let question = try LookupScript.lookup(.history(of: customer))
+        let question = try ServerAPIScript.question(.history(of: customer))
         guard pages > 0 else { return question }
-        let page = try LookupScript.page([LookupScript.transaction("1")], next: "a")
+        let page = try ServerAPIScript.page([ServerAPIScript.transaction("1")], next: "a")
         return try #require(try received(page, question).next)
     }
 
     private static func question(_ service: Endpoint.Service) throws -> any AppleQuestion {
         switch service {
         case .verifyReceipt: try receipt()
-        case .serverAPI: try lookup()
+        case .serverAPI: try serverAPIQuestion()
         }
     }
 
@@ -130,7 +132,7 @@ struct ReplyMeaningTests {
             ReplyRow(.failed(.timedOut), ReplyHalves(.retry(.unreachable), .overloaded)),
             ReplyRow(.failed(.tls), ReplyHalves(.retry(.unreachable), .failed)),
             ReplyRow(.failed(.interrupted), ReplyHalves(.retry(.unreachable), .failed)),
-            ReplyRow(.failed(.tooLarge), ReplyHalves(.retry(.noAnswer), .answered)),
+            ReplyRow(.failed(.tooLarge), ReplyHalves(.retry(.noAnswer), .replied)),
             ReplyRow(.failed(.cancelled), ReplyHalves(.retry(.unreachable), .unknown)),
         ], Endpoint.Service.allCases)
     func noResponse(row: ReplyRow, service: Endpoint.Service) throws {
@@ -141,7 +143,9 @@ struct ReplyMeaningTests {
         "where a page that is no answer came with 200", arguments: ["", "<html></html>", "{", "[]", "{}", "{\"x\":1}"])
     func unreadable(body: String) throws {
         let row = ReplyRow(QuestionScript.reply(200, body), ReplyHalves(.retry(.noAnswer), .failed))
-        for question in [try Self.receipt(), try Self.lookup(), try Self.history()] { try expect(row, question) }
+        for question in [try Self.receipt(), try Self.serverAPIQuestion(), try Self.history()] {
+            try expect(row, question)
+        }
     }
 
     @Test(
@@ -150,19 +154,19 @@ struct ReplyMeaningTests {
             (0, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .failed)),
             (204, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .failed)),
             (302, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .failed)),
-            (400, ReplyHalves(.retry(.noAnswer), .answered), ReplyHalves(.retry(.noAnswer), .answered)),
-            (401, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.ask, .answered)),
-            (403, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .answered)),
-            (404, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .answered)),
-            (407, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .answered)),
+            (400, ReplyHalves(.retry(.noAnswer), .replied), ReplyHalves(.retry(.noAnswer), .replied)),
+            (401, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.ask, .replied)),
+            (403, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .replied)),
+            (404, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .replied)),
+            (407, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .replied)),
             (408, ReplyHalves(.retry(.noAnswer), .overloaded), ReplyHalves(.retry(.noAnswer), .overloaded)),
-            (413, ReplyHalves(.retry(.noAnswer), .answered), ReplyHalves(.retry(.noAnswer), .answered)),
-            (414, ReplyHalves(.retry(.noAnswer), .answered), ReplyHalves(.retry(.noAnswer), .answered)),
+            (413, ReplyHalves(.retry(.noAnswer), .replied), ReplyHalves(.retry(.noAnswer), .replied)),
+            (414, ReplyHalves(.retry(.noAnswer), .replied), ReplyHalves(.retry(.noAnswer), .replied)),
             (
                 429, ReplyHalves(.retry(.rateLimited), .limited(wait: nil)),
                 ReplyHalves(.retry(.rateLimited), .limited(wait: nil))
             ),
-            (431, ReplyHalves(.retry(.noAnswer), .answered), ReplyHalves(.retry(.noAnswer), .answered)),
+            (431, ReplyHalves(.retry(.noAnswer), .replied), ReplyHalves(.retry(.noAnswer), .replied)),
             (500, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .failed)),
             (502, ReplyHalves(.retry(.noAnswer), .failed), ReplyHalves(.retry(.noAnswer), .failed)),
             (503, ReplyHalves(.retry(.noAnswer), .overloaded), ReplyHalves(.retry(.noAnswer), .overloaded)),
@@ -173,7 +177,7 @@ struct ReplyMeaningTests {
         for body in ["", "<html></html>", #"{"status":0}"#] {
             let reply = QuestionScript.reply(status, body)
             try expect(ReplyRow(reply, verifyReceipt), Self.receipt())
-            try expect(ReplyRow(reply, serverAPI), Self.lookup())
+            try expect(ReplyRow(reply, serverAPI), Self.serverAPIQuestion())
         }
     }
 
@@ -184,7 +188,7 @@ struct ReplyMeaningTests {
         }
         let moment = String(Fixture.now.milliseconds + 7000)
         for row in [
-            row(400, "30", ReplyHalves(.retry(.noAnswer, after: 30), .answered)),
+            row(400, "30", ReplyHalves(.retry(.noAnswer, after: 30), .replied)),
             row(408, "30", ReplyHalves(.retry(.noAnswer, after: 30), .overloaded)),
             row(429, "30", ReplyHalves(.retry(.rateLimited, after: 30), .limited(wait: .seconds(30)))),
             row(429, moment, ReplyHalves(.retry(.rateLimited, after: 7), .limited(wait: .seconds(7)))),
@@ -199,26 +203,26 @@ struct ReplyMeaningTests {
 
     private static let answersOfStatus = [
         ReplyRow(
-            QuestionScript.reply(Answer.authentic(inApp: [Answer.record()])), ReplyHalves(.verified, .answered)),
-        ReplyRow(status: 0, ReplyHalves(.hold(.incompleteAnswer), .answered)),
-        ReplyRow(status: 21000, ReplyHalves(.hold(.requestRefused), .answered)),
-        ReplyRow(status: 21001, ReplyHalves(.hold(.unknownAnswer), .answered)),
-        ReplyRow(status: 21002, ReplyHalves(.doubt(.perhapsMalformed, .receiptMalformed), .answered)),
-        ReplyRow(status: 21003, ReplyHalves(.doubt(.perhapsNotAuthentic, .receiptNotAuthentic), .answered)),
-        ReplyRow(status: 21004, ReplyHalves(.hold(.sharedSecretRefused), .answered)),
+            QuestionScript.reply(Answer.authentic(inApp: [Answer.record()])), ReplyHalves(.verified, .replied)),
+        ReplyRow(status: 0, ReplyHalves(.hold(.incompleteAnswer), .replied)),
+        ReplyRow(status: 21000, ReplyHalves(.hold(.requestRefused), .replied)),
+        ReplyRow(status: 21001, ReplyHalves(.hold(.unknownAnswer), .replied)),
+        ReplyRow(status: 21002, ReplyHalves(.doubt(.perhapsMalformed, .receiptMalformed), .replied)),
+        ReplyRow(status: 21003, ReplyHalves(.doubt(.perhapsNotAuthentic, .receiptNotAuthentic), .replied)),
+        ReplyRow(status: 21004, ReplyHalves(.hold(.sharedSecretRefused), .replied)),
         ReplyRow(status: 21005, ReplyHalves(.retry(.temporarilyUnable), .failed)),
-        ReplyRow(status: 21006, ReplyHalves(.doubt(.perhapsNotAuthentic, .subscriptionExpired), .answered)),
-        ReplyRow(status: 21007, ReplyHalves(.ask, .answered), ReplyHalves(.retry(.temporarilyUnable), .failed)),
+        ReplyRow(status: 21006, ReplyHalves(.doubt(.perhapsNotAuthentic, .subscriptionExpired), .replied)),
+        ReplyRow(status: 21007, ReplyHalves(.ask, .replied), ReplyHalves(.retry(.temporarilyUnable), .failed)),
         ReplyRow(status: 21008, ReplyHalves(.retry(.temporarilyUnable), .failed)),
         ReplyRow(status: 21009, ReplyHalves(.retry(.temporarilyUnable), .failed)),
-        ReplyRow(status: 21010, ReplyHalves(.doubt(.perhapsNotAuthentic, .accountGone), .answered)),
+        ReplyRow(status: 21010, ReplyHalves(.doubt(.perhapsNotAuthentic, .accountGone), .replied)),
         ReplyRow(status: 21100, ReplyHalves(.retry(.temporarilyUnable), .failed)),
         ReplyRow(status: 21199, more: #","is_retryable":true"#, ReplyHalves(.retry(.temporarilyUnable), .failed)),
         ReplyRow(
             status: 21150, more: #","is_retryable":false"#,
-            ReplyHalves(.doubt(.perhapsNotAuthentic, .receiptNotAuthentic), .answered)),
-        ReplyRow(status: 21200, ReplyHalves(.hold(.unknownAnswer), .answered)),
-        ReplyRow(status: -1, ReplyHalves(.hold(.unknownAnswer), .answered)),
+            ReplyHalves(.doubt(.perhapsNotAuthentic, .receiptNotAuthentic), .replied)),
+        ReplyRow(status: 21200, ReplyHalves(.hold(.unknownAnswer), .replied)),
+        ReplyRow(status: -1, ReplyHalves(.hold(.unknownAnswer), .replied)),
     ]
 
     @Test("with each status of verifyReceipt", arguments: answersOfStatus)
@@ -231,27 +235,27 @@ struct ReplyMeaningTests {
         let back = ReplyRow(status: 21008, ReplyHalves(.retry(.temporarilyUnable), .failed))
         try expect(back, Self.receipt(in: .sandbox))
         let refused = ReplyRow(
-            status: 21007, ReplyHalves(.doubt(.perhapsNotAuthentic, .environmentNotAllowed), .answered))
+            status: 21007, ReplyHalves(.doubt(.perhapsNotAuthentic, .environmentNotAllowed), .replied))
         try expect(refused, Self.receipt(app: Fixture.app(sandbox: .reject)))
     }
 
     // MARK: From the App Store Server API
 
     private static let answersOfError = [
-        ReplyRow(4_000_002, ReplyHalves(.hold(.credentialsRefused), .answered)),
-        ReplyRow(4_000_005, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-        ReplyRow(4_000_006, ReplyHalves(.ask, .answered), ReplyHalves(.rejected(.transactionNotFound), .answered)),
-        ReplyRow(4_000_008, ReplyHalves(.ask, .answered), ReplyHalves(.rejected(.transactionNotFound), .answered)),
-        ReplyRow(4_000_014, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-        ReplyRow(4_000_017, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-        ReplyRow(4_000_048, ReplyHalves(.ask, .answered), ReplyHalves(.rejected(.transactionNotFound), .answered)),
-        ReplyRow(4_040_001, ReplyHalves(.doubt(.notFoundYet, .accountGone), .answered)),
-        ReplyRow(4_040_002, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-        ReplyRow(4_040_003, ReplyHalves(.hold(.credentialsRefused), .answered)),
-        ReplyRow(4_040_004, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-        ReplyRow(4_040_005, ReplyHalves(.doubt(.notFoundYet, .transactionNotFound), .answered)),
-        ReplyRow(4_040_006, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-        ReplyRow(4_040_010, ReplyHalves(.doubt(.notFoundYet, .transactionNotFound), .answered)),
+        ReplyRow(4_000_002, ReplyHalves(.hold(.credentialsRefused), .replied)),
+        ReplyRow(4_000_005, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+        ReplyRow(4_000_006, ReplyHalves(.ask, .replied), ReplyHalves(.rejected(.transactionNotFound), .replied)),
+        ReplyRow(4_000_008, ReplyHalves(.ask, .replied), ReplyHalves(.rejected(.transactionNotFound), .replied)),
+        ReplyRow(4_000_014, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+        ReplyRow(4_000_017, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+        ReplyRow(4_000_048, ReplyHalves(.ask, .replied), ReplyHalves(.rejected(.transactionNotFound), .replied)),
+        ReplyRow(4_040_001, ReplyHalves(.doubt(.notFoundYet, .accountGone), .replied)),
+        ReplyRow(4_040_002, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+        ReplyRow(4_040_003, ReplyHalves(.hold(.credentialsRefused), .replied)),
+        ReplyRow(4_040_004, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+        ReplyRow(4_040_005, ReplyHalves(.doubt(.notFoundYet, .transactionNotFound), .replied)),
+        ReplyRow(4_040_006, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+        ReplyRow(4_040_010, ReplyHalves(.doubt(.notFoundYet, .transactionNotFound), .replied)),
         ReplyRow(4_290_000, ReplyHalves(.retry(.rateLimited), .limited(wait: nil))),
         ReplyRow(5_000_000, ReplyHalves(.retry(.temporarilyUnable), .failed)),
         ReplyRow(5_000_001, ReplyHalves(.retry(.temporarilyUnable), .failed)),
@@ -259,41 +263,42 @@ struct ReplyMeaningTests {
 
     @Test("with each error of the App Store Server API")
     func serverAPI() throws {
-        #expect(Self.answersOfError.map(\.reply) == AppleCodes.errors.map { LookupScript.error($0.code) })
-        for row in Self.answersOfError { try expect(row, Self.lookup(), "\(row.reply)") }
+        #expect(Self.answersOfError.map(\.reply) == AppleCodes.errors.map { ServerAPIScript.error($0.code) })
+        for row in Self.answersOfError { try expect(row, Self.serverAPIQuestion(), "\(row.reply)") }
         for code in AppleCodes.requestErrors.joined() {
-            try expect(ReplyRow(code, ReplyHalves(.hold(.requestRefused), .answered)), Self.lookup(), "\(code)")
+            try expect(
+                ReplyRow(code, ReplyHalves(.hold(.requestRefused), .replied)), Self.serverAPIQuestion(), "\(code)")
         }
     }
 
     @Test(
         "with an error that nobody knows, or that is not its status's",
         arguments: [
-            ReplyRow(4_000_999, ReplyHalves(.hold(.unknownAnswer), .answered)),
-            ReplyRow(4_040_999, ReplyHalves(.hold(.unknownAnswer), .answered)),
+            ReplyRow(4_000_999, ReplyHalves(.hold(.unknownAnswer), .replied)),
+            ReplyRow(4_040_999, ReplyHalves(.hold(.unknownAnswer), .replied)),
             ReplyRow(4_080_000, ReplyHalves(.hold(.unknownAnswer), .overloaded)),
             ReplyRow(5_009_999, ReplyHalves(.retry(.noAnswer), .failed)),
             ReplyRow(5_030_000, ReplyHalves(.retry(.noAnswer), .overloaded)),
             ReplyRow(4_040_010, status: 200, ReplyHalves(.retry(.noAnswer), .failed)),
             ReplyRow(
-                4_040_010, status: 401, ReplyHalves(.ask, .answered), ReplyHalves(.hold(.credentialsRefused), .answered)
+                4_040_010, status: 401, ReplyHalves(.ask, .replied), ReplyHalves(.hold(.credentialsRefused), .replied)
             ),
             ReplyRow(4_040_010, status: 503, ReplyHalves(.retry(.noAnswer), .overloaded)),
         ])
     func strays(row: ReplyRow) throws {
-        try expect(row, Self.lookup())
+        try expect(row, Self.serverAPIQuestion())
     }
 
     @Test("with an answer, and between two pages of a history")
     func pages() throws {
-        try expect(ReplyRow(LookupScript.found(), ReplyHalves(.verified, .answered)), Self.lookup())
-        let page = try LookupScript.page([LookupScript.transaction("1")], next: "b")
-        try expect(ReplyRow(page, ReplyHalves(.ask, .answered)), Self.history())
+        try expect(ReplyRow(ServerAPIScript.found(), ReplyHalves(.verified, .replied)), Self.serverAPIQuestion())
+        let page = try ServerAPIScript.page([ServerAPIScript.transaction("1")], next: "b")
+        try expect(ReplyRow(page, ReplyHalves(.ask, .replied)), Self.history())
         for row in [
-            ReplyRow(4_000_006, ReplyHalves(.retry(.temporarilyUnable), .answered)),
-            ReplyRow(4_040_010, ReplyHalves(.retry(.temporarilyUnable), .answered)),
+            ReplyRow(4_000_006, ReplyHalves(.retry(.temporarilyUnable), .replied)),
+            ReplyRow(4_040_010, ReplyHalves(.retry(.temporarilyUnable), .replied)),
             // Begun again from the first page, and then there is no page to go back from.
-            ReplyRow(4_000_005, ReplyHalves(.ask, .answered), ReplyHalves(.retry(.temporarilyUnable), .answered)),
+            ReplyRow(4_000_005, ReplyHalves(.ask, .replied), ReplyHalves(.retry(.temporarilyUnable), .replied)),
         ] { try expect(row, Self.history(pages: 1), "\(row.reply)") }
     }
 }

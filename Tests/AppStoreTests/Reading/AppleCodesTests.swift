@@ -20,14 +20,14 @@ struct AppleCodesTests {
     }
 
     @Test(
-        "of the App Store Server API have one meaning for a look-up",
+        "of the App Store Server API have one meaning for a question",
         arguments: [
             (4_000_000, AppleCodes.ErrorMeaning.requestRefused), (4_000_002, .credentialsRefused),
             (4_000_005, .restartPaging), (4_000_014, .restartPaging), (4_000_017, .restartPaging),
             (4_000_006, .idRefused), (4_000_008, .idRefused), (4_000_048, .idRefused), (4_040_001, .accountNotFound),
-            (4_040_002, .retry(.temporarilyUnable, .answered)), (4_040_003, .credentialsRefused),
-            (4_040_004, .retry(.temporarilyUnable, .answered)),
-            (4_040_005, .notFound), (4_040_006, .retry(.temporarilyUnable, .answered)), (4_040_010, .notFound),
+            (4_040_002, .retry(.temporarilyUnable, .replied)), (4_040_003, .credentialsRefused),
+            (4_040_004, .retry(.temporarilyUnable, .replied)),
+            (4_040_005, .notFound), (4_040_006, .retry(.temporarilyUnable, .replied)), (4_040_010, .notFound),
             (4_290_000, .rateLimited), (5_000_000, .retry(.temporarilyUnable, .failed)),
             (5_000_001, .retry(.temporarilyUnable, .failed)),
         ])
@@ -52,14 +52,14 @@ struct AppleCodesTests {
     @Test(
         "leave the decision to the HTTP status where they are unknown, or not that status's",
         arguments: [
-            (4_000_999, 400, .unknown(.answered)), (4_030_001, 403, .unknown(.answered)),
-            (4_040_999, 404, .unknown(.answered)), (4_080_000, 408, .unknown(.overloaded)),
+            (4_000_999, 400, .unknown(.replied)), (4_030_001, 403, .unknown(.replied)),
+            (4_040_999, 404, .unknown(.replied)), (4_080_000, 408, .unknown(.overloaded)),
             (4_290_001, 429, .rateLimited), (5_009_999, 500, .retry(.noAnswer, .failed)),
-            (0, 503, .retry(.noAnswer, .overloaded)), (-1, 401, .tokenRefused), (.max, 404, .unknown(.answered)),
+            (0, 503, .retry(.noAnswer, .overloaded)), (-1, 401, .tokenRefused), (.max, 404, .unknown(.replied)),
             (.min, 500, .retry(.noAnswer, .failed)), (4_000_006, 503, .retry(.noAnswer, .overloaded)),
             (4_040_010, 401, .tokenRefused), (4_040_010, 200, .retry(.noAnswer, .failed)),
-            (nil, 400, .retry(.noAnswer, .answered)), (nil, 401, .tokenRefused),
-            (nil, 404, .retry(.noAnswer, .answered)), (nil, 408, .retry(.noAnswer, .overloaded)),
+            (nil, 400, .retry(.noAnswer, .replied)), (nil, 401, .tokenRefused),
+            (nil, 404, .retry(.noAnswer, .replied)), (nil, 408, .retry(.noAnswer, .overloaded)),
             (nil, 429, .rateLimited), (nil, 500, .retry(.noAnswer, .failed)), (nil, 302, .retry(.noAnswer, .failed)),
             (nil, 204, .retry(.noAnswer, .failed)), (nil, 0, .retry(.noAnswer, .failed)),
         ] as [(Int?, Int, AppleCodes.ErrorMeaning)])
@@ -74,7 +74,7 @@ struct AppleCodesTests {
         #expect(Set(AppleCodes.errors.map(\.name)).count == codes.count)
         for row in AppleCodes.errors where row.name.hasSuffix("Retryable") {
             let isFailure = row.code / 10_000 >= 500
-            #expect(row.meaning == .retry(.temporarilyUnable, isFailure ? .failed : .answered))
+            #expect(row.meaning == .retry(.temporarilyUnable, isFailure ? .failed : .replied))
         }
     }
 }

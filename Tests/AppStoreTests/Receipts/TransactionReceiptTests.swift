@@ -28,7 +28,7 @@ struct TransactionReceiptTests {
         SignedToken.base64(Array(text(id: id, bid: bid).utf8))
     }
 
-    @Test("What Apple's answer is known by is read, and what the sender says of app, time and environment")
+    @Test("What Apple's reply is known by is read, and what the sender says of app, time and environment")
     func reading() throws {
         let receipt = try #require(TransactionReceipt(Array(Self.text(id: "001001").utf8)))
         #expect(receipt.transactionID == "1001" && receipt.bundleID == "com.example.game" && !receipt.saysSandbox)

@@ -16,10 +16,10 @@ struct OffsetCommitsTests {
         commits.add([a: 2, b: 5])
         commits.add([a: 3])
         #expect(commits.next() == nil)
-        commits.answered()
+        commits.ended()
         #expect(commits.next() == [a: 3, b: 5])
         #expect(!commits.isIdle)
-        commits.answered()
+        commits.ended()
         #expect(commits.isIdle)
     }
 
@@ -47,7 +47,7 @@ struct OffsetCommitsTests {
         commits.add([a: 1, b: 2])
         commits.drop(except: [b])
         #expect(commits.next() == [b: 2])
-        commits.answered()
+        commits.ended()
         #expect(commits.next() == nil)
     }
 }

@@ -4,13 +4,13 @@ import Testing
 @testable import Kafka
 
 struct TokenTableTests {
-    @Test("A token is found at its place, once")
+    @Test("A token is found at its index, once")
     func once() {
         var table = TokenTable()
-        let places = [10, 20, 30].map { table.insert($0) }
+        let indices = [10, 20, 30].map { table.insert($0) }
         #expect(table.count == 3)
-        #expect(table.remove(places[1]) == 20)
-        #expect(table.remove(places[1]) == nil)
+        #expect(table.remove(indices[1]) == 20)
+        #expect(table.remove(indices[1]) == nil)
         #expect(table.remove(-1) == nil)
         #expect(table.remove(99) == nil)
         #expect(table.count == 2)
@@ -20,15 +20,15 @@ struct TokenTableTests {
     func reuse() {
         var table = TokenTable()
         let first = (0..<100).map { table.insert($0) }
-        for place in first { _ = table.remove(place) }
+        for index in first { _ = table.remove(index) }
         #expect(Set((0..<100).map { table.insert($0) }) == Set(first))
     }
 
     @Test("All that is left comes out")
     func rest() {
         var table = TokenTable()
-        let places = (0..<5 as Range<UInt64>).map { table.insert($0) }
-        _ = table.remove(places[2])
+        let indices = (0..<5 as Range<UInt64>).map { table.insert($0) }
+        _ = table.remove(indices[2])
         #expect(table.removeAll() == [0, 1, 3, 4])
         #expect(table.count == 0)
     }

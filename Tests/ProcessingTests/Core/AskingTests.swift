@@ -11,15 +11,15 @@ struct AskingTests {
 
     /// Reads a record whose check ends with a question, and gives the attempt.
     private func ask(
-        _ offset: Int64 = 0, in assignment: Assignment, rules: SubmissionRules = SubmissionRules()
+        _ offset: Int64 = 0, in assignment: Assignment, options: DecisionOptions = DecisionOptions()
     ) throws -> AttemptTask {
         let check = try #require(bench.read(offset, in: assignment).first)
-        bench.ask(check, rules: rules)
+        bench.ask(check, options: options)
         return try #require(bench.takeAttempts().first)
     }
 
     private func entry(_ batch: WriteBatch) throws -> RetryEntry {
-        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+        guard case .wait(let entry) = try #require(batch.decisions.first).content else {
             throw NotInRetries()
         }
         return entry
@@ -31,7 +31,7 @@ struct AskingTests {
     func verdict() throws {
         let attempt = try ask(in: try bench.own())
         #expect(attempt.question.endpoint == Fixture.verifyReceipt)
-        bench.answered(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
+        bench.attempted(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
         let batch = try bench.written(.written(.granted(created: 1), publish: []))
         #expect(batch.decisions.map(\.content) == [.grant([Fixture.purchase("t1")], by: .verifyReceipt)])
         #expect(batch.decisions.map(\.attempts) == [1])
@@ -40,23 +40,23 @@ struct AskingTests {
     @Test("waits for the gate of the other environment after a hop, as a part of the same attempt")
     func hop() throws {
         let attempt = try ask(in: try bench.own())
-        bench.answered(attempt, .next(Fixture.question(Fixture.sandbox)))
+        bench.attempted(attempt, .next(Fixture.question(Fixture.sandbox)))
         let next = try #require(bench.takeAttempts().first)
         #expect(next.question.endpoint == Fixture.sandbox)
         #expect(next.attempts == 0)
     }
 
-    @Test("comes to a checker where Apple's answer holds signatures")
-    func reading() throws {
+    @Test("comes to a checker where Apple's reply holds signatures")
+    func verifying() throws {
         let attempt = try ask(in: try bench.own())
-        bench.answered(attempt, .check(Fixture.question()))
+        bench.attempted(attempt, .check(Fixture.question()))
         let check = try #require(bench.takeChecks().first)
-        guard case .answer = check.work else {
+        guard case .reply = check.work else {
             Issue.record("the answer is checked")
             return
         }
         bench.send(
-            .checked([Checked(token: check.token, result: .answer(.concluded(Fixture.verified("t1"))))]))
+            .checked([Checked(token: check.token, result: .reply(.concluded(Fixture.verified("t1"))))]))
         try bench.written(.written(.granted(created: 1), publish: []))
     }
 
@@ -71,7 +71,7 @@ struct AskingTests {
         let grant = GrantReference(environment: .production, transactionID: "t1")
         bench.send(.ledger(id, .success(.lookedUp([grant]))))
         #expect(bench.takeAttempts().isEmpty)
-        let batch = try bench.written(.written(.repeated, publish: [Fixture.stored("t1")]))
+        let batch = try bench.written(.written(.repeated, publish: [Fixture.rendered("t1")]))
         #expect(batch.decisions.map(\.content) == [.repeated(grant)])
     }
 
@@ -106,7 +106,7 @@ struct AskingTests {
         let began = bench.now
         while true {
             asked += 1
-            bench.answered(attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed, took: .zero)
+            bench.attempted(attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed, took: .zero)
             bench.wait(.seconds(3))
             guard let next = bench.takeAttempts().first else { break }
             attempt = next
@@ -124,7 +124,7 @@ struct AskingTests {
     func notBefore() throws {
         let attempt = try ask(in: try bench.own())
         let moment = bench.wall.advanced(by: .seconds(600))
-        bench.answered(attempt, .concluded(.retry(.temporarilyUnable, notBefore: moment)))
+        bench.attempted(attempt, .concluded(.retry(.temporarilyUnable, notBefore: moment)))
         let entry = try entry(bench.written(.written(.retrying(.temporarilyUnable), publish: [])))
         #expect(entry.delay >= 600_000)
     }
@@ -134,7 +134,7 @@ struct AskingTests {
         bench.isSigned = nil
         let attempt = try ask(in: try bench.own())
         let moment = bench.wall.advanced(by: .seconds(60))
-        bench.answered(attempt, .concluded(.retry(.temporarilyUnable, notBefore: moment)))
+        bench.attempted(attempt, .concluded(.retry(.temporarilyUnable, notBefore: moment)))
         let check = try #require(bench.takeChecks().first)
         guard case .signature(_, mayDecide: false) = check.work else {
             Issue.record("the signature")
@@ -149,7 +149,7 @@ struct AskingTests {
     @Test("is held where our own side has to be mended, due within one to five minutes")
     func held() throws {
         let attempt = try ask(in: try bench.own())
-        bench.answered(attempt, .concluded(.hold(.sharedSecretRefused, detail: "21004")))
+        bench.attempted(attempt, .concluded(.hold(.sharedSecretRefused, detail: "21004")))
         let entry = try entry(bench.written(.written(.held(.sharedSecretRefused), publish: [])))
         #expect(entry.cause == .held(.sharedSecretRefused))
         #expect((60_000...300_000).contains(entry.delay))
@@ -159,28 +159,28 @@ struct AskingTests {
     func doubt() throws {
         let attempt = try ask(in: try bench.own())
         let rejection = Rejection(.transactionNotFound, "Apple does not know it.")
-        bench.answered(attempt, .concluded(.doubt(.notFoundYet, becomes: .rejected(rejection))))
+        bench.attempted(attempt, .concluded(.doubt(.notFoundYet, becomes: .rejected(rejection))))
         let entry = try entry(bench.written(.written(.retrying(.notFoundYet), publish: [])))
-        #expect(entry.doubt?.answers == 1)
+        #expect(entry.doubt?.replies == 1)
         #expect(entry.doubt?.elapsed == 0)
         #expect(entry.doubt?.runningSince == entry.history.attempts.first?.at)
     }
 
     @Test("is a doubt where the ledger says that nothing in it is new")
     func nothingNew() throws {
-        let attempt = try ask(in: try bench.own(), rules: SubmissionRules(doubtsNothingNew: true))
-        bench.answered(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
+        let attempt = try ask(in: try bench.own(), options: DecisionOptions(doubtsNothingNew: true))
+        bench.attempted(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
         let first = try bench.written(.nothingNew)
         #expect(first.decisions.map(\.doubtsNothingNew) == [true])
         let entry = try entry(bench.written(.written(.retrying(.nothingNew), publish: [])))
-        #expect(entry.doubt?.answers == 1)
+        #expect(entry.doubt?.replies == 1)
         #expect(bench.core.inFlight == 0)
     }
 
     @Test("is held where nothing in it is new, and the apps file lacks a product that Apple attests")
     func lacksProduct() throws {
-        let attempt = try ask(in: try bench.own(), rules: SubmissionRules(doubtsNothingNew: true))
-        bench.answered(attempt, .concluded(.verified([lacking()], by: .verifyReceipt)))
+        let attempt = try ask(in: try bench.own(), options: DecisionOptions(doubtsNothingNew: true))
+        bench.attempted(attempt, .concluded(.verified([lacking()], by: .verifyReceipt)))
         try bench.written(.toBeHeld(.productNotConfigured, detail: lacking().passedOver?.unlistedProducts ?? ""))
         let entry = try entry(bench.written(.written(.held(.productNotConfigured), publish: [])))
         #expect(entry.cause == .held(.productNotConfigured) && entry.doubt == nil)
@@ -211,7 +211,7 @@ struct AskingTests {
         let many = Array(repeating: name, count: NamedPurchase.most + 1)
         #expect(try write(many, 1, held).purchases == [], "one of so many may always be new")
         #expect(bench.core.inFlight == 0)
-        _ = try write([name], 2, .written(.repeated, publish: [Fixture.stored("t1")]))
+        _ = try write([name], 2, .written(.repeated, publish: [Fixture.rendered("t1")]))
         for publish in bench.takePublishes() { bench.published(publish) }
         #expect(bench.core.inFlight == 0, "its event is told")
     }
@@ -221,8 +221,8 @@ struct AskingTests {
         let assignment = try bench.own()
         let checks = bench.read(0, 1, 2, 3, 4, 5, in: assignment)
         for (number, check) in checks.enumerated() {
-            let names = (0..<250).map { place in
-                let id = TransactionID(reading: "\(1 + number * 250 + place)")
+            let names = (0..<250).map { index in
+                let id = TransactionID(reading: "\(1 + number * 250 + index)")
                 return NamedPurchase(id, of: "new", GrantKey(environment: .production, name: "t:\(id.rawValue)"))
             }
             bench.conclude(check, .hold(.productNotConfigured, detail: "Not listed.", purchases: names))
@@ -244,12 +244,12 @@ struct AskingTests {
         try bench.own()
         bench.isNothingDue = false
         let hours = Int64(7 * 3_600_000)
-        let doubt = Doubt(answers: 9, elapsed: hours, runningSince: nil)
+        let doubt = Doubt(replies: 9, elapsed: hours, runningSince: nil)
         let row = Fixture.due(0, cause: .retrying(.nothingNew, Fixture.verifyReceipt), doubt: doubt)
         let check = try #require(bench.takeDue([row]).first)
-        bench.ask(check, rules: SubmissionRules(doubtsNothingNew: true))
+        bench.ask(check, options: DecisionOptions(doubtsNothingNew: true))
         let attempt = try #require(bench.takeAttempts().first)
-        bench.answered(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
+        bench.attempted(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
         try bench.written(.nothingNew)
         let second = try bench.written(.written(.repeated, publish: []))
         #expect(second.decisions.map(\.doubtsNothingNew) == [false])
@@ -261,7 +261,7 @@ struct AskingTests {
         let attempt = try ask(in: try bench.own())
         bench.send(.revoked([Fixture.partition]))
         #expect(bench.core.inFlight == 1, "the gate counts the call")
-        bench.answered(attempt, .concluded(Fixture.verified("t1")))
+        bench.attempted(attempt, .concluded(Fixture.verified("t1")))
         #expect(bench.core.inFlight == 0)
         bench.wait(.seconds(1))
         #expect(bench.writes.isEmpty)

@@ -35,7 +35,7 @@ private final class Drain {
             let due = coming.filter { $0.due <= now }
             coming.removeAll { $0.due <= now }
             for (_, input) in due {
-                if case .answered = input { underWay -= 1 }
+                if case .attempted = input { underWay -= 1 }
                 bench.send(input)
             }
             carryOut()
@@ -51,7 +51,7 @@ private final class Drain {
             guard case .submission(let submission) = check.work else { continue }
             let ask = LocalCheck.ask(Fixture.question(), lookUp: nil, isSigned: nil)
             after(
-                1, .checked([Checked(token: check.token, result: .submission(submission, SubmissionRules(), ask))]))
+                1, .checked([Checked(token: check.token, result: .submission(submission, DecisionOptions(), ask))]))
         }
         for attempt in bench.takeAttempts() {
             asked += 1
@@ -60,8 +60,8 @@ private final class Drain {
             let result = AttemptResult.concluded(.rejected(Rejection(.receiptNotAuthentic, "21003")))
             after(
                 100,
-                .answered([
-                    Answered(token: attempt.token, result: result, outcome: .answered, took: .milliseconds(100))
+                .attempted([
+                    Attempted(token: attempt.token, result: result, outcome: .replied, took: .milliseconds(100))
                 ]))
         }
         for batch in bench.takeWrites() {

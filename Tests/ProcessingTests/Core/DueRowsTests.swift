@@ -44,9 +44,9 @@ struct DueRowsTests {
         bench.ask(check)
         let attempt = try #require(bench.takeAttempts().first)
         #expect(attempt.attempts == 3)
-        bench.answered(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
+        bench.attempted(attempt, .concluded(.verified([Fixture.purchase("t1")], by: .verifyReceipt)))
         let batch = try bench.written(.written(.granted(created: 1), publish: []))
-        #expect(batch.decisions.map(\.source) == [.retry(row.lease)])
+        #expect(batch.decisions.map(\.source) == [.row(row.lease)])
         #expect(batch.decisions.map(\.attempts) == [4])
         #expect(bench.core.inFlight == 0)
         let outbox = bench.takeRequest { if case .takeOutbox(let list) = $0 { list } else { nil } }
@@ -60,7 +60,7 @@ struct DueRowsTests {
         bench.ask(check)
         for _ in 0..<5 {
             for attempt in bench.takeAttempts() {
-                bench.answered(attempt, .concluded(.retry(.noAnswer, notBefore: nil)), .failed)
+                bench.attempted(attempt, .concluded(.retry(.noAnswer, notBefore: nil)), .failed)
             }
             bench.wait(.seconds(3))
         }
@@ -111,12 +111,12 @@ struct DueRowsTests {
     func doubtEnds() throws {
         try bench.own()
         let since = bench.wall.advanced(by: .seconds(-60))
-        let doubt = Doubt(answers: 4, elapsed: 6 * 3_600_000 - 60_000, runningSince: since)
+        let doubt = Doubt(replies: 4, elapsed: 6 * 3_600_000 - 60_000, runningSince: since)
         let row = Fixture.due(0, cause: .retrying(.notFoundYet, Fixture.verifyReceipt), attempts: 4, doubt: doubt)
         let check = try #require(try bench.takeDue([row]).first)
         bench.ask(check)
         let rejection = Rejection(.transactionNotFound, "Apple does not know it.")
-        bench.answered(
+        bench.attempted(
             try #require(bench.takeAttempts().first), .concluded(.doubt(.notFoundYet, becomes: .rejected(rejection))))
         let batch = try bench.written(.written(.failed(reason: "transaction_not_found"), publish: []))
         #expect(batch.decisions.map(\.content) == [.fail(rejection)])
@@ -128,7 +128,7 @@ struct DueRowsTests {
         try bench.own()
         bench.wait(.seconds(30))
         bench.isNothingDue = false
-        bench.send(.rules(Fixture.rules))
+        bench.send(.apps(Fixture.apps))
         let (_, requests) = try #require(
             bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } })
         #expect(requests.contains { $0.endpoint == nil && $0.beforeDue })
@@ -140,7 +140,7 @@ struct DueRowsTests {
         try bench.own()
         bench.wait(.seconds(30))
         bench.isNothingDue = false
-        bench.send(.rules(Fixture.rules))
+        bench.send(.apps(Fixture.apps))
         func take(_ history: AttemptHistory) throws -> [DueRequest] {
             bench.wait(.seconds(1))
             let (id, requests) = try #require(
@@ -183,7 +183,7 @@ struct DueRowsTests {
         bench.isNothingDue = true
         try bench.own()
         bench.wait(.seconds(60))
-        try bench.noted()
+        try bench.checkpointed()
         bench.isNothingDue = false
         bench.wait(.seconds(600))
         #expect(bench.requests.isEmpty)
@@ -218,7 +218,7 @@ struct SuspectRowsTests {
         try bench.own()
         #expect(try bench.takeDue([Fixture.due(0, takings: 8)]).isEmpty)
         let batch = try bench.written(.written(.held(.endsWorkers), publish: []))
-        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+        guard case .wait(let entry) = try #require(batch.decisions.first).content else {
             Issue.record("it goes on waiting")
             return
         }
@@ -256,7 +256,7 @@ struct SuspectRowsTests {
         bench.measure = LedgerMeasure(
             retries: [], waiting: [.init(endpoint: Fixture.verifyReceipt, rows: 1)], outboxRows: 0, outboxAge: 0)
         bench.wait(.seconds(61))
-        try bench.noted()
+        try bench.checkpointed()
         let (id, _) = try #require(bench.takeRequest { if case .takeDue(let list, _) = $0 { list } else { nil } })
         bench.send(.stop)
         let row = Fixture.due(0)

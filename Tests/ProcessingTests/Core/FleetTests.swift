@@ -38,9 +38,9 @@ final class FleetTests {
 
     /// Calls that a worker makes at once where 20 a second are allowed to all.
     private func calls(amid workers: Int) throws -> Int {
-        let rules = Rules(
-            version: 2, endpoints: [EndpointRules(endpoint: Fixture.serverAPI, rate: 20)], services: [], content: 0)
-        bench.send(.rules(rules))
+        let apps = AppsSnapshot(
+            version: 2, endpoints: [EndpointLimit(endpoint: Fixture.serverAPI, rate: 20)], services: [], content: 0)
+        bench.send(.apps(apps))
         bench.measure.workers = workers
         let assignment = try bench.own()
         bench.wait(.seconds(1))

@@ -23,43 +23,43 @@ final class LedgerCallsTests {
         calls.advance(to: moment, into: &actions)
         #expect(actions.requests.count == 2)
         #expect(calls.hasFailed, "it is sent again, and has no answer yet")
-        #expect(result { calls.answered(id, at: .zero) } != nil)
+        #expect(result { calls.ended(id, at: .zero) } != nil)
         #expect(!calls.hasFailed)
         #expect(calls.isUnderWay(.report))
         #expect(!calls.isUnderWay(.measure))
     }
 
-    @Test("are answered once")
+    @Test("have a result once")
     func once() throws {
         var actions = Actions()
         calls.make(.measure(CoreSettings().worker), for: .measure, at: .zero, into: &actions)
         let id = try #require(actions.requests.first).id
-        #expect(result { calls.answered(id, at: .zero) } != nil)
-        #expect(result { calls.answered(id, at: .zero) } == nil)
+        #expect(result { calls.ended(id, at: .zero) } != nil)
+        #expect(result { calls.ended(id, at: .zero) } == nil)
         #expect(calls.isEmpty)
     }
 
-    @Test("are unanswered since the first of them was sent, or the last one was answered")
+    @Test("are pending since the first of them was sent, or the last one had its result")
     func unanswered() throws {
         var actions = Actions()
-        #expect(calls.unansweredSince == nil)
+        #expect(calls.pendingSince == nil)
         calls.make(.measure(CoreSettings().worker), for: .measure, at: .zero + .seconds(1), into: &actions)
         calls.make(.report([]), for: .report, at: .zero + .seconds(2), into: &actions)
-        #expect(calls.unansweredSince == .zero + .seconds(1))
-        _ = calls.answered(try #require(actions.requests.first).id, at: .zero + .seconds(20))
-        #expect(calls.unansweredSince == .zero + .seconds(20))
+        #expect(calls.pendingSince == .zero + .seconds(1))
+        _ = calls.ended(try #require(actions.requests.first).id, at: .zero + .seconds(20))
+        #expect(calls.pendingSince == .zero + .seconds(20))
         calls.failed(try #require(actions.requests.last).id, at: .zero + .seconds(21), using: &random)
-        #expect(calls.unansweredSince == nil, "it has an answer, and is not sent again yet")
+        #expect(calls.pendingSince == nil, "it has a result, and is not sent again yet")
         let moment = try #require(calls.retryAt)
         calls.advance(to: moment, into: &actions)
-        #expect(calls.unansweredSince == moment)
+        #expect(calls.pendingSince == moment)
     }
 
     @Test("that are forgotten await no answer")
     func forgotten() {
         var actions = Actions()
-        calls.make(.note([]), for: .note([]), at: .zero, into: &actions)
+        calls.make(.checkpoint([]), for: .checkpoint([]), at: .zero, into: &actions)
         calls.forgetOwner()
-        #expect(calls.unansweredSince == nil)
+        #expect(calls.pendingSince == nil)
     }
 }

@@ -46,25 +46,25 @@ struct MarkingTests {
     }
 
     private var ownership: PartitionOwnership {
-        let place = bench.core.partitions.table.place(of: Fixture.partition)
-        return bench.core.partitions.table[place ?? 0].ownership
+        let index = bench.core.partitions.table.index(of: Fixture.partition)
+        return bench.core.partitions.table[index ?? 0].ownership
     }
 
     private func end(_ check: CheckTask, _ result: AttemptResult) {
-        bench.send(.checked([Checked(token: check.token, result: .answer(result))]))
+        bench.send(.checked([Checked(token: check.token, result: .reply(result))]))
     }
 
-    @Test("a record is marked again for the check of Apple's answer, not while Apple is asked")
+    @Test("a record is marked again for the check of Apple's reply, not while Apple is asked")
     func answer() throws {
         let attempt = try askAlone(0, 1)
         #expect(try mark() == CheckMark(ownership: ownership, ended: nil, begins: 1), "zero is no suspect less")
         let second = try #require(bench.takeChecks().first)
-        bench.answered(attempt, .check(Fixture.question()))
+        bench.attempted(attempt, .check(Fixture.question()))
         #expect(bench.takeChecks().isEmpty, "another one is marked")
         bench.conclude(second, Fixture.verified("t1"))
         #expect(try mark() == CheckMark(ownership: ownership, ended: 1, begins: 0))
         let check = try #require(bench.takeChecks().first)
-        guard case .answer = check.work else {
+        guard case .reply = check.work else {
             Issue.record("the answer is checked")
             return
         }
@@ -78,7 +78,7 @@ struct MarkingTests {
         let attempt = try askAlone(0)
         #expect(try mark() == CheckMark(ownership: ownership, ended: nil, begins: nil))
         let later = Verdict.retry(.temporarilyUnable, notBefore: bench.wall.advanced(by: .seconds(600)))
-        bench.answered(attempt, .concluded(later))
+        bench.attempted(attempt, .concluded(later))
         #expect(bench.takeChecks().isEmpty)
         #expect(try mark() == CheckMark(ownership: ownership, ended: nil, begins: 0))
         let check = try #require(bench.takeChecks().first)
@@ -86,7 +86,7 @@ struct MarkingTests {
         _ = try mark()
         #expect(!isMarked)
         try bench.written(.written(.retrying(.temporarilyUnable), publish: []))
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("a record that is decided where it is read is no suspect any more")
@@ -112,7 +112,7 @@ struct MarkingTests {
         bench.ask(try #require(bench.takeChecks().first))
         #expect(try mark() == nil)
         #expect(bench.takeChecks().count == 1, "Apple may be away for hours")
-        bench.answered(try #require(bench.takeAttempts().first), .check(Fixture.question()))
+        bench.attempted(try #require(bench.takeAttempts().first), .check(Fixture.question()))
         #expect(bench.takeChecks().isEmpty)
         #expect(try mark() == 0)
         #expect(bench.takeChecks().count == 1)
@@ -126,7 +126,7 @@ struct MarkingTests {
         bench.ask(try #require(try bench.takeDue([row]).first))
         #expect(try renewal() == LeaseRenewal(row.lease, takings: 6))
         #expect(isDueAsked)
-        bench.answered(try #require(bench.takeAttempts().first), .check(Fixture.question()))
+        bench.attempted(try #require(bench.takeAttempts().first), .check(Fixture.question()))
         bench.send()
         #expect(bench.takeRequest { if case .renew = $0 { true } else { nil } } == nil, "other rows may come")
         sayNothingIsDue()
@@ -151,7 +151,7 @@ struct MarkingTests {
         for offset in 0..<Int64(2) { bench.read(offset, in: assignment) }
         #expect(try mark().begins == 0)
         let first = try #require(bench.takeChecks().first)
-        bench.answered(try #require(bench.takeAttempts().first), .check(Fixture.question()))
+        bench.attempted(try #require(bench.takeAttempts().first), .check(Fixture.question()))
         #expect(bench.takeRequest { if case .renew = $0 { true } else { nil } } == nil)
         bench.conclude(first, Fixture.verified("t0"))
         #expect(try mark().begins == nil, "the row is next")
@@ -169,7 +169,7 @@ struct MarkingTests {
         bench.ask(try #require(try bench.takeDue([Fixture.due(0, takings: 7)]).first))
         _ = try renewal()
         sayNothingIsDue()
-        bench.answered(try #require(bench.takeAttempts().first), .check(Fixture.question()))
+        bench.attempted(try #require(bench.takeAttempts().first), .check(Fixture.question()))
         bench.send()
         let (id, _) = try #require(bench.takeRequest { if case .renew(let list) = $0 { list } else { nil } })
         bench.send(.ledger(id, .success(.renewed([false]))))

@@ -17,7 +17,7 @@ struct OutageTests {
             let check = try #require(bench.read(offset, in: assignment).first)
             bench.ask(check)
             for attempt in bench.takeAttempts() {
-                bench.answered(
+                bench.attempted(
                     attempt, .concluded(.retry(.unreachable, notBefore: nil)), .failed, fault: "HTTP 503")
             }
             offset += 1
@@ -48,7 +48,7 @@ struct OutageTests {
             for batch in bench.takeWrites() {
                 all += batch.decisions
                 let results = batch.decisions.map { decision -> DecisionResult in
-                    guard case .retry = decision.content else { return .written(.granted(created: 1), publish: []) }
+                    guard case .wait = decision.content else { return .written(.granted(created: 1), publish: []) }
                     return .written(.retrying(.endpointUnavailable), publish: [])
                 }
                 bench.send(.written(batch.id, .success(results)))
@@ -62,7 +62,7 @@ struct OutageTests {
         let assignment = try bench.own()
         try open(in: assignment)
         for offset in 1000..<Int64(1050) { try read(offset, in: assignment) }
-        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        let entries = writeAll().compactMap { if case .wait(let entry) = $0.content { entry } else { nil } }
         let uncounted = entries.filter { $0.cause == .retrying(.endpointUnavailable, Fixture.verifyReceipt) }
         #expect(uncounted.count >= 47)
         #expect(uncounted.allSatisfy { $0.delay >= 15_000 && $0.delay <= 900_000 })
@@ -108,7 +108,7 @@ struct OutageTests {
         try bench.written(.nothingNew)
         let later = try bench.written(.written(.retrying(.endpointUnavailable), publish: []))
         let isNoDoubt =
-            if case .retry(let entry) = later.decisions[0].content { entry.doubt == nil } else { false }
+            if case .wait(let entry) = later.decisions[0].content { entry.doubt == nil } else { false }
         #expect(isNoDoubt)
     }
 
@@ -119,7 +119,7 @@ struct OutageTests {
             bench.send(.checked([Checked(token: check.token, result: .signature(holds: number < 2, nil))]))
         }
         #expect(bench.takeChecks().isEmpty, "it is looked at once")
-        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        let entries = writeAll().compactMap { if case .wait(let entry) = $0.content { entry } else { nil } }
         #expect(entries.count >= 7)
         #expect(entries.count { $0.isSigned } == 2, "what Apple has signed is taken first")
     }
@@ -133,7 +133,7 @@ struct OutageTests {
         bench.measure = LedgerMeasure(retries: [most], waiting: [], outboxRows: 0, outboxAge: 0)
         bench.wait(.seconds(15))
         for offset in 1000..<Int64(1050) { try read(offset, in: assignment) }
-        #expect(writeAll().count { if case .retry = $0.content { true } else { false } } >= 47)
+        #expect(writeAll().count { if case .wait = $0.content { true } else { false } } >= 47)
         #expect(bench.core.status.readingStop == nil)
     }
 
@@ -152,7 +152,7 @@ struct OutageTests {
         let later = Verdict.retry(.temporarilyUnable, notBefore: bench.wall.advanced(by: .seconds(600)))
         for offset in 0..<Int64(24) {
             bench.ask(try #require(bench.read(offset, in: assignment).first))
-            bench.answered(try #require(bench.takeAttempts().first), .concluded(later))
+            bench.attempted(try #require(bench.takeAttempts().first), .concluded(later))
         }
         #expect(bench.core.status.readingStop == .retriesFull, "no sample has said yet that they have room")
         try sample()
@@ -172,7 +172,7 @@ struct OutageTests {
         for _ in 0..<600 {
             bench.wait(.milliseconds(100))
             for attempt in bench.takeAttempts() {
-                bench.answered(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
+                bench.attempted(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
             }
             _ = writeAll()
             while let (id, requests) = bench.takeRequest({ if case .takeDue(let list, _) = $0 { list } else { nil } }) {
@@ -186,7 +186,7 @@ struct OutageTests {
 
     @Test("people hear of it again after ten minutes, and at its end, with what waits")
     func told() throws {
-        bench.isNoted = true
+        bench.isCheckpointed = true
         let assignment = try bench.own()
         try open(in: assignment)
         bench.measure = LedgerMeasure(
@@ -207,7 +207,7 @@ struct OutageTests {
         for offset in 1000..<Int64(1060) where bench.alerts.isEmpty {
             try read(offset, in: assignment)
             for attempt in bench.takeAttempts() {
-                bench.answered(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
+                bench.attempted(attempt, .concluded(.rejected(Rejection(.receiptNotAuthentic, "21003"))))
             }
             _ = writeAll()
             bench.wait(.seconds(1))
@@ -278,15 +278,15 @@ struct OutageTests {
         func hop(_ offset: Int64) throws {
             try read(offset, in: assignment)
             let attempt = try #require(bench.takeAttempts().first)
-            bench.answered(attempt, .next(Fixture.question(Fixture.sandbox)))
+            bench.attempted(attempt, .next(Fixture.question(Fixture.sandbox)))
         }
         try hop(0)
         let limited = Verdict.retry(.rateLimited, notBefore: bench.wall.advanced(by: .seconds(900)))
-        bench.answered(
+        bench.attempted(
             try #require(bench.takeAttempts().first), .concluded(limited), .limited(wait: .seconds(900)))
         _ = writeAll()
         for offset in 1..<Int64(21) { try hop(offset) }
-        let entries = writeAll().compactMap { if case .retry(let entry) = $0.content { entry } else { nil } }
+        let entries = writeAll().compactMap { if case .wait(let entry) = $0.content { entry } else { nil } }
         #expect(entries.map(\.cause) == Array(repeating: .retrying(.endpointUnavailable, Fixture.sandbox), count: 17))
         #expect(bench.core.inFlight == 3, "the probes")
     }

@@ -19,7 +19,7 @@ struct OutboxTests {
     private func publishing() throws -> PublishTask {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
         return try #require(bench.takePublishes().first)
     }
 
@@ -38,7 +38,7 @@ struct OutboxTests {
     }
 
     private func item(_ work: OutboxItem.Work, _ step: OutboxStep) -> OutboxItem {
-        OutboxItem(lease: OutboxLease(key: Fixture.stored("t1").key, step: step, number: 4), attempts: 0, work: work)
+        OutboxItem(lease: OutboxLease(key: Fixture.rendered("t1").key, step: step, number: 4), attempts: 0, work: work)
     }
 
     private func reports() throws -> [OutboxReport] {
@@ -51,12 +51,12 @@ struct OutboxTests {
     func owed() throws {
         bench.published(try publishing(), .failed)
         let (id, entries) = try owe()
-        #expect(entries.map(\.key) == [Fixture.stored("t1").key])
+        #expect(entries.map(\.key) == [Fixture.rendered("t1").key])
         bench.wait(.seconds(3))
-        #expect(bench.takeRequest { if case .note = $0 { true } else { nil } } == nil)
+        #expect(bench.takeRequest { if case .checkpoint = $0 { true } else { nil } } == nil)
         bench.send(.ledger(id, .success(.owed([true]))))
         #expect(bench.core.inFlight == 0)
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("an event that cannot be owed either is owed until the ledger answers")
@@ -90,7 +90,7 @@ struct OutboxTests {
 
     @Test("a row's event is published, and the row goes when it is acknowledged")
     func published() throws {
-        let event = Fixture.stored("t1").event
+        let event = Fixture.rendered("t1").event
         try take(item(.publish(event), .publish))
         let publish = try #require(bench.takePublishes().first)
         #expect(publish.event == event)
@@ -102,13 +102,13 @@ struct OutboxTests {
 
     @Test("a topic that takes no events is told once per cause, until it takes one")
     func notTaken() throws {
-        let row = item(.publish(Fixture.stored("t1").event), .publish)
+        let row = item(.publish(Fixture.rendered("t1").event), .publish)
         try take(row, row, row, row)
         let cause = "the topic does not exist"
         let publishes = bench.takePublishes()
         let results: [PublishReport.Result] = [.failed, .failed, .acknowledged, .failed]
-        let told = results.enumerated().map { place, result in
-            bench.published(publishes[place], result, cause: result == .failed ? cause : nil)
+        let told = results.enumerated().map { index, result in
+            bench.published(publishes[index], result, cause: result == .failed ? cause : nil)
             return bench.takeAlerts().count { $0 == .eventsNotTaken(.granted, cause: cause) }
         }
         #expect(told == [1, 0, 0, 1])
@@ -116,7 +116,7 @@ struct OutboxTests {
 
     @Test("a row whose event is not taken is due later")
     func postponed() throws {
-        try take(item(.publish(Fixture.stored("t1").event), .publish))
+        try take(item(.publish(Fixture.rendered("t1").event), .publish))
         bench.published(try #require(bench.takePublishes().first), .failed)
         guard case .postponed(_, let delay) = try #require(try reports().first) else {
             Issue.record("it is due later")
@@ -131,7 +131,7 @@ struct OutboxTests {
         let call = try #require(bench.takeCalls().first)
         #expect(call.grant == grant)
         #expect(bench.takePublishes().isEmpty)
-        bench.send(.called([Called(token: call.token, result: .accepted, outcome: .answered, took: .milliseconds(9))]))
+        bench.send(.called([Called(token: call.token, result: .accepted, outcome: .replied, took: .milliseconds(9))]))
         #expect(try reports() == [.called(item(.call(grant), .call).lease)])
         let next = bench.takeRequest { if case .takeOutbox = $0 { true } else { nil } }
         #expect(next != nil)
@@ -141,14 +141,15 @@ struct OutboxTests {
     @Test("is asked for rows once it has all reports, because a call's report makes its event due")
     func reportedFirst() throws {
         let other = OutboxItem(
-            lease: OutboxLease(key: Fixture.stored("t2").key, step: .call, number: 4), attempts: 0, work: .call(grant))
+            lease: OutboxLease(key: Fixture.rendered("t2").key, step: .call, number: 4), attempts: 0, work: .call(grant)
+        )
         try take(item(.call(grant), .call), other)
         func asked() -> RequestID? {
             bench.takeRequest { if case .takeOutbox = $0 { true } else { nil } }?.id
         }
         for call in bench.takeCalls() {
             bench.send(
-                .called([Called(token: call.token, result: .accepted, outcome: .answered, took: .milliseconds(9))]))
+                .called([Called(token: call.token, result: .accepted, outcome: .replied, took: .milliseconds(9))]))
         }
         bench.send(.ledger(try #require(asked()), .success(.outbox([]))))
         #expect(asked() == nil)
@@ -172,7 +173,7 @@ struct OutboxTests {
     func idle() throws {
         try bench.own()
         bench.wait(.seconds(40))
-        try bench.noted()
+        try bench.checkpointed()
         bench.isNothingDue = false
         bench.wait(.seconds(600))
         #expect(bench.requests.isEmpty)

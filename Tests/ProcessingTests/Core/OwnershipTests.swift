@@ -55,7 +55,7 @@ struct OwnershipTests {
         }
     }
 
-    @Test("are read whole once their offsets went back, until the ledger has noted it")
+    @Test("are read whole once their offsets went back, until the ledger has a checkpoint of it")
     func wentBack() throws {
         assign()
         let first = try bench.takeOver(next: 9, committed: 9)
@@ -64,18 +64,19 @@ struct OwnershipTests {
         #expect(second.start == nil)
         bench.send(.wentBack(first.id))
         #expect(bench.fetches.isEmpty, "an earlier assignment is over")
-        func note() throws -> RequestID {
-            let (id, notes) = try #require(bench.takeRequest { if case .note(let list) = $0 { list } else { nil } })
-            #expect(notes.map(\.next) == [0], "at once: another owner would start at nine")
+        func checkpoint() throws -> RequestID {
+            let (id, checkpoints) = try #require(
+                bench.takeRequest { if case .checkpoint(let list) = $0 { list } else { nil } })
+            #expect(checkpoints.map(\.next) == [0], "at once: another owner would start at nine")
             return id
         }
-        let early = try note()
+        let early = try checkpoint()
         _ = bench.read(0, in: second)
         bench.send(.wentBack(second.id))
         let third = try bench.takeOver(next: 9, committed: 9)
         #expect(third.start == nil, "a record is here, and the ledger says nine still")
-        bench.send(.ledger(early, .success(.noted([false]))))
-        bench.send(.ledger(try note(), .success(.noted([true]))))
+        bench.send(.ledger(early, .success(.checkpointed([false]))))
+        bench.send(.ledger(try checkpoint(), .success(.checkpointed([true]))))
         #expect(bench.takeCommits().map(\.offset) == [0])
         bench.send(.unreadable(third.id))
         bench.wait(.seconds(5))
@@ -86,9 +87,9 @@ struct OwnershipTests {
     func calm() throws {
         let assignment = try bench.own(next: 9, committed: 9, starts: 3)
         bench.wait(.seconds(29))
-        #expect(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } } == nil)
+        #expect(bench.takeRequest { if case .checkpoint(let checkpoints) = $0 { checkpoints } else { nil } } == nil)
         bench.wait(.seconds(1))
-        #expect(try bench.noted().map(\.next) == [nil])
+        #expect(try bench.checkpointed().map(\.next) == [nil])
         #expect(bench.takeCommits().map(\.offset) == [9])
         #expect(bench.read(9, 10, in: assignment).count == 2, "no record waits for a mark")
     }
@@ -100,10 +101,10 @@ struct OwnershipTests {
         bench.measure = LedgerMeasure(retries: [full], waiting: [], outboxRows: 0, outboxAge: 0)
         let assignment = try bench.own(next: 9, committed: 9, starts: 3)
         bench.wait(.seconds(65))
-        #expect(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } } == nil)
+        #expect(bench.takeRequest { if case .checkpoint(let checkpoints) = $0 { checkpoints } else { nil } } == nil)
         bench.measure = none
         bench.wait(.seconds(25))
-        #expect(bench.takeRequest { if case .note(let notes) = $0 { notes } else { nil } } == nil)
+        #expect(bench.takeRequest { if case .checkpoint(let checkpoints) = $0 { checkpoints } else { nil } } == nil)
         #expect(bench.read(9, in: assignment).isEmpty, "it waits for its mark")
     }
 
@@ -195,15 +196,15 @@ struct OwnershipTests {
         #expect(try bench.takeOver(next: 5, committed: 5).start == 5)
     }
 
-    @Test("whose next record comes damaged complete what was read before it, which is noted")
+    @Test("whose next record comes damaged complete what was read before it, which the checkpoint says")
     func damagedBehind() throws {
         let first = try bench.own(next: 5, committed: 5)
         let check = try #require(bench.read(5, in: first).first)
         bench.send(.unreadable(first.id))
         bench.conclude(check, Fixture.verified("t1"))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
         bench.published(try #require(bench.takePublishes().first))
-        #expect(try bench.noted().map(\.next) == [6])
+        #expect(try bench.checkpointed().map(\.next) == [6])
         bench.wait(.seconds(5))
         #expect(bench.takeUnassigned() == [Fixture.partition])
     }
@@ -222,14 +223,14 @@ struct OwnershipTests {
     @Test("tell of a ledger that was set back before this worker started: the group knows more")
     func setBackBefore() throws {
         #expect(try bench.own(next: 5, committed: 9).start == 5)
-        #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 9, found: 5)])
+        #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, checkpoint: 9, found: 5)])
     }
 
-    @Test("that are revoked are noted and committed no more")
+    @Test("that are revoked have no more checkpoints and commits")
     func revoked() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
         let publish = try #require(bench.takePublishes().first)
         bench.send(.revoked([Fixture.partition]))
         bench.published(publish)
@@ -247,7 +248,7 @@ struct OwnershipTests {
         let batch = try #require(bench.takeWrites().first)
         bench.send(.revoked([Fixture.partition]))
         bench.send(
-            .written(batch.id, .success([.written(.granted(created: 1), publish: [Fixture.stored("t1")])])))
+            .written(batch.id, .success([.written(.granted(created: 1), publish: [Fixture.rendered("t1")])])))
         let publish = try #require(bench.takePublishes().first)
         bench.published(publish, .failed)
         #expect(bench.requests.isEmpty, "nothing is owed under an ownership that is over")
@@ -266,7 +267,7 @@ struct OwnershipTests {
         #expect(bench.writes.isEmpty, "its submission was dropped")
         bench.conclude(new, .rejected(Rejection(.unknownApp, "No such app.")))
         try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("drop records of an assignment that has ended")
@@ -307,27 +308,27 @@ struct OwnershipTests {
         #expect(demand.records > 1, "the next write finds out whether the ledger is back")
     }
 
-    /// The ledger notes 1 for the partition, which then goes and comes back.
-    private func noteAndComeBack() throws {
+    /// The ledger has 1 as the checkpoint of the partition, which then goes and comes back.
+    private func checkpointAndComeBack() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
         try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
-        try bench.noted()
+        try bench.checkpointed()
         bench.send(.revoked([Fixture.partition]))
         bench.send(.assigned([Fixture.partition]))
     }
 
     @Test("tell of a ledger that was set back, and are read from where it stands")
     func setBack() throws {
-        try noteAndComeBack()
+        try checkpointAndComeBack()
         let assignment = try bench.takeOver(next: 0, committed: 1)
         #expect(assignment.start == 0)
-        #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, noted: 1, found: 0)])
+        #expect(bench.takeAlerts() == [.ledgerSetBack(Fixture.partition, checkpoint: 1, found: 0)])
     }
 
-    @Test("tell of no ledger that was set back where another worker has noted less meanwhile")
-    func notedByAnother() throws {
-        try noteAndComeBack()
+    @Test("tell of no ledger that was set back where another worker has written a lower checkpoint meanwhile")
+    func checkpointByAnother() throws {
+        try checkpointAndComeBack()
         #expect(try bench.takeOver(next: 0, committed: 0).start == 0)
         #expect(bench.takeAlerts().isEmpty)
     }
@@ -341,16 +342,16 @@ struct OwnershipTests {
         #expect(bench.core.inFlight == 0)
         let next = try bench.takeOver(next: 100, committed: 100)
         #expect(bench.read(3, 4, in: next).count == 2)
-        #expect(try bench.noted().map(\.next) == [0], "the ledger hears of it at once")
-        #expect(try bench.noted().map(\.next) == [3])
+        #expect(try bench.checkpointed().map(\.next) == [0], "the ledger hears of it at once")
+        #expect(try bench.checkpointed().map(\.next) == [3])
     }
 
-    @Test("commit nothing to the group where the ledger says that a note came too late")
-    func noteTooLate() throws {
+    @Test("commit nothing to the group where the ledger says that a checkpoint came too late")
+    func checkpointTooLate() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, .rejected(Rejection(.unknownApp, "No such app.")))
         try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
-        try bench.noted(false)
+        try bench.checkpointed(false)
         #expect(bench.takeCommits().isEmpty)
         #expect(bench.takeUnassigned() == [Fixture.partition])
     }

@@ -9,7 +9,7 @@ struct RedeliveryTests {
     private let bench = CoreBench()
 
     private func outcome(
-        _ offset: Int64, _ events: [StoredEvent], _ kind: KnownOutcome.Kind = .granted
+        _ offset: Int64, _ events: [RenderedEvent], _ kind: KnownOutcome.Kind = .granted
     ) -> KnownOutcome {
         KnownOutcome(
             origin: Fixture.origin(offset), bundleID: Fixture.app, submissionID: SubmissionID("s\(offset)"),
@@ -28,7 +28,7 @@ struct RedeliveryTests {
         if case .record(_, let known) = task.work { known } else { nil }
     }
 
-    @Test("come to their check with the outcome of their place, up to the highest origin")
+    @Test("come to their check with the outcome of their origin, up to the highest origin")
     func loaded() throws {
         let assignment = try bench.own(highestOrigin: 1)
         let checks = bench.read(0, 1, 2, in: assignment)
@@ -40,14 +40,14 @@ struct RedeliveryTests {
     @Test("are told again and not written again where they have their outcome")
     func toldAgain() throws {
         bench.read(0, in: try bench.own(highestOrigin: 0))
-        let check = try #require(try load(outcome(0, [Fixture.stored("t1")])).first)
+        let check = try #require(try load(outcome(0, [Fixture.rendered("t1")])).first)
         bench.send(.checked([Checked(token: check.token, result: .known(.publish))]))
         bench.wait(.milliseconds(10))
         #expect(bench.writes.isEmpty)
         let publish = try #require(bench.takePublishes().first)
-        #expect(publish.event == Fixture.stored("t1").event)
+        #expect(publish.event == Fixture.rendered("t1").event)
         bench.published(publish)
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("are complete where their grant owes a call, or they wait in retries")
@@ -57,13 +57,13 @@ struct RedeliveryTests {
         bench.send(.checked([Checked(token: check.token, result: .known(.publish))]))
         #expect(bench.takePublishes().isEmpty)
         #expect(bench.core.inFlight == 0)
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("are complete where their repeat's copy is not wanted any more")
     func unwanted() throws {
         bench.read(0, in: try bench.own(highestOrigin: 0))
-        let check = try #require(try load(outcome(0, [Fixture.stored("t1")], .repeated)).first)
+        let check = try #require(try load(outcome(0, [Fixture.rendered("t1")], .repeated)).first)
         bench.send(.checked([Checked(token: check.token, result: .known(.ignore))]))
         #expect(bench.takePublishes().isEmpty)
         #expect(bench.core.inFlight == 0)
@@ -72,11 +72,11 @@ struct RedeliveryTests {
     @Test("are decided as ever where the record is another one")
     func another() throws {
         bench.read(0, in: try bench.own(highestOrigin: 0))
-        let check = try #require(try load(outcome(0, [Fixture.stored("t1")])).first)
+        let check = try #require(try load(outcome(0, [Fixture.rendered("t1")])).first)
         bench.conclude(check, Fixture.verified("t2"))
         #expect(bench.takePublishes().isEmpty)
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t2")]))
-        #expect(bench.takePublishes().map(\.event) == [Fixture.stored("t2").event])
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t2")]))
+        #expect(bench.takePublishes().map(\.event) == [Fixture.rendered("t2").event])
     }
 
     @Test("wait while the ledger does not answer, and nothing more is read")
@@ -190,10 +190,10 @@ struct CrashMarkTests {
     }
 
     /// The worker that wrote it may have ended before it told.
-    @Test("are told with the outcome that stands at their place")
+    @Test("are told with the outcome that stands at their origin")
     func quarantinedWithOutcome() throws {
         bench.read(0, in: try bench.own(next: 0, starts: 4, marked: 0))
-        let stored = Fixture.stored("t1")
+        let stored = Fixture.rendered("t1")
         let check = try #require(
             try load(
                 KnownOutcome(
@@ -208,6 +208,6 @@ struct CrashMarkTests {
         bench.published(publishes[0])
         #expect(bench.core.inFlight > 0, "the outcome is not told yet")
         bench.published(publishes[1])
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 }

@@ -8,22 +8,22 @@ import Testing
 struct SignedWayTests {
     private let bench = CoreBench()
 
-    @Test("is checked, written, told, and then its offset is noted and committed")
+    @Test("is checked, written, told, and then its offset is checkpointed and committed")
     func whole() throws {
         let assignment = try bench.own()
         let check = try #require(bench.read(0, in: assignment).first)
         bench.conclude(check, Fixture.verified("t1"))
-        let batch = try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        let batch = try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
         #expect(batch.decisions.map(\.content) == [.grant([Fixture.purchase("t1")], by: .signedTransaction)])
         #expect(batch.decisions.map(\.attempts) == [1])
 
         let publish = try #require(bench.takePublishes().first)
-        #expect(publish.event == Fixture.stored("t1").event)
+        #expect(publish.event == Fixture.rendered("t1").event)
         bench.wait(.seconds(3))
-        #expect(bench.requests.isEmpty, "nothing is noted before the broker has the event")
+        #expect(bench.requests.isEmpty, "nothing is checkpointed before the broker has the event")
         bench.published(publish)
         #expect(bench.core.inFlight == 0)
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
         #expect(bench.takeCommits() == [CommittedOffset(partition: Fixture.partition, offset: 1)])
     }
 
@@ -32,7 +32,7 @@ struct SignedWayTests {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         let rejection = Rejection(.signatureInvalid, "The signature does not verify.")
         bench.conclude(check, .rejected(rejection))
-        let batch = try bench.written(.written(.failed(reason: "signature_invalid"), publish: [Fixture.stored("f")]))
+        let batch = try bench.written(.written(.failed(reason: "signature_invalid"), publish: [Fixture.rendered("f")]))
         #expect(batch.decisions.map(\.content) == [.fail(rejection)])
         #expect(bench.takePublishes().count == 1)
     }
@@ -65,7 +65,7 @@ struct SignedWayTests {
         let publish = try #require(bench.takePublishes().first)
         #expect(publish.event == event)
         bench.published(publish)
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("owes its quarantined record as a stub where the topic does not take it")
@@ -84,7 +84,7 @@ struct SignedWayTests {
     func owesCall() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.isNothingDue = false
-        bench.conclude(check, Fixture.verified("t1"), rules: SubmissionRules(owesCall: true))
+        bench.conclude(check, Fixture.verified("t1"), options: DecisionOptions(owesCall: true))
         let batch = try bench.written(.written(.granted(created: 1), publish: []))
         #expect(batch.decisions.map(\.owesCall) == [true])
         #expect(bench.core.inFlight == 0)
@@ -97,14 +97,14 @@ struct SignedWayTests {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, .verified([Fixture.purchase("a"), Fixture.purchase("b")], by: .signedTransaction))
         try bench.written(
-            .written(.granted(created: 2), publish: [Fixture.stored("a"), Fixture.stored("b")]))
+            .written(.granted(created: 2), publish: [Fixture.rendered("a"), Fixture.rendered("b")]))
         let publishes = bench.takePublishes()
         try #require(publishes.count == 2)
         bench.published(publishes[1])
         bench.wait(.seconds(3))
         #expect(bench.requests.isEmpty)
         bench.published(publishes[0])
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
     }
 
     @Test("does not let the offset pass a record before it that is not complete")
@@ -118,7 +118,7 @@ struct SignedWayTests {
         #expect(bench.takeCommits().isEmpty)
         bench.conclude(checks[0], .rejected(Rejection(.unknownApp, "No such app.")))
         try bench.written(.written(.failed(reason: "unknown_app"), publish: []))
-        #expect(try bench.noted().map(\.next) == [3])
+        #expect(try bench.checkpointed().map(\.next) == [3])
     }
 
     @Test("is written again, with the same time, where it is not known whether it was written")
@@ -134,7 +134,7 @@ struct SignedWayTests {
         #expect(second.id != first.id)
         #expect(second.decisions == first.decisions)
         bench.send(.written(second.id, .success([.written(.redelivery, publish: [])])))
-        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(10))])
+        #expect(bench.takeAlerts() == [.ledgerAvailable(after: .seconds(10))])
     }
 
     @Test("is written again where a key was refused and nobody holds it visibly")
@@ -156,7 +156,7 @@ struct SignedWayTests {
         try bench.written(.refused(detail: "a date out of range"))
         #expect(bench.takeAlerts() == [.decisionRefused(Fixture.origin(0), detail: "a date out of range")])
         let batch = try bench.written(.written(.held(.decisionRefused), publish: []))
-        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+        guard case .wait(let entry) = try #require(batch.decisions.first).content else {
             Issue.record("it is held")
             return
         }
@@ -171,7 +171,7 @@ struct SignedWayTests {
         bench.conclude(check, Fixture.verified("t1"))
         try bench.written(.toBeHeld(cause, detail: "It says so."))
         let batch = try bench.written(.written(.held(cause), publish: []))
-        guard case .retry(let entry) = try #require(batch.decisions.first).content else {
+        guard case .wait(let entry) = try #require(batch.decisions.first).content else {
             Issue.record("it is held")
             return
         }

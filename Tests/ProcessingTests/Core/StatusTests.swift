@@ -34,7 +34,7 @@ struct StatusTests {
 
     @Test("says why nothing is read")
     func readingStop() throws {
-        bench.isNoted = true
+        bench.isCheckpointed = true
         #expect(bench.core.status.readingStop == .noPartitions)
         let assignment = try bench.own()
         #expect(bench.core.status.readingStop == nil)
@@ -78,21 +78,21 @@ struct StatusTests {
         let batch = try #require(bench.takeWrites().first)
         bench.send(.written(batch.id, .failure(.unavailable(detail: "database or disk is full"))))
         bench.wait(.seconds(1))
-        let note = try #require(bench.takeRequest { if case .note = $0 { true } else { nil } })
-        bench.send(.ledger(note.id, .failure(.unavailable(detail: "database or disk is full"))))
+        let checkpoint = try #require(bench.takeRequest { if case .checkpoint = $0 { true } else { nil } })
+        bench.send(.ledger(checkpoint.id, .failure(.unavailable(detail: "database or disk is full"))))
         bench.wait(.seconds(20))
         #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "database or disk is full")], "samples are answered")
         #expect(bench.core.status.readingStop == .ledgerUnavailable)
         let again = try #require(bench.takeWrites().last)
         bench.send(.written(again.id, .success([.written(.granted(created: 1), publish: [])])))
-        #expect(bench.takeAlerts().isEmpty, "the note has no answer yet")
-        bench.send(.ledger(note.id, .success(.noted([true]))))
-        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(21))])
+        #expect(bench.takeAlerts().isEmpty, "the checkpoint has no result yet")
+        bench.send(.ledger(checkpoint.id, .success(.checkpointed([true]))))
+        #expect(bench.takeAlerts() == [.ledgerAvailable(after: .seconds(21))])
         #expect(bench.core.status.readingStop == nil)
     }
 
     /// A disk that hangs fails no call.
-    @Test("tells that the ledger is away once a batch has had no answer for 30 s, while other calls are answered")
+    @Test("tells that the ledger is away once a batch has had no result for 30 s, while other calls are answered")
     func ledgerHangs() throws {
         let assignment = try bench.own()
         bench.conclude(try #require(bench.read(0, in: assignment).first), Fixture.verified("t1"))
@@ -101,17 +101,17 @@ struct StatusTests {
         bench.wait(.seconds(29))
         #expect(bench.takeAlerts().isEmpty)
         bench.wait(.seconds(1))
-        #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "A call has had no answer for 30 s.")])
+        #expect(bench.takeAlerts() == [.ledgerUnavailable(detail: "A call has had no result for 30 s.")])
         #expect(bench.core.isLedgerAway == true)
         bench.wait(.seconds(60))
         #expect(bench.takeAlerts().isEmpty, "samples are answered, and the batch is not")
         bench.send(.written(batch.id, .success([.written(.granted(created: 1), publish: [])])))
-        #expect(bench.takeAlerts() == [.ledgerAnswersAgain(after: .seconds(60) + WriteBatcher.mostPause)])
+        #expect(bench.takeAlerts() == [.ledgerAvailable(after: .seconds(60) + WriteBatcher.mostPause)])
     }
 
     @Test("tells of held submissions as they begin to be held, and every ten minutes while they are")
     func held() throws {
-        bench.isNoted = true
+        bench.isCheckpointed = true
         try bench.own()
         let none = bench.measure
         let some = LedgerMeasure(
@@ -130,7 +130,7 @@ struct StatusTests {
 
     @Test("tells of rows that only a later version can work on, every ten minutes while there are some")
     func later() throws {
-        bench.isNoted = true
+        bench.isCheckpointed = true
         try bench.own()
         let none = bench.measure
         let some = LedgerMeasure(retries: [], waiting: [], outboxRows: 0, outboxAge: 0, later: 2)
@@ -146,7 +146,7 @@ struct StatusTests {
 
     @Test("tells at the start how many submissions wait in the ledger")
     func waitingAtStart() throws {
-        bench.isNoted = true
+        bench.isCheckpointed = true
         bench.measure = LedgerMeasure(
             retries: [.init(bundleID: Fixture.app, rows: 32, bytes: 1)], waiting: [], outboxRows: 0, outboxAge: 0)
         try bench.own()

@@ -14,20 +14,20 @@ struct StopTests {
         #expect(bench.stop == .clean)
     }
 
-    @Test("reads no more, writes and tells what is decided, notes and commits, and is clean then")
+    @Test("reads no more, writes and tells what is decided, checkpoints and commits, and is clean then")
     func whole() throws {
         let checks = bench.read(0, 1, in: try bench.own())
         bench.conclude(checks[0], Fixture.verified("t1"))
         bench.conclude(checks[1], Fixture.verified("t2"))
         bench.send(.stop)
         #expect(bench.demand?.records == 2)
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t2")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t2")]))
         let publishes = bench.takePublishes()
         #expect(publishes.count == 2)
         for publish in publishes { bench.published(publish) }
         #expect(bench.stop == nil)
-        #expect(try bench.noted().map(\.next) == [2])
+        #expect(try bench.checkpointed().map(\.next) == [2])
         #expect(bench.takeCommits() == [CommittedOffset(partition: Fixture.partition, offset: 2)])
         #expect(bench.stop == .clean)
     }
@@ -36,13 +36,13 @@ struct StopTests {
     func untold() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
         bench.send(.stop)
         bench.wait(.seconds(6))
         let (id, entries) = try #require(bench.takeRequest { if case .owe(let entries) = $0 { entries } else { nil } })
-        #expect(entries.map(\.key) == [Fixture.stored("t1").key])
+        #expect(entries.map(\.key) == [Fixture.rendered("t1").key])
         bench.send(.ledger(id, .success(.owed([true]))))
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
         #expect(bench.stop == .clean)
     }
 
@@ -50,7 +50,7 @@ struct StopTests {
     func revoked() throws {
         let check = try #require(bench.read(0, in: try bench.own()).first)
         bench.conclude(check, Fixture.verified("t1"))
-        try bench.written(.written(.granted(created: 1), publish: [Fixture.stored("t1")]))
+        try bench.written(.written(.granted(created: 1), publish: [Fixture.rendered("t1")]))
         bench.send(.stop)
         bench.send(.revoked([Fixture.partition]))
         bench.wait(.seconds(6))
@@ -77,9 +77,9 @@ struct StopTests {
         bench.ask(check)
         let attempt = try #require(bench.takeAttempts().first)
         bench.send(.stop)
-        bench.answered(attempt, .concluded(Fixture.verified("t1")))
+        bench.attempted(attempt, .concluded(Fixture.verified("t1")))
         try bench.written(.written(.granted(created: 1), publish: []))
-        #expect(try bench.noted().map(\.next) == [1])
+        #expect(try bench.checkpointed().map(\.next) == [1])
         #expect(bench.stop == .clean)
     }
 

@@ -19,19 +19,19 @@ final class DueWorkTests {
     }
 
     private func endpoint(_ app: String) -> Endpoint { Endpoint(.serverAPI, .production, key: app) }
-    private func place(_ app: String) -> Int { gates.place(of: .apple(endpoint(app))) }
+    private func gate(_ app: String) -> Int { gates.index(of: .apple(endpoint(app))) }
 
     @Test("nothing is asked for before a sample or this worker's own writes say that there is something")
     func idle() {
         #expect(result { requests() }.isEmpty)
-        work.sampled([place("a")], hasHeld: false)
+        work.sampled([gate("a")], hasHeld: false)
         work.schedule(at: turn.now)
         #expect(result { requests() }.map(\.endpoint) == [endpoint("a")])
     }
 
     @Test("a round over more endpoints than one call has goes on after a pause, and begins with none twice")
     func round() {
-        work.sampled(["a", "b", "c"].map(place), hasHeld: false)
+        work.sampled(["a", "b", "c"].map(gate), hasHeld: false)
         work.schedule(at: turn.now)
         let first = result { requests() }.map(\.endpoint)
         #expect(result { requests() }.isEmpty)
@@ -42,7 +42,7 @@ final class DueWorkTests {
     @Test("rows that this worker wrote while a sample was under way are not forgotten by it")
     func newRows() {
         work.beginSample()
-        work.noteRows(at: place("b"))
+        work.addRows(at: gate("b"))
         work.sampled([], hasHeld: false)
         work.schedule(at: turn.now)
         #expect(result { requests() }.map(\.endpoint) == [endpoint("b")])
@@ -50,8 +50,8 @@ final class DueWorkTests {
 
     @Test("held rows have a part of each call")
     func held() {
-        work.noteHeld()
-        work.noteRows(at: place("a"))
+        work.addHeld()
+        work.addRows(at: gate("a"))
         work.schedule(at: turn.now)
         let asked = result { requests(rows: 8) }
         #expect(asked.map(\.endpoint) == [nil, endpoint("a")])
@@ -60,7 +60,7 @@ final class DueWorkTests {
 
     @Test("without room for a row nothing is asked for before a pause is over")
     func noRoom() {
-        work.noteRows(at: place("a"))
+        work.addRows(at: gate("a"))
         work.schedule(at: turn.now)
         #expect(result { requests(rows: 0) }.isEmpty)
         #expect(result { requests() }.isEmpty)

@@ -26,7 +26,7 @@ private struct BreakerModel {
     /// Whether failed retries say nothing.
     var onlyFirstTriesJudge: Bool {
         guard let answered, answered.failuresSince < policy.failuresToDoubt else { return false }
-        return elapsed - answered.at < policy.answerHolds
+        return elapsed - answered.at < policy.replyHolds
     }
 
     init(seed: UInt64) {
@@ -85,15 +85,15 @@ private struct BreakerModel {
             switch Int.random(in: 0..<200, using: &random) {
             case 0: .unknown
             case 1: .limited(wait: .seconds(Int.random(in: 0...60, using: &random)))
-            default: Double.random(in: 0..<1, using: &random) < healthy ? .answered : .failed
+            default: Double.random(in: 0..<1, using: &random) < healthy ? .replied : .failed
             }
         advance()
         let before = breaker.phase
         let unit = Double.random(in: 0..<1, using: &random)
-        if before == .closed, call.era == era, outcome == .answered || outcome == .failed {
+        if before == .closed, call.era == era, outcome == .replied || outcome == .failed {
             recent.append((elapsed.components.seconds, outcome == .failed, call.isRetry))
         }
-        if !call.isRetry, outcome == .answered { answered = (elapsed, 0) }
+        if !call.isRetry, outcome == .replied { answered = (elapsed, 0) }
         if !call.isRetry, outcome == .failed { answered?.failuresSince += 1 }
         breaker.ended(
             call.pass, outcome, isRetry: call.isRetry, took: .milliseconds(250), at: .zero + elapsed, unit: unit)
@@ -144,7 +144,7 @@ private struct BreakerModel {
                 if !isRetry { newAt = elapsed + .seconds(10) }
                 let pass = breaker.began(isRetry: isRetry, at: .zero + elapsed)
                 breaker.ended(
-                    pass, isRetry ? .failed : .answered, isRetry: isRetry, took: .milliseconds(50), at: .zero + elapsed,
+                    pass, isRetry ? .failed : .replied, isRetry: isRetry, took: .milliseconds(50), at: .zero + elapsed,
                     unit: 0.5)
             }
             // A moment that was named, a pause, three answers, the ramp.
@@ -163,7 +163,7 @@ private struct BreakerModel {
             if breaker.admits(inFlight: 0, limit: ceiling) {
                 let pass = breaker.began(isRetry: false, at: .zero + elapsed)
                 breaker.ended(
-                    pass, .answered, isRetry: false, took: .milliseconds(250), at: .zero + elapsed, unit: 0.5)
+                    pass, .replied, isRetry: false, took: .milliseconds(250), at: .zero + elapsed, unit: 0.5)
             } else if breaker.phase == .halfOpen {
                 Issue.record("probes were lost")
                 return

@@ -46,7 +46,7 @@ struct CircuitBreakerRetriesTests {
         arguments: [CallOutcome.failed, .overloaded])
     mutating func poison(outcome: CallOutcome) {
         for _ in 0..<100 {
-            call(.answered)
+            call(.replied)
             for _ in 0..<100 {
                 for _ in 0..<5 { call(outcome, isRetry: true) }
                 wait(.milliseconds(599))
@@ -57,8 +57,8 @@ struct CircuitBreakerRetriesTests {
 
     @Test("opens when a minute has passed since a new one was answered")
     mutating func answerOfLongAgo() {
-        call(.answered)
-        wait(Self.policy.answerHolds - .seconds(1))
+        call(.replied)
+        wait(Self.policy.replyHolds - .seconds(1))
         for _ in 0..<100 { call(.failed, isRetry: true) }
         #expect(breaker.phase == .closed)
         wait(.seconds(1))
@@ -76,7 +76,7 @@ struct CircuitBreakerRetriesTests {
         "opens when new ones fail: three say that the last answer is none of now, one or two are poison like the others"
     )
     mutating func newOnesFail() {
-        call(.answered)
+        call(.replied)
         for _ in 0..<100 { call(.failed, isRetry: true) }
         for _ in 0..<2 {
             call(.failed)
@@ -92,14 +92,14 @@ struct CircuitBreakerRetriesTests {
         open()
         probe()
         for _ in 0..<2 {
-            call(.answered)
+            call(.replied)
             for _ in 0..<100 {
                 call(.failed, isRetry: true)
                 wait(.milliseconds(100))
             }
             #expect(breaker.phase == .halfOpen)
         }
-        call(.answered)
+        call(.replied)
         #expect(breaker.phase == .ramping)
     }
 
@@ -127,8 +127,8 @@ struct CircuitBreakerRetriesTests {
         open()
         for _ in 0..<2 {
             probe()
-            call(.answered)
-            wait(Self.policy.answerHolds)
+            call(.replied)
+            wait(Self.policy.replyHolds)
             call(.failed, isRetry: true)
             #expect(breaker.phase == .open, "nothing new was heard for a minute")
         }
@@ -136,13 +136,13 @@ struct CircuitBreakerRetriesTests {
         call(.failed)
         for _ in 0..<2 {
             probe()
-            call(.answered)
-            wait(Self.policy.answerHolds)
+            call(.replied)
+            wait(Self.policy.replyHolds)
             call(.failed, isRetry: true)
             #expect(breaker.phase == .open)
         }
         probe()
-        call(.answered)
+        call(.replied)
         #expect(breaker.phase == .ramping)
     }
 
@@ -153,7 +153,7 @@ struct CircuitBreakerRetriesTests {
         let late = begin()
         call(.failed)
         #expect(breaker.phase == .open)
-        end(late, .answered)
+        end(late, .replied)
         probe()
         call(.failed, isRetry: true)
         #expect(breaker.phase == .halfOpen)
@@ -163,7 +163,7 @@ struct CircuitBreakerRetriesTests {
     mutating func ramping() {
         open()
         probe()
-        for _ in 0..<3 { call(.answered) }
+        for _ in 0..<3 { call(.replied) }
         #expect(breaker.phase == .ramping)
         for _ in 0..<6 {
             for _ in 0..<50 { call(.failed, isRetry: true) }
@@ -176,7 +176,7 @@ struct CircuitBreakerRetriesTests {
     mutating func relapse() {
         open()
         probe()
-        for _ in 0..<3 { call(.answered) }
+        for _ in 0..<3 { call(.replied) }
         for _ in 0..<Self.policy.leastRampCalls { call(.failed) }
         #expect(breaker.phase == .open)
     }
@@ -185,15 +185,15 @@ struct CircuitBreakerRetriesTests {
         "that there are too many calls is believed of anybody, in every phase",
         arguments: [CallOutcome.limited(wait: nil), .limited(wait: .seconds(30))])
     mutating func limited(outcome: CallOutcome) {
-        call(.answered)
+        call(.replied)
         call(outcome, isRetry: true)
         #expect(breaker.phase == .open)
         probe()
-        call(.answered)
+        call(.replied)
         call(outcome, isRetry: true)
         #expect(breaker.phase == .open)
         probe()
-        for _ in 0..<3 { call(.answered) }
+        for _ in 0..<3 { call(.replied) }
         #expect(breaker.phase == .ramping)
         call(outcome, isRetry: true)
         #expect(breaker.phase == .open)

@@ -33,13 +33,13 @@ struct CircuitBreakerTests {
     private mutating func recover() {
         open()
         wait(.seconds(15))
-        for _ in 0..<3 { call(.answered) }
+        for _ in 0..<3 { call(.replied) }
         #expect(breaker.phase == .ramping)
     }
 
     @Test("opens when half of the calls of ten seconds failed, and not for fewer than twenty calls")
     mutating func opens() {
-        for _ in 0..<10 { call(.answered) }
+        for _ in 0..<10 { call(.replied) }
         for _ in 0..<9 { call(.failed) }
         #expect(breaker.phase == .closed, "too few calls")
         call(.overloaded)
@@ -66,9 +66,9 @@ struct CircuitBreakerTests {
 
     @Test("opens when fifty calls in a row failed, whatever was answered a second ago")
     mutating func row() {
-        for _ in 0..<5000 { call(.answered) }
+        for _ in 0..<5000 { call(.replied) }
         for _ in 0..<49 { call(.failed) }
-        call(.answered)
+        call(.replied)
         for _ in 0..<49 { call(.failed) }
         #expect(breaker.phase == .closed)
         call(.failed)
@@ -78,8 +78,8 @@ struct CircuitBreakerTests {
     @Test("stays closed while the answers outnumber the failures, however many fail")
     mutating func brownOut() {
         for _ in 0..<10_000 {
-            call(.answered)
-            call(.answered)
+            call(.replied)
+            call(.replied)
             call(.failed)
             wait(.milliseconds(10))
         }
@@ -102,13 +102,13 @@ struct CircuitBreakerTests {
 
     @Test("opens when nearly all answers are slow, and is not kept open by slow answers")
     mutating func slow() {
-        for _ in 0..<20 { call(.answered, took: .seconds(12)) }
+        for _ in 0..<20 { call(.replied, took: .seconds(12)) }
         #expect(breaker.phase == .open)
         wait(.seconds(1))
-        for _ in 0..<3 { call(.answered, took: .seconds(12)) }
+        for _ in 0..<3 { call(.replied, took: .seconds(12)) }
         #expect(breaker.phase == .ramping)
         for _ in 0..<100 {
-            for _ in 0..<10 { call(.answered, took: .seconds(12)) }
+            for _ in 0..<10 { call(.replied, took: .seconds(12)) }
             wait(.seconds(1))
             #expect(breaker.phase == .ramping, "slow answers keep the share of calls small")
         }
@@ -176,7 +176,7 @@ struct CircuitBreakerTests {
         open()
         #expect((breaker.nextMoment?.elapsed ?? .zero) - elapsed > .seconds(1))
         wait(.seconds(15))
-        for _ in 0..<3 { call(.answered) }
+        for _ in 0..<3 { call(.replied) }
         wait(.seconds(6))
         wait(.seconds(60))
         open()
@@ -188,10 +188,10 @@ struct CircuitBreakerTests {
         call(.limited(wait: .seconds(40)))
         #expect(breaker.phase == .open)
         wait(.seconds(39.999))
-        let early = call(.answered)
+        let early = call(.replied)
         #expect(!early)
         wait(.milliseconds(1))
-        let inTime = call(.answered)
+        let inTime = call(.replied)
         #expect(inTime)
     }
 
@@ -229,9 +229,9 @@ struct CircuitBreakerTests {
 
     @Test("what began before the last answer does not outvote failures that follow one another")
     mutating func begunBefore() {
-        for _ in 0..<1000 { call(.answered) }
+        for _ in 0..<1000 { call(.replied) }
         for _ in 0..<200 { _ = breaker.began(isRetry: false, at: .zero + elapsed) }
-        call(.answered)
+        call(.replied)
         for _ in 0..<49 { call(.failed) }
         #expect(breaker.phase == .closed)
         call(.failed)
@@ -257,7 +257,7 @@ struct CircuitBreakerTests {
 
     @Test("retries and what goes on do not outvote first tries that fail one after the other")
     mutating func retriesUnderWay() {
-        for _ in 0..<1000 { call(.answered) }
+        for _ in 0..<1000 { call(.replied) }
         for _ in 0..<200 { _ = breaker.began(isRetry: true, at: .zero + elapsed) }
         for _ in 0..<50 { call(.failed) }
         #expect(breaker.phase == .open)

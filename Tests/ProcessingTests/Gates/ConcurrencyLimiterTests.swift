@@ -10,7 +10,7 @@ struct ConcurrencyLimiterTests {
     private var limit = ConcurrencyLimiter(most: 1000)
 
     /// So many seconds in which all that is allowed is under way.
-    private mutating func run(seconds: Int, _ outcome: CallOutcome = .answered, took: (_ inFlight: Int) -> Duration) {
+    private mutating func run(seconds: Int, _ outcome: CallOutcome = .replied, took: (_ inFlight: Int) -> Duration) {
         for _ in 0..<(seconds * 20) {
             elapsed += .milliseconds(50)
             let inFlight = limit.value
@@ -67,12 +67,12 @@ struct ConcurrencyLimiterTests {
         var limit = ConcurrencyLimiter(most: most)
         var elapsed = Duration.zero
         let outcomes: [CallOutcome] = [
-            .answered, .answered, .answered, .failed, .overloaded, .limited(wait: nil), .unknown,
+            .replied, .replied, .replied, .failed, .overloaded, .limited(wait: nil), .unknown,
         ]
         for _ in 0..<50_000 {
             elapsed += .milliseconds(Int.random(in: 0...200, using: &random))
             limit.ended(
-                outcomes.randomElement(using: &random) ?? .answered,
+                outcomes.randomElement(using: &random) ?? .replied,
                 took: .milliseconds(Int.random(in: 0...30_000, using: &random)),
                 inFlight: Int.random(in: 1...most, using: &random), at: .zero + elapsed)
             guard limit.value >= 1, limit.value >= most / 20, limit.value <= most else {

@@ -46,7 +46,7 @@ final class EndpointGateTests {
         #expect(next() == nil)
         #expect(gate.waiting == 10)
         #expect(gate.held == 30)
-        end(passes[0], .answered)
+        end(passes[0], .replied)
         #expect(next()?.token == tokens[20])
     }
 
@@ -79,7 +79,7 @@ final class EndpointGateTests {
         var retries = 0
         while let (_, pass) = next() {
             retries += 1
-            end(pass, .answered)
+            end(pass, .replied)
         }
         #expect(retries == 10)
         #expect(gate.nextMoment(areCrowded: false, after: now) != nil)
@@ -101,7 +101,7 @@ final class EndpointGateTests {
         open()
         for _ in 0..<10 { enter() }
         #expect(next() == nil)
-        #expect(gate.isAway(areCrowded: false, at: now))
+        #expect(gate.mustShed(areCrowded: false, at: now))
         let gone = gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights)
         #expect(gone.count == 7)
         #expect(gate.waiting == 3)
@@ -166,12 +166,12 @@ final class EndpointGateTests {
     func silent() throws {
         for _ in 0..<30 { enter() }
         while next() != nil {}
-        #expect(!gate.isAway(areCrowded: true, at: now))
+        #expect(!gate.mustShed(areCrowded: true, at: now))
         #expect(gate.nextMoment(areCrowded: true, after: now) == now + .seconds(1))
         #expect(gate.nextMoment(areCrowded: false, after: now) == nil)
         now += .seconds(1)
-        #expect(gate.isAway(areCrowded: true, at: now))
-        #expect(!gate.isAway(areCrowded: false, at: now))
+        #expect(gate.mustShed(areCrowded: true, at: now))
+        #expect(!gate.mustShed(areCrowded: false, at: now))
     }
 
     @Test("is not silent when the first submission comes after a pause, even if others wait to be repeated")
@@ -179,7 +179,7 @@ final class EndpointGateTests {
         gate.delayed = 5
         now += .seconds(60)
         enter()
-        #expect(!gate.isAway(areCrowded: true, at: now))
+        #expect(!gate.mustShed(areCrowded: true, at: now))
     }
 
     @Test("sends away what would wait for its rate limit for more than half a minute")
@@ -189,7 +189,7 @@ final class EndpointGateTests {
         var calls = 0
         while next() != nil { calls += 1 }
         #expect(calls == 2)
-        #expect(gate.isAway(areCrowded: false, at: now))
+        #expect(gate.mustShed(areCrowded: false, at: now))
         let gone = gate.shed(keeping: gate.probes, shedsContinuations: false, in: flights)
         #expect(gone.count == 38)
         now += .milliseconds(600)
@@ -212,17 +212,17 @@ final class GateTableTests {
     private var table = GateTable(most: 100, mostCalls: 10)
     private var now = Instant.zero
 
-    private func enter(_ place: Int) {
+    private func enter(_ index: Int) {
         let now = now
-        table.update(place) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
+        table.update(index) { $0.enter(SubmissionToken(slot: 0, use: 1), .first, at: now) }
     }
 
     @Test("counts its gates and what they hold")
     func held() {
-        let places = (0..<4).map { table.place(of: .service(BundleID("app\($0)"))) }
-        enter(places[0])
-        enter(places[1])
-        enter(places[3])
+        let indices = (0..<4).map { table.index(of: .service(BundleID("app\($0)"))) }
+        enter(indices[0])
+        enter(indices[1])
+        enter(indices[3])
         #expect(table.active == [0, 1, 3])
         #expect(table.held == 3)
     }
@@ -230,80 +230,80 @@ final class GateTableTests {
     @Test("keeps nobody waiting for a silent gate beside the calls that find out whether it is back")
     func shed() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
-        let place = table.place(of: .service("silent"))
+        let index = table.index(of: .service("silent"))
         for _ in 0..<8 {
             var flight = Flight(.nobody)
             flight.state = .waiting
             let token = flights.insert(flight)
             let now = now
-            table.update(place) { $0.enter(token, .first, at: now) }
+            table.update(index) { $0.enter(token, .first, at: now) }
         }
-        for _ in 0..<2 { #expect(table.next(at: place, now, in: flights) != nil) }
-        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).count == 5)
+        for _ in 0..<2 { #expect(table.next(at: index, now, in: flights) != nil) }
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).count == 5)
         #expect(table.held == 3)
-        #expect(table.next(at: place, now, in: flights) != nil)
-        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).isEmpty)
+        #expect(table.next(at: index, now, in: flights) != nil)
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).isEmpty)
         #expect(table.held == 3)
     }
 
     @Test("sends continuations away as well where gates are crowded")
     func shedContinuations() throws {
         var flights = Flights(vacant: .vacant, capacity: 16)
-        let place = table.place(of: .service("silent"))
+        let index = table.index(of: .service("silent"))
         for _ in 0..<8 {
             var flight = Flight(.nobody)
             flight.state = .waiting
             let token = flights.insert(flight)
             let now = now
-            table.update(place) { $0.enter(token, .continuation, at: now) }
+            table.update(index) { $0.enter(token, .continuation, at: now) }
         }
-        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).isEmpty)
-        #expect(table.shed(at: place, areCrowded: true, at: now, in: flights).count == 5)
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).isEmpty)
+        #expect(table.shed(at: index, areCrowded: true, at: now, in: flights).count == 5)
     }
 
     @Test("keeps probes for a gate whose breaker is open, whatever earlier calls hang")
     func probesBesideCalls() throws {
         var flights = Flights(vacant: .vacant, capacity: 128)
-        let place = table.place(of: .service("away"))
+        let index = table.index(of: .service("away"))
         func enter() {
             var flight = Flight(.nobody)
             flight.state = .waiting
             let token = flights.insert(flight)
             let now = now
-            table.update(place) { $0.enter(token, .first, at: now) }
+            table.update(index) { $0.enter(token, .first, at: now) }
         }
         for _ in 0..<9 { enter() }
-        for _ in 0..<4 { #expect(table.next(at: place, now, in: flights) != nil) }
-        while table[place].breaker.phase == .closed {
+        for _ in 0..<4 { #expect(table.next(at: index, now, in: flights) != nil) }
+        while table[index].breaker.phase == .closed {
             enter()
-            guard let (_, pass) = table.next(at: place, now, in: flights) else { break }
+            guard let (_, pass) = table.next(at: index, now, in: flights) else { break }
             let now = now
-            table.update(place) { $0.ended(pass, .failed, isRetry: false, took: .zero, at: now, unit: 0.5) }
+            table.update(index) { $0.ended(pass, .failed, isRetry: false, took: .zero, at: now, unit: 0.5) }
         }
-        #expect(table[place].breaker.phase == .open)
-        #expect(table[place].inFlight == 4)
-        #expect(table[place].waiting == 5)
-        #expect(table.shed(at: place, areCrowded: false, at: now, in: flights).count == 2)
-        #expect(table[place].waiting == 3)
+        #expect(table[index].breaker.phase == .open)
+        #expect(table[index].inFlight == 4)
+        #expect(table[index].waiting == 5)
+        #expect(table.shed(at: index, areCrowded: false, at: now, in: flights).count == 2)
+        #expect(table[index].waiting == 3)
     }
 
     @Test("knows each key once, also one that no configuration names")
     func keys() {
-        let place = table.place(of: .apple(Fixture.serverAPI))
-        table.apply(Fixture.rules, workers: 1)
-        #expect(result { table.place(of: .apple(Fixture.serverAPI)) } == place)
+        let index = table.index(of: .apple(Fixture.serverAPI))
+        table.apply(Fixture.apps, workers: 1)
+        #expect(result { table.index(of: .apple(Fixture.serverAPI)) } == index)
         #expect(table.count == 4)
     }
 
     @Test("looks only at gates that have work")
     func retired() {
-        let place = table.place(of: .apple(Fixture.serverAPI))
-        enter(place)
-        table.update(place) { $0.withdraw() }
+        let index = table.index(of: .apple(Fixture.serverAPI))
+        enter(index)
+        table.update(index) { $0.withdraw() }
         table.retireIdle()
         #expect(table.active.isEmpty)
-        enter(place)
-        #expect(table.active == [place])
+        enter(index)
+        #expect(table.active == [index])
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Actions")
 struct ActionTakerTests {
-    /// Notes which of its methods were called.
+    /// Remembers which of its methods were called.
     private struct Taker: ActionTaker {
         var taken: [String] = []
 
@@ -46,15 +46,15 @@ struct ActionTakerTests {
         actions.unassign = [partition]
         actions.commit = [CommittedOffset(partition: partition, offset: 1)]
         actions.demand = Demand()
-        actions.checks = [CheckTask(token: token, work: .submission(submission), rules: Fixture.rules)]
+        actions.checks = [CheckTask(token: token, work: .submission(submission), apps: Fixture.apps)]
         actions.attempts = [
             AttemptTask(
-                token: token, submission: submission, question: Fixture.question(), attempts: 0, rules: Fixture.rules)
+                token: token, submission: submission, question: Fixture.question(), attempts: 0, apps: Fixture.apps)
         ]
         actions.calls = [CallTask(token: OutboxToken(slot: 0, use: 1), grant: grant, attempts: 0)]
         actions.writes = [WriteBatch(id: BatchID(rawValue: 1), decisions: [])]
-        actions.requests = [LedgerRequest(id: RequestID(rawValue: 1), call: .note([]))]
-        actions.publishes = [PublishTask(token: PublishToken(slot: 0, use: 1), event: Fixture.stored("t1").event)]
+        actions.requests = [LedgerRequest(id: RequestID(rawValue: 1), call: .checkpoint([]))]
+        actions.publishes = [PublishTask(token: PublishToken(slot: 0, use: 1), event: Fixture.rendered("t1").event)]
         actions.alerts = [.outboxFull]
         var taker = Taker()
         actions.handOver(to: &taker)

@@ -7,7 +7,7 @@ final class InFlightLimitTests {
     private var limit = InFlightLimit(count: 800, bytes: 8000, purchases: 100)
 
     private func deliver(_ records: Int, bytes: Int64 = 1) {
-        limit.noteDelivered(records: records, bytes: Int64(records) * bytes)
+        limit.countDelivered(records: records, bytes: Int64(records) * bytes)
         for _ in 0..<records { limit.take(.record, bytes: bytes) }
     }
 

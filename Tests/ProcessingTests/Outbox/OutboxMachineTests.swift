@@ -18,7 +18,7 @@ final class OutboxMachineTests {
     }
 
     private func item(_ id: String, attempts: Int = 0) -> OutboxItem {
-        let stored = Fixture.stored(id)
+        let stored = Fixture.rendered(id)
         return OutboxItem(
             lease: OutboxLease(key: stored.key, step: .publish, number: 1), attempts: attempts,
             work: .publish(stored.event))

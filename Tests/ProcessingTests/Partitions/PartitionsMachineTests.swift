@@ -21,10 +21,10 @@ final class PartitionsMachineTests {
         partitions.committed([CommittedOffset(partition: Fixture.partition, offset: 5)], &turn)
         partitions.takeOver(&turn)
         turn.answer()
-        let place = partitions.table.place(of: Fixture.partition) ?? -1
-        let assignment = partitions.table[place].assignment
+        let index = partitions.table.index(of: Fixture.partition) ?? -1
+        let assignment = partitions.table[index].assignment
         let start = start ?? PartitionStart(next: 5, highestOrigin: nil, starts: 1, suspect: nil)
-        partitions.takenOver([(place, assignment)], [.taken(start)], &turn)
+        partitions.takenOver([(index, assignment)], [.taken(start)], &turn)
         return assignment
     }
 
@@ -76,19 +76,19 @@ final class PartitionsMachineTests {
     }
 
     @Test("notes how far records are complete, a second after that has changed, and commits it after the ledger has it")
-    func notes() throws {
+    func checkpoints() throws {
         let assignment = own()
         let source = try #require(result { register([5, 6], assignment) })
-        partitions.complete(source.place, assignment, number: source.firstNumber, at: turn.now)
-        partitions.noteIfDue(&turn)
+        partitions.complete(source.index, assignment, number: source.firstNumber, at: turn.now)
+        partitions.checkpointIfDue(&turn)
         #expect(turn.calls.isEmpty)
         turn.wait(.seconds(1))
-        partitions.noteIfDue(&turn)
-        guard case .note(let notes) = turn.calls.last else { return fail() }
-        #expect(notes.map(\.next) == [6])
+        partitions.checkpointIfDue(&turn)
+        guard case .checkpoint(let checkpoints) = turn.calls.last else { return fail() }
+        #expect(checkpoints.map(\.next) == [6])
         #expect(turn.actions.commit.isEmpty)
         turn.answer()
-        partitions.noted([(source.place, assignment)], [true], &turn)
+        partitions.checkpointed([(source.index, assignment)], [true], &turn)
         #expect(turn.actions.commit == [CommittedOffset(partition: Fixture.partition, offset: 6)])
     }
 
@@ -99,14 +99,14 @@ final class PartitionsMachineTests {
         partitions.loseConnection(&turn)
         let present = takeOver()
         _ = register([5], present)
-        partitions.complete(source.place, former, number: source.firstNumber, at: turn.now)
-        #expect(!result { partitions.table[source.place].tracker.isComplete(5) })
+        partitions.complete(source.index, former, number: source.firstNumber, at: turn.now)
+        #expect(!result { partitions.table[source.index].tracker.isComplete(5) })
     }
 
     @Test("tells that the ledger was set back where it knows less than was noted")
     func setBack() {
         _ = own(PartitionStart(next: 2, highestOrigin: nil, starts: 1, suspect: nil))
-        #expect(turn.actions.alerts == [.ledgerSetBack(Fixture.partition, noted: 5, found: 2)])
+        #expect(turn.actions.alerts == [.ledgerSetBack(Fixture.partition, checkpoint: 5, found: 2)])
     }
 
     @Test("pauses, and is taken over anew, where another worker has taken it")

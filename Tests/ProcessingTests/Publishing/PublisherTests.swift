@@ -14,13 +14,13 @@ final class PublisherTests {
     private func entry(_ id: String) -> OutboxEntry {
         OutboxEntry(
             ownership: PartitionOwnership(partition: Fixture.partition, generation: Generation(rawValue: 1)),
-            key: Fixture.stored(id).key, delay: 0, stub: nil)
+            key: Fixture.rendered(id).key, delay: 0, stub: nil)
     }
 
     /// Publishes an event of a submission in flight.
     private func publish(_ id: String = "1") -> (SubmissionToken, PublishToken) {
         let submission = flights.insert(Flight(.nobody))
-        publisher.publish(Fixture.stored(id).event, .submission(submission), entry(id), &turn)
+        publisher.publish(Fixture.rendered(id).event, .submission(submission), entry(id), &turn)
         return (submission, turn.actions.publishes.removeLast().token)
     }
 
@@ -94,7 +94,7 @@ final class PublisherTests {
     func givenUp() {
         let (submission, _) = publish()
         publisher.publish(
-            Fixture.stored("2").event, .outbox(OutboxToken(slot: 0, use: 1)), nil, &turn)
+            Fixture.rendered("2").event, .outbox(OutboxToken(slot: 0, use: 1)), nil, &turn)
         let endings = publisher.giveUp()
         guard endings.count == 1, case .untaken(submission, _) = endings.first else {
             return fail()

@@ -106,7 +106,7 @@ final class RetryPolicyTests {
         #expect(state.history.attempts.isEmpty)
     }
 
-    @Test("lets a doubt last for six hours between doubting answers")
+    @Test("lets a doubt last for six hours between doubting replies")
     func doubtLasts() {
         for _ in 0..<24 {
             #expect(entry(step(Self.doubt)) != nil)
@@ -117,7 +117,7 @@ final class RetryPolicyTests {
     }
 
     @Test("lets a doubt have five answers at least")
-    func doubtAnswers() {
+    func doubtReplies() {
         for _ in 0..<4 {
             #expect(entry(step(Self.doubt, doubtLimit: .seconds(600))) != nil)
             wait(.seconds(900))
@@ -125,7 +125,7 @@ final class RetryPolicyTests {
         #expect(isFailure(step(Self.doubt, doubtLimit: .seconds(600))))
     }
 
-    @Test("counts at most the longest pause between two answers: a clock may have stepped")
+    @Test("counts at most the longest pause between two replies: a clock may have stepped")
     func doubtClockSteps() {
         _ = step(Self.doubt)
         wall = wall.advanced(by: .seconds(86_400))

@@ -13,13 +13,13 @@ final class SubmissionsTests {
         rowsPerBatch: 16, doubtLimit: .seconds(60))
     private let assignment = AssignmentID(rawValue: 1)
 
-    init() { turn.rules = Fixture.rules }
+    init() { turn.apps = Fixture.apps }
 
     private func read(_ offsets: Int64..., isOneByOne: Bool = false, poison: Int64? = nil) -> [SubmissionToken] {
         submissions.read(
             offsets.map { Fixture.record($0) },
             of: RecordSource(
-                place: 0, assignment: assignment,
+                index: 0, assignment: assignment,
                 ownership: PartitionOwnership(partition: Fixture.partition, generation: Generation(rawValue: 1)),
                 firstNumber: 0, highestOrigin: nil, poison: poison, isOneByOne: isOneByOne), &turn)
     }
@@ -28,7 +28,7 @@ final class SubmissionsTests {
         let task = turn.actions.checks.removeFirst()
         submissions.checkEnded(
             Checked(
-                token: task.token, result: .submission(Fixture.submission(offset), SubmissionRules(), check)), &turn)
+                token: task.token, result: .submission(Fixture.submission(offset), DecisionOptions(), check)), &turn)
     }
 
     private func state(_ token: SubmissionToken) -> FlightState {
@@ -56,7 +56,7 @@ final class SubmissionsTests {
         submissions.startBatch(&turn)
         let batch = try #require(turn.actions.writes.first?.id)
         let tokens = try #require(result { submissions.batcher.ended(batch) })
-        let events = [Fixture.stored("t1"), Fixture.stored("t2")]
+        let events = [Fixture.rendered("t1"), Fixture.rendered("t2")]
         submissions.batchWritten(tokens, [.written(.granted(created: 2), publish: events)], &turn)
         _ = turn.takeSignals()
         submissions.published(token, &turn)
@@ -80,7 +80,7 @@ final class SubmissionsTests {
         #expect(state(asks) == .asking)
         let verdict = AttemptResult.concluded(Fixture.verified("t1"))
         submissions.attemptEnded(
-            Answered(token: asks, result: verdict, outcome: .answered, took: .seconds(1)), &turn)
+            Attempted(token: asks, result: verdict, outcome: .replied, took: .seconds(1)), &turn)
         #expect(count == 0)
     }
 
@@ -99,7 +99,7 @@ final class SubmissionsTests {
         submissions.begin([token], highestOrigin: nil, &turn)
         checkEnded(1, .ask(Fixture.question(), lookUp: nil, isSigned: true))
         submissions.mark(nil, insteadOf: token)
-        submissions.check(token, .answer(Fixture.submission(1), Fixture.question()), &turn)
+        submissions.check(token, .reply(Fixture.submission(1), Fixture.question()), &turn)
         #expect(state(token) == .marking)
         guard case .checkAgain(0, assignment, let suspect) = result({ turn.takeSignals() }).last else {
             return fail()

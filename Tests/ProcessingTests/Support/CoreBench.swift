@@ -39,14 +39,14 @@ final class CoreBench {
     var isMeasured = true
     /// Whether the ledger answers at once that nothing is due.
     var isNothingDue = true
-    /// Whether the ledger answers at once that offsets are noted.
-    var isNoted = false
+    /// Whether the ledger writes checkpoints at once.
+    var isCheckpointed = false
     /// Whether Apple's signature on a receipt holds, which checkers say at once; nil where a test says it.
     var isSigned: Bool? = false
 
     init(settings: CoreSettings = CoreSettings(), seed: UInt64 = 1) {
         core = WorkerCore(settings: settings, seed: seed)
-        send(.rules(Fixture.rules))
+        send(.apps(Fixture.apps))
     }
 
     /// One turn with these inputs.
@@ -84,8 +84,8 @@ final class CoreBench {
             case .measure where isMeasured: quiet.append(.ledger(request.id, .success(.measured(sample))))
             case .takeDue where isNothingDue: quiet.append(.ledger(request.id, .success(.due([]))))
             case .takeOutbox where isNothingDue: quiet.append(.ledger(request.id, .success(.outbox([]))))
-            case .note(let notes) where isNoted:
-                quiet.append(.ledger(request.id, .success(.noted(notes.map { _ in true }))))
+            case .checkpoint(let checkpoints) where isCheckpointed:
+                quiet.append(.ledger(request.id, .success(.checkpointed(checkpoints.map { _ in true }))))
             default: requests.append(request)
             }
         }
@@ -183,30 +183,30 @@ final class CoreBench {
     /// Ends a check with a verdict.
     func conclude(
         _ task: CheckTask, _ verdict: Verdict, id: String? = nil, user: UserID = "u1",
-        rules: SubmissionRules = SubmissionRules()
+        options: DecisionOptions = DecisionOptions()
     ) {
-        end(task, .concluded(verdict), id: id, user: user, rules: rules)
+        end(task, .concluded(verdict), id: id, user: user, options: options)
     }
 
     /// Ends a check with a question.
     func ask(
         _ task: CheckTask, _ question: Question = Fixture.question(), lookUp: GrantLookup? = nil,
-        rules: SubmissionRules = SubmissionRules()
+        options: DecisionOptions = DecisionOptions()
     ) {
-        end(task, .ask(question, lookUp: lookUp, isSigned: nil), rules: rules)
+        end(task, .ask(question, lookUp: lookUp, isSigned: nil), options: options)
     }
 
     private func end(
-        _ task: CheckTask, _ check: LocalCheck, id: String? = nil, user: UserID = "u1", rules: SubmissionRules
+        _ task: CheckTask, _ check: LocalCheck, id: String? = nil, user: UserID = "u1", options: DecisionOptions
     ) {
         let submission =
             switch task.work {
             case .record(let record, _), .quarantine(let record, _):
                 Fixture.submission(
                     record.origin.offset, id: id, user: user, partition: record.origin.partition)
-            case .submission(let submission), .signature(let submission, _), .answer(let submission, _): submission
+            case .submission(let submission), .signature(let submission, _), .reply(let submission, _): submission
             }
-        send(.checked([Checked(token: task.token, result: .submission(submission, rules, check))]))
+        send(.checked([Checked(token: task.token, result: .submission(submission, options, check))]))
     }
 
     /// Answers the batch under way, once the pace of batches has let it go.
@@ -219,23 +219,24 @@ final class CoreBench {
         return batch
     }
 
-    func answered(
-        _ task: AttemptTask, _ result: AttemptResult, _ outcome: CallOutcome = .answered,
+    func attempted(
+        _ task: AttemptTask, _ result: AttemptResult, _ outcome: CallOutcome = .replied,
         took: Duration = .milliseconds(200), fault: String? = nil
     ) {
-        send(.answered([Answered(token: task.token, result: result, outcome: outcome, took: took, fault: fault)]))
+        send(.attempted([Attempted(token: task.token, result: result, outcome: outcome, took: took, fault: fault)]))
     }
 
     func published(_ task: PublishTask, _ result: PublishReport.Result = .acknowledged, cause: String? = nil) {
         send(.published([PublishReport(token: task.token, result: result, cause: cause)]))
     }
 
-    /// Answers the second's note, and gives it.
+    /// Answers the second's checkpoint, and gives it.
     @discardableResult
-    func noted(_ isOwned: Bool = true) throws -> [OffsetNote] {
+    func checkpointed(_ isOwned: Bool = true) throws -> [OffsetCheckpoint] {
         wait(.seconds(1))
-        let (id, notes) = try #require(takeRequest { if case .note(let notes) = $0 { notes } else { nil } })
-        send(.ledger(id, .success(.noted(notes.map { _ in isOwned }))))
-        return notes
+        let (id, checkpoints) = try #require(
+            takeRequest { if case .checkpoint(let checkpoints) = $0 { checkpoints } else { nil } })
+        send(.ledger(id, .success(.checkpointed(checkpoints.map { _ in isOwned }))))
+        return checkpoints
     }
 }

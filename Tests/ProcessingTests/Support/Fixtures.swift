@@ -10,9 +10,9 @@ enum Fixture {
     static let verifyReceipt = Endpoint(.verifyReceipt, .production)
     static let sandbox = Endpoint(.verifyReceipt, .sandbox)
     static let serverAPI = Endpoint(.serverAPI, .production, key: app.rawValue)
-    static let rules = Rules(
+    static let apps = AppsSnapshot(
         version: 1,
-        endpoints: [verifyReceipt, sandbox, serverAPI].map { EndpointRules(endpoint: $0) },
+        endpoints: [verifyReceipt, sandbox, serverAPI].map { EndpointLimit(endpoint: $0) },
         services: [app], content: 0)
 
     static func origin(_ offset: Int64, partition: Int32 = 0) -> Origin {
@@ -49,8 +49,8 @@ enum Fixture {
 
     static func verified(_ id: String) -> Verdict { .verified([purchase(id)], by: .signedTransaction) }
 
-    static func stored(_ id: String) -> StoredEvent {
-        StoredEvent(
+    static func rendered(_ id: String) -> RenderedEvent {
+        RenderedEvent(
             key: .granted(GrantReference(environment: .production, transactionID: TransactionID(id)), repeatOf: nil),
             event: Event(id: EventID("e" + id), topic: .granted, key: nil, headers: [], value: nil))
     }

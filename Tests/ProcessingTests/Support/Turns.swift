@@ -13,7 +13,7 @@ extension Turn {
     /// The latest call has its result.
     mutating func answer() {
         guard let request = actions.requests.popLast() else { return }
-        _ = ledgerCalls.answered(request.id, at: now)
+        _ = ledgerCalls.ended(request.id, at: now)
     }
 
     /// Everything that the machines were told of since the last time.

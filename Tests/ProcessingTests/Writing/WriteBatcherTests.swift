@@ -39,7 +39,7 @@ final class WriteBatcherTests {
         _ = batcher.ended(id)
     }
 
-    @Test("hold nothing that is not decided: results belong to decisions by their places")
+    @Test("hold nothing that is not decided: results belong to decisions by their order")
     func undecided() {
         let token = add("a", "1")
         flights[token].content = nil
@@ -116,7 +116,7 @@ final class WriteBatcherTests {
         passing.passedOver = PassedOver(
             [PassedOver.Entry(name.transactionID, "gems", .productNotConfigured)],
             holding: [PassedOver.Holding(.productNotConfigured, name)])
-        for content in [Decision.Content.retry(entry), .grant([passing], by: .local)] {
+        for content in [Decision.Content.wait(entry), .grant([passing], by: .local)] {
             let granting = add("a", .grant([Fixture.purchase("1", lineItem: "70")], by: .local))
             let waiting = add("b", content)
             #expect(start() == [granting])
@@ -134,7 +134,7 @@ final class WriteBatcherTests {
         let entry = RetryEntry(
             cause: .held(.productNotConfigured), detail: "", delay: 0, history: AttemptHistory(), doubt: nil,
             isSigned: false, purchases: [name])
-        let waiting = ["a", "b", "c"].map { add($0, Decision.Content.retry(entry)) }
+        let waiting = ["a", "b", "c"].map { add($0, Decision.Content.wait(entry)) }
         let granting = add("d", "1")
         #expect(start() == waiting)
         end()

@@ -7,7 +7,7 @@ import Testing
 
 /// The text for people about an endpoint of Apple's that does not answer.
 @Suite struct AppleDriverTests {
-    @Test("A fault names the failed call, the status, or what Apple's answer means; an answer is none")
+    @Test("A fault names the failed call, the status, or what Apple's reply means; an answer is none")
     func fault() {
         func fault(_ result: Result<HTTPResponse, HTTPFailure>, _ cause: RetryCause, _ outcome: CallOutcome) -> String?
         {
@@ -19,7 +19,7 @@ import Testing
         #expect(
             fault(.success(HTTPResponse(status: 200)), .temporarilyUnable, .failed)
                 == "Apple said that it cannot tell now.")
-        #expect(fault(.success(HTTPResponse(status: 404)), .noAnswer, .answered) == nil)
+        #expect(fault(.success(HTTPResponse(status: 404)), .noAnswer, .replied) == nil)
         #expect(fault(.failure(.stopped), .unreachable, .unknown) == nil)
     }
 }

@@ -3,7 +3,7 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import Synchronization
 
-/// Finds Apple's answer to a request, from the request alone.
+/// Finds Apple's reply to a request, from the request alone.
 final class ReceiptValidator: Sendable {
     /// The answer, before any script.
     struct Result: Sendable {

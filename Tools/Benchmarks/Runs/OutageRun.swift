@@ -11,7 +11,7 @@ struct OutageRun {
     let seconds: Int
     /// Signed transactions a second meanwhile.
     private static let rate = 20
-    /// Milliseconds of Apple's answers when it is back, and most calls of each worker.
+    /// Milliseconds of Apple's replies when it is back, and most calls of each worker.
     private static let (latency, calls) = (100, 100)
 
     func figures() throws -> [Figure] {

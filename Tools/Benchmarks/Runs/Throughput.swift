@@ -8,7 +8,7 @@ struct Throughput {
     var ledger = LedgerKind.postgres
     var submissions: Int
     var workers = 1
-    /// Milliseconds that Apple's answers take.
+    /// Milliseconds that Apple's replies take.
     var latency = 0
     /// Most calls to Apple at once, of each worker.
     var calls = 1000

@@ -30,7 +30,7 @@ final class Stage {
     private(set) var workers: [ChildProgram] = []
 
     /// - Parameters:
-    ///   - latency: Milliseconds of Apple's answers.
+    ///   - latency: Milliseconds of Apple's replies.
     ///   - calls: Most calls to Apple at once, of each worker.
     ///   - settings: Further variables of the workers.
     init(

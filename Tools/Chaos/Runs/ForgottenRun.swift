@@ -47,7 +47,7 @@ struct ForgottenRun {
         let judge = TopicJudge(expected: traffic.expected, scan: world.scan)
         let count = try judge.wait(.seconds(90))
         say("\(name): \(count) of \(traffic.expected.count) granted")
-        // An offset is noted once a second.
+        // A checkpoint is written once a second.
         rest(milliseconds: 2500)
     }
 

@@ -103,7 +103,7 @@ struct ReplacedRun {
     private func wait(_ world: World, _ traffic: Traffic) throws {
         let count = try TopicJudge(expected: traffic.expected, scan: world.scan).wait(Self.limit)
         say("\(count) of \(traffic.expected.count) are told")
-        // An offset is noted once a second.
+        // A checkpoint is written once a second.
         rest(milliseconds: 2500)
     }
 

@@ -15,9 +15,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case signedTransaction
     /// The payload of a signed transaction, as if its signature had held.
     case payload
-    /// The body of an answer of verifyReceipt.
+    /// The body of a reply of verifyReceipt.
     case verifyReceiptAnswer
-    /// The body of an answer of the App Store Server API.
+    /// The body of a reply of the App Store Server API.
     case serverAPIAnswer
     case apps
     case settings

@@ -102,7 +102,7 @@ extension Judge {
         }
     }
 
-    /// Milliseconds in which a worker that has new rules has taken what was held.
+    /// Milliseconds in which a worker that has a new apps file has taken what was held.
     private static let triedAgain: Int64 = 60_000
     /// Milliseconds after which everybody has found out that an endpoint answers again, or knows nothing of it.
     private static let unnoticed: Int64 = 300_000
@@ -123,7 +123,7 @@ extension Judge {
             || claim.repeats == .publish && !claim.owesCall && !options.configurationsDiffer
     }
 
-    /// The purchases that Apple's answer has from the start.
+    /// The purchases that Apple's reply has from the start.
     private func visible(_ claim: ScriptedClaim) -> [GrantablePurchase] {
         if case .growing = claim.truth, claim.claim.transactionID == nil { return Array(claim.purchases.dropLast()) }
         return claim.purchases

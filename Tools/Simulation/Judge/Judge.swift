@@ -150,7 +150,7 @@ struct Judge {
         claims[claimant.submissionKey].map { $0.contains(where: witness.isOwedToAnybody) } ?? true
     }
 
-    /// A doubt that became a failure had five doubting answers, and its time between the first and the last.
+    /// A doubt that became a failure had five doubting replies, and its time between the first and the last.
     private func doubts(_ found: inout [Violation]) {
         guard !wasSetBack else { return }
         for answer in tables.allAnswers {
@@ -173,7 +173,7 @@ struct Judge {
         }
     }
 
-    /// Between doubting answers with nothing else in between.
+    /// Between doubting replies with nothing else in between.
     private static func doubting(_ answers: [SimulatedApple.Heard]) -> Int64 {
         zip(answers, answers.dropFirst()).reduce(0) { $0 + ($1.0.isDoubt && $1.1.isDoubt ? $1.1.at - $1.0.at : 0) }
     }

@@ -32,7 +32,7 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
         case batches = "a batch holds everything once"
         /// No offset passes a record that is not complete.
         case offsets = "no offset passes a record that is not complete"
-        /// A doubt fails after five doubting answers and six hours of them, no sooner.
+        /// A doubt fails after five doubting replies and six hours of them, no sooner.
         case doubt = "a doubt has its time"
         /// Evidence that needs nobody waits for nobody.
         case isolation = "what needs nobody waits for nobody"

@@ -223,17 +223,18 @@ final class Witness {
         }
     }
 
-    /// A worker notes in the ledger how far partitions are complete; asked before the note is carried out.
-    func notes(_ notes: [OffsetNote], _ world: World) {
-        for note in notes where ofThisTopic.contains(note.ownership) && world.ledger.tables.owns(note.ownership) {
-            guard let next = note.next else { continue }
-            let partition = Int(note.ownership.partition.partition)
-            let from = world.ledger.tables.next(of: note.ownership.partition) ?? 0
-            demandComplete(partition, from..<max(from, next), world, "noted \(next)")
+    /// A worker writes in the ledger how far partitions are complete; asked before that is carried out.
+    func checkpoints(_ checkpoints: [OffsetCheckpoint], _ world: World) {
+        for checkpoint in checkpoints
+        where ofThisTopic.contains(checkpoint.ownership) && world.ledger.tables.owns(checkpoint.ownership) {
+            guard let next = checkpoint.next else { continue }
+            let partition = Int(checkpoint.ownership.partition.partition)
+            let from = world.ledger.tables.next(of: checkpoint.ownership.partition) ?? 0
+            demandComplete(partition, from..<max(from, next), world, "checkpoint \(next)")
         }
     }
 
-    /// A worker that has not noticed yet that a partition lost its end may commit what it noted before.
+    /// A worker that has not noticed yet that a partition lost its end may commit its checkpoint of before.
     func commits(_ partition: Int, from: Int64, to next: Int64, _ world: World) {
         let isOfThisTopic = ofThisTopic.contains {
             $0.partition.partition == partition && world.ledger.tables.owns($0)

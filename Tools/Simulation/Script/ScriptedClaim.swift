@@ -60,7 +60,7 @@ final class ScriptedClaim: Sendable {
     let repeats: RepeatPolicy
     let whenVerifyReceiptUnavailable: VerifyReceiptOutagePolicy
     let doubtsNothingNew: Bool
-    /// Apple's answers hold signatures, which a checker reads.
+    /// Apple's replies hold signatures, which a checker reads.
     var areAnswersSigned: Bool { verifiedBy == .serverAPI }
 
     init(

@@ -101,7 +101,7 @@ public struct SwarmOptions: Sendable {
         return faults.allSatisfy { $0 == 0 } && !endsWorkers && !forgets && !replacesRecords
     }
 
-    /// An answer of Apple's may be lost with the worker, or with the ownership, that it was meant for.
+    /// A reply of Apple's may be lost with the worker, or with the ownership, that it was meant for.
     var losesAnswers: Bool {
         kills + stops + freezes + crashes + rebalances + ledgerOutages + lostReplies > 0 || endsWorkers
             || replacesRecords

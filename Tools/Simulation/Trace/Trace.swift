@@ -119,7 +119,7 @@ struct TraceLine {
     enum About {
         case submission(TraceSubject)
         case partition(Int32)
-        /// Everything before an offset is complete, as the ledger notes it or the group is told.
+        /// Everything before an offset is complete, as the ledger has it or the group is told.
         case offset(Int32, next: Int64?, isTold: Bool)
         case endpoint(Endpoint)
         /// Everything that the worker has.

@@ -22,10 +22,10 @@ extension TraceMemory {
                 if case .submission(_, _, .ask(_, let lookUp?, _)) = checked.result { lookUps[lookUp] = subject }
                 return line("checked", .submission(subject), checked.result.text)
             }
-        case .answered(let results):
-            results.map { answered in
-                let text = "\(answered.result.text); the endpoint \(answered.outcome.text)"
-                return line("answered", .submission(subject(answered.token)), text)
+        case .attempted(let results):
+            results.map { attempted in
+                let text = "\(attempted.result.text); the endpoint \(attempted.outcome.text)"
+                return line("attempted", .submission(subject(attempted.token)), text)
             }
         case .called(let results):
             results.map { called in
@@ -45,7 +45,7 @@ extension TraceMemory {
                 events[report.token] = nil
                 return line("published", .submission(known?.subject ?? TraceSubject()), "\(topic): acknowledged")
             }
-        case .rules(let rules): [line("rules", .nobody, "version \(rules.version)")]
+        case .apps(let apps): [line("apps", .nobody, "version \(apps.version)")]
         case .stop: [line("stop", .worker, "it is told to stop")]
         }
     }
@@ -75,24 +75,24 @@ extension TraceMemory {
         }
     }
 
-    private func ledger(_ id: RequestID, _ result: Result<LedgerAnswer, LedgerError>, _ world: World) -> [TraceLine] {
+    private func ledger(_ id: RequestID, _ result: Result<LedgerResult, LedgerError>, _ world: World) -> [TraceLine] {
         guard let call = requests[id] else { return [] }
         switch result {
         case .failure(let error): return items(of: call, world).map { line(call.name, $0.about, error.text) }
-        case .success(let answer):
+        case .success(let result):
             requests[id] = nil
-            return lines(answer, to: call, world)
+            return lines(result, to: call, world)
         }
     }
 
-    private func know(_ events: [StoredEvent], of subject: TraceSubject) {
+    private func know(_ events: [RenderedEvent], of subject: TraceSubject) {
         for event in events { keys[event.key] = subject }
     }
 
-    private func lines(_ answer: LedgerAnswer, to call: LedgerRequest.Call, _ world: World) -> [TraceLine] {
+    private func lines(_ result: LedgerResult, to call: LedgerRequest.Call, _ world: World) -> [TraceLine] {
         let items = items(of: call, world)
         func each(_ texts: [String]) -> [TraceLine] { zip(items, texts).map { line(call.done, $0.about, $1) } }
-        switch answer {
+        switch result {
         case .takenOver(let results): return each(results.map(\.text))
         case .knownOutcomes(let outcomes):
             for outcome in outcomes {
@@ -103,7 +103,8 @@ extension TraceMemory {
                 let known = outcomes.filter { $0.origin == subject.origin }.map { "\($0.kind)" }
                 return line(call.done, item.about, known.isEmpty ? "no outcome" : known.joined(separator: ", "))
             }
-        case .noted(let isOwner): return each(zip(items, isOwner).map { $1 ? $0.detail : "it is another worker's" })
+        case .checkpointed(let isOwner):
+            return each(zip(items, isOwner).map { $1 ? $0.detail : "it is another worker's" })
         case .marked(let isOwner): return each(isOwner.map { $0 ? "" : "it is another worker's" })
         case .lookedUp(let grants): return each(grants.map { $0.map { "granted as \($0.text)" } ?? "not granted" })
         case .due(let rows):

@@ -18,7 +18,7 @@ extension CheckTask.Work {
         case .quarantine(_, let reason): "nothing, to quarantine it: \(reason)"
         case .submission: "the row of retries"
         case .signature(_, let mayDecide): "its signature\(mayDecide ? ", which may decide" : "")"
-        case .answer: "the signatures in Apple's answer"
+        case .reply: "the signatures in Apple's reply"
         }
     }
 }
@@ -32,7 +32,7 @@ extension CheckResult {
         case .submission(_, _, let check): check.text
         case .signature(let holds, let verdict):
             "the signature \(holds ? "holds" : "does not hold")" + (verdict.map { ", so: \($0.text)" } ?? "")
-        case .answer(let result): result.text
+        case .reply(let result): result.text
         }
     }
 }
@@ -74,7 +74,7 @@ extension Verdict {
 extension CallOutcome {
     var text: String {
         switch self {
-        case .answered: "answered"
+        case .replied: "replied"
         case .failed: "failed"
         case .overloaded: "is overloaded"
         case .limited(nil): "asks for fewer calls"
@@ -96,7 +96,7 @@ extension Decision.Content {
         case .grant(let purchases, let by): "grant \(purchases.text), by \(by.rawValue)"
         case .repeated(let grant): "it is answered by \(grant.text)"
         case .fail(let rejection): "fail: \(rejection.reason.rawValue)"
-        case .retry(let entry): "into retries: \(entry.cause.text), due in \(entry.delay.seconds) s"
+        case .wait(let entry): "into retries: \(entry.cause.text), due in \(entry.delay.seconds) s"
         }
     }
 }
@@ -184,14 +184,14 @@ extension StopReason {
 extension LedgerRequest.Call {
     /// The verb of the call.
     var name: String { names.call }
-    /// The verb of its answer.
-    var done: String { names.answer }
+    /// The verb of its result.
+    var done: String { names.result }
 
-    private var names: (call: String, answer: String) {
+    private var names: (call: String, result: String) {
         switch self {
         case .takeOver: ("takeOver", "takenOver")
         case .knownOutcomes: ("load", "loaded")
-        case .note: ("note", "noted")
+        case .checkpoint: ("checkpoint", "kept")
         case .mark: ("mark", "marked")
         case .lookUp: ("lookUp", "lookedUp")
         case .takeDue: ("takeDue", "due")
@@ -228,10 +228,10 @@ extension Alert {
         case .retriesFull: return (.worker, "retries full")
         case .eventsNotTaken(let topic, let cause): return (.worker, "\(topic.rawValue) takes no events: \(cause)")
         case .outboxFull: return (.worker, "outbox full")
-        case .ledgerSetBack(let partition, let noted, let found):
-            return (.partition(partition.partition), "ledger set back from \(noted) to \(found.text)")
+        case .ledgerSetBack(let partition, let checkpoint, let found):
+            return (.partition(partition.partition), "ledger set back from \(checkpoint) to \(found.text)")
         case .ledgerUnavailable: return (.worker, "ledger unavailable")
-        case .ledgerAnswersAgain(let time):
+        case .ledgerAvailable(let time):
             return (.worker, "ledger answers again, after \(time.wholeMilliseconds.seconds) s")
         case .ownershipLost(let partition): return (.partition(partition.partition), "ownership lost")
         case .decisionRefused(let origin, _): return (of(origin), "decision refused")

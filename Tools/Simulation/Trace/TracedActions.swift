@@ -106,7 +106,7 @@ extension CheckTask.Work {
         case .record(let record, _), .quarantine(let record, _):
             let id = world.script.records[SimulatedApple.number(of: record)].submissionID
             return TraceSubject(id: id, origin: record.origin)
-        case .submission(let submission), .signature(let submission, _), .answer(let submission, _):
+        case .submission(let submission), .signature(let submission, _), .reply(let submission, _):
             return TraceSubject(id: submission.id.rawValue, origin: submission.origin)
         }
     }
@@ -120,10 +120,10 @@ extension TraceMemory {
             requests.map { (.partition($0.ownership.partition.partition), "the group is at \($0.committed.text)") }
         case .knownOutcomes(let origins):
             origins.map { (.record(world.record(at: $0), $0, world.script), "is there an outcome of \($0.place)?") }
-        case .note(let notes):
-            notes.map { note in
-                let number = note.ownership.partition.partition
-                return (.offset(number, next: note.next, isTold: false), "offset \(note.next.text)")
+        case .checkpoint(let checkpoints):
+            checkpoints.map { checkpoint in
+                let number = checkpoint.ownership.partition.partition
+                return (.offset(number, next: checkpoint.next, isTold: false), "offset \(checkpoint.next.text)")
             }
         case .mark(let marks):
             marks.map { mark in

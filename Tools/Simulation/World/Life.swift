@@ -88,7 +88,7 @@ final class Life {
 
 extension Life.Configuration {
     /// As a task carries it; that of a whole fleet where it carries none.
-    init(_ rules: Rules) { self = rules.content as? Life.Configuration ?? Life.Configuration() }
+    init(_ apps: AppsSnapshot) { self = apps.content as? Life.Configuration ?? Life.Configuration() }
 
     /// The verdict on purchases that are genuine.
     func verdict(_ purchases: [GrantablePurchase], by verifiedBy: VerifiedBy) -> Verdict {

@@ -73,10 +73,10 @@ struct SimulatedApple {
     mutating func answer(
         _ task: AttemptTask, at now: Int64, _ random: inout SplitMix64
     ) -> (AttemptResult, CallOutcome) {
-        let own = Life.Configuration(task.rules)
+        let own = Life.Configuration(task.apps)
         guard let number = ScriptedClaim.number(of: task.submission.claimant),
             let question = task.question.content as? ScriptedQuestion
-        else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .answered) }
+        else { return (.concluded(.hold(.unknownAnswer, detail: "A question about nothing.")), .replied) }
         if let outage = outage(of: task.question.endpoint, at: now) {
             hear(number, at: now, isAnswer: false)
             switch outage.limit {
@@ -109,7 +109,7 @@ struct SimulatedApple {
             let content = ScriptedQuestion(step: question.step, reads: result)
             result = .check(Question(endpoint: task.question.endpoint, content: content))
         }
-        return (result, .answered)
+        return (result, .replied)
     }
 
     /// Whether the worker's own client makes no call of it.
@@ -157,7 +157,7 @@ struct SimulatedApple {
     mutating func check(
         _ task: CheckTask, records: [ScriptedRecord], at now: Int64, _ random: inout SplitMix64
     ) -> CheckResult {
-        let own = Life.Configuration(task.rules)
+        let own = Life.Configuration(task.apps)
         switch task.work {
         case .record(let record, let known):
             let scripted = records[Self.number(of: record)]
@@ -180,7 +180,7 @@ struct SimulatedApple {
                 QuarantinedEvent.event(of: record, reason: reason), QuarantineStub(of: record, reason: reason))
         case .submission(let submission):
             guard let claim = claim(of: submission) else {
-                return .answer(.concluded(.hold(.unknownAnswer, detail: "")))
+                return .reply(.concluded(.hold(.unknownAnswer, detail: "")))
             }
             return look(at: submission, claim, own, at: now, &random)
         case .signature(let submission, let mayDecide):
@@ -188,9 +188,9 @@ struct SimulatedApple {
             if case .forged = claim.truth { return .signature(holds: false, nil) }
             let decides = mayDecide && claim.whenVerifyReceiptUnavailable == .local
             return .signature(holds: true, decides ? own.verdict(claim.purchases, by: .local) : nil)
-        case .answer(_, let question):
+        case .reply(_, let question):
             let content = question.content as? ScriptedQuestion
-            return .answer(
+            return .reply(
                 content?.reads ?? .concluded(.hold(.unknownAnswer, detail: "Nothing here has signatures.")))
         }
     }
@@ -199,14 +199,14 @@ struct SimulatedApple {
         at submission: Submission, _ claim: ScriptedClaim, _ own: Life.Configuration, at now: Int64,
         _ random: inout SplitMix64
     ) -> CheckResult {
-        let rules = Self.rules(of: claim, own)
+        let options = Self.options(of: claim, own)
         if own.unknownApp == submission.bundleID {
             hear(claim.number, at: now, isAnswer: false)
             return .submission(
-                submission, rules, .concluded(.hold(.appNotConfigured, detail: "The app is not in the apps file.")))
+                submission, options, .concluded(.hold(.appNotConfigured, detail: "The app is not in the apps file.")))
         }
         guard !claim.endpoints.isEmpty else {
-            return .submission(submission, rules, .concluded(verdict(on: claim, own, at: now, &random)))
+            return .submission(submission, options, .concluded(verdict(on: claim, own, at: now, &random)))
         }
         var lookUp: GrantLookup?
         if claim.endpoints[0].service == .serverAPI, case .transactionID(let id) = claim.evidence {
@@ -215,15 +215,15 @@ struct SimulatedApple {
                 environment: submission.claim.environment,
                 orderID: submission.orderID, productID: nil)
         }
-        return .submission(submission, rules, .ask(Self.question(claim, step: 0), lookUp: lookUp, isSigned: nil))
+        return .submission(submission, options, .ask(Self.question(claim, step: 0), lookUp: lookUp, isSigned: nil))
     }
 
     private func claim(of submission: Submission) -> ScriptedClaim? {
         ScriptedClaim.number(of: submission.claimant).map { claims[$0] }
     }
 
-    private static func rules(of claim: ScriptedClaim, _ own: Life.Configuration) -> SubmissionRules {
-        SubmissionRules(
+    private static func options(of claim: ScriptedClaim, _ own: Life.Configuration) -> DecisionOptions {
+        DecisionOptions(
             owesCall: claim.owesCall && own.hasService, repeats: own.repeats ?? claim.repeats,
             doubtsNothingNew: claim.doubtsNothingNew)
     }

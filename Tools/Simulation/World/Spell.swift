@@ -36,7 +36,7 @@ struct Spell: Sendable {
         hold = Self.holds.randomElement(using: &random) ?? .unknownAnswer
     }
 
-    /// Causes that an answer of Apple's alone can have.
+    /// Causes that a reply of Apple's alone can have.
     private static let doubts: [RetryCause] = [.perhapsMalformed, .perhapsNotAuthentic, .perhapsRevoked, .notFoundYet]
     private static let holds: [HoldCause] = [
         .sharedSecretRefused, .credentialsRefused, .requestRefused, .unknownAnswer, .productContradicted,
@@ -67,17 +67,17 @@ struct Spell: Sendable {
         switch said {
         case .doubt:
             switch truth {
-            case .verified(let purchases, let by): (.doubt(doubt, becomes: .verified(purchases, by: by)), .answered)
-            case .rejected(let rejection): (.doubt(doubt, becomes: .rejected(rejection)), .answered)
-            case .retry, .doubt, .hold: (truth, .answered)
+            case .verified(let purchases, let by): (.doubt(doubt, becomes: .verified(purchases, by: by)), .replied)
+            case .rejected(let rejection): (.doubt(doubt, becomes: .rejected(rejection)), .replied)
+            case .retry, .doubt, .hold: (truth, .replied)
             }
-        case .hold: (.hold(hold, detail: "Something of ours is wrong."), .answered)
+        case .hold: (.hold(hold, detail: "Something of ours is wrong."), .replied)
         case .temporarilyUnable: (.retry(.temporarilyUnable, notBefore: nil), .failed)
         case .noAnswer: (.retry(.noAnswer, notBefore: nil), .failed)
         case .overloaded: (.retry(.noAnswer, notBefore: moment), .overloaded)
         case .timeout: (.retry(.unreachable, notBefore: nil), .overloaded)
-        case .tooLarge: (.retry(.noAnswer, notBefore: nil), .answered)
-        case .noLongerFound: (.retry(.noLongerFound, notBefore: nil), .answered)
+        case .tooLarge: (.retry(.noAnswer, notBefore: nil), .replied)
+        case .noLongerFound: (.retry(.noLongerFound, notBefore: nil), .replied)
         case .givenUp: (.retry(.unreachable, notBefore: nil), .unknown)
         case .notSent: (.hold(.credentialsMissing, detail: "The app has no key."), .unknown)
         }

@@ -102,7 +102,7 @@ extension World {
         switch task.work {
         case .record(let record, _):
             return script.records[SimulatedApple.number(of: record)].endsWorkers && !options.endsWhileReading
-        case .answer(let submission, _), .signature(let submission, _):
+        case .reply(let submission, _), .signature(let submission, _):
             guard options.endsWhileReading, let number = record(at: submission.origin),
                 script.records[number].endsWorkers, !isRowMended
             else { return false }
@@ -125,8 +125,8 @@ extension World {
         guard life.isAlive else { return }
         let (result, outcome) = apple.answer(task, at: milliseconds, &random)
         if case .limited = outcome { life.limiting[task.token] = task.question.endpoint }
-        let answered = Answered(token: task.token, result: result, outcome: outcome, took: .milliseconds(100))
-        receiveLater(.answered([answered]), life)
+        let attempted = Attempted(token: task.token, result: result, outcome: outcome, took: .milliseconds(100))
+        receiveLater(.attempted([attempted]), life)
     }
 
     func fulfil(_ task: CallTask, _ life: Life) {
@@ -139,7 +139,7 @@ extension World {
             .called([
                 Called(
                     token: task.token, result: isAccepted && isHeard ? .accepted : .failed,
-                    outcome: isAccepted && isHeard ? .answered : .failed, took: .milliseconds(50))
+                    outcome: isAccepted && isHeard ? .replied : .failed, took: .milliseconds(50))
             ]), life)
     }
 
@@ -228,7 +228,7 @@ extension World {
     }
 
     func call(_ request: LedgerRequest, of life: Life, epoch called: Int) {
-        var result = Result<LedgerAnswer, LedgerError>.failure(.unavailable(detail: "no reply"))
+        var result = Result<LedgerResult, LedgerError>.failure(.unavailable(detail: "no reply"))
         if called != epoch {
             result = .failure(.disconnected(detail: "the connection is gone"))
         } else if isLedgerAway {
@@ -241,10 +241,10 @@ extension World {
         after(random(50...500), .input(life, .ledger(request.id, result)))
     }
 
-    private func execute(_ call: LedgerRequest.Call, of life: Life) -> Result<LedgerAnswer, LedgerError> {
+    private func execute(_ call: LedgerRequest.Call, of life: Life) -> Result<LedgerResult, LedgerError> {
         ledger.now = Timestamp(milliseconds: Self.wallStart + milliseconds)
         switch call {
-        case .note(let notes): witness.notes(notes, self)
+        case .checkpoint(let checkpoints): witness.checkpoints(checkpoints, self)
         case .takeOver(let takeOvers): for takeOver in takeOvers { witness.takesOver(takeOver.ownership) }
         default: break
         }

@@ -117,7 +117,7 @@ extension World {
             guard let copy = snapshots.last else { return }
             // A copy that knows nothing of a topic that the group has read stops workers until an operator has looked.
             let partitions = kafka.partitions.indices.map { SimulatedKafka.name(Int32($0)) }
-            // An offset that is noted may be on its way to the group.
+            // A checkpoint may be on its way to the group.
             let isRead = partitions.contains {
                 kafka.partitions[Int($0.partition)].committed != nil || ledger.tables.next(of: $0) != nil
             }
@@ -212,14 +212,14 @@ extension World {
 
     private func deploy(_ configuration: Life.Configuration, to life: Life) {
         life.version += 1
-        after(0, .input(life, .rules(rules(for: configuration, version: life.version))))
+        after(0, .input(life, .apps(snapshot(of: configuration, version: life.version))))
     }
 
-    private func rules(for configuration: Life.Configuration, version: Int) -> Rules {
+    private func snapshot(of configuration: Life.Configuration, version: Int) -> AppsSnapshot {
         let endpoints = SimulatedApple.endpoints.map { endpoint in
-            EndpointRules(endpoint: endpoint, rate: endpoint.service == .serverAPI ? options.callsPerSecond : nil)
+            EndpointLimit(endpoint: endpoint, rate: endpoint.service == .serverAPI ? options.callsPerSecond : nil)
         }
-        return Rules(
+        return AppsSnapshot(
             version: version, endpoints: endpoints, services: configuration.hasService ? [Script.calling] : [],
             content: configuration)
     }

@@ -113,7 +113,7 @@ final class World {
             guard !self.isHealthy, let number = ScriptedClaim.number(of: decision.claimant),
                 self.refused.contains(number)
             else { return false }
-            if case .retry = decision.content { return false }
+            if case .wait = decision.content { return false }
             return true
         }
     }
@@ -193,8 +193,8 @@ final class World {
         var rest: [String] = []
         for (number, partition) in kafka.partitions.enumerated() {
             // Where the ledger was set back, the group's offset is ahead of it.
-            let noted = ledger.tables.next(of: SimulatedKafka.name(Int32(number))) ?? 0
-            let complete = min(partition.committed ?? 0, noted)
+            let checkpoint = ledger.tables.next(of: SimulatedKafka.name(Int32(number))) ?? 0
+            let complete = min(partition.committed ?? 0, checkpoint)
             guard complete < partition.records.count else { continue }
             rest.append("partition \(number) at \(complete) of \(partition.records.count)")
         }
@@ -315,10 +315,10 @@ final class World {
     }
 
     private func judgeTurn(of life: Life, _ inbox: [Input], _ actions: borrowing Actions) {
-        for case .answered(let answers) in inbox {
-            for answered in answers {
-                guard case .limited(let wait?) = answered.outcome,
-                    let endpoint = life.limiting.removeValue(forKey: answered.token)
+        for case .attempted(let results) in inbox {
+            for attempted in results {
+                guard case .limited(let wait?) = attempted.outcome,
+                    let endpoint = life.limiting.removeValue(forKey: attempted.token)
                 else { continue }
                 witness.limited(life.name, endpoint, until: now + wait)
             }

@@ -8,7 +8,7 @@ import Contract
 ///   chooses it. The sandbox's rate limit is a tenth of production's, so forged claims would use it up soon.
 /// - The sandbox is asked only if the app grants this user's sandbox purchases. Otherwise nothing that the sandbox
 ///   knows could be granted. Production may receive the purchase later, so its absence is a doubt.
-/// - An id that Apple never issued ends the submission. That answer is unsigned. It may belong to another request if a
+/// - An id that Apple never issued ends the submission. That reply is unsigned. It may belong to another request if a
 ///   server or intermediary answered twice on the connection. So the question is asked again over a fresh connection.
 ///   If Apple attested the id before, a person must decide. Where production said "not here", which may mean "not yet",
 ///   the sandbox's refusal is no more than that.
@@ -19,8 +19,8 @@ import Contract
 ///   the others. Each of those is requested over a fresh connection, so that none can be another customer's.
 /// - After a 401 the call is repeated once with a fresh token. Production also answers 401 to apps that were never
 ///   released, so the sandbox is asked next. If the sandbox knows the transaction, the key is good. Otherwise
-///   production's answer is missing, and nothing is decided against the player.
-struct LookupQuestion: AppleQuestion {
+///   production's reply is missing, and nothing is decided against the player.
+struct ServerAPIQuestion: AppleQuestion {
     enum Target: Hashable, Sendable {
         /// A transaction that somebody claims.
         case transaction(TransactionID)
@@ -35,10 +35,10 @@ struct LookupQuestion: AppleQuestion {
     /// Most times that a history is begun again because it changed while it was read.
     static let maxRestarts = 2
 
-    /// An answer whose signatures are not checked yet.
+    /// A reply whose signatures are not checked yet.
     private enum Pending: Sendable {
-        case transaction(TransactionAnswer)
-        case page(HistoryAnswer)
+        case transaction(TransactionReply)
+        case page(HistoryReply)
     }
 
     let subject: QuestionSubject
@@ -60,7 +60,7 @@ struct LookupQuestion: AppleQuestion {
     private var isRefusalRepeated = false
     /// Production took the token at least once.
     private var productionKnowsKey = false
-    /// Production refused the key, so only the sandbox's answers follow.
+    /// Production refused the key, so only the sandbox's replies follow.
     private var productionIsSilent = false
     private var pending: Pending?
 
@@ -110,7 +110,7 @@ struct LookupQuestion: AppleQuestion {
     }
 
     /// The same question after a verdict that it is to clear; one that is a hold stands if nothing is found.
-    func otherwise(_ verdict: Verdict) -> LookupQuestion {
+    func otherwise(_ verdict: Verdict) -> ServerAPIQuestion {
         guard case .hold = verdict else { return self }
         var next = self
         next.hold = verdict
@@ -172,26 +172,26 @@ struct LookupQuestion: AppleQuestion {
             var next = self
             if environment == .production { next.productionKnowsKey = true }
             if case .history = target {
-                next.pending = HistoryAnswer(json: body).map { .page($0) }
+                next.pending = HistoryReply(json: body).map { .page($0) }
             } else {
-                next.pending = TransactionAnswer(json: body).map { .transaction($0) }
+                next.pending = TransactionReply(json: body).map { .transaction($0) }
             }
-            // An answer that is none: HTML, cut off, or without what it is about.
-            return next.pending == nil ? .retry(.noAnswer, .failed) : .answered(.check(next))
+            // A reply that is none: HTML, cut off, or without what it is about.
+            return next.pending == nil ? .retry(.noAnswer, .failed) : .replied(.check(next))
         case .response(let status, let retryAfter, let body):
             let refusal = ServerAPIRefusal(httpStatus: status, body: body)
             return meaning(of: refusal, to: call, notBefore: RetryAfter.moment(retryAfter, now: now), now: now)
         }
     }
 
-    /// Goes on after an answer once its signatures are checked.
+    /// Goes on after a reply once its signatures are checked.
     func checked(with verifiers: SignatureVerifiers, at now: Timestamp) -> QuestionStep {
-        let attestation = AnswerAttestation(verifier: verifiers.transactions, environment: environment, now: now)
-        do throws(AnswerAttestation.Distrust) {
+        let attestation = ReplyAttestation(verifier: verifiers.transactions, environment: environment, now: now)
+        do throws(ReplyAttestation.Distrust) {
             switch pending {
-            case .transaction(let answer):
+            case .transaction(let reply):
                 let transaction = try attestation.transaction(
-                    answer.signedTransactionInfo, as: asked, app: app.bundleID)
+                    reply.signedTransactionInfo, as: asked, app: app.bundleID)
                 return conclude(verdict(on: transaction))
             case .page(let page):
                 return step(after: page, try attestation.transactions(of: page, app: app.bundleID))
@@ -204,7 +204,7 @@ struct LookupQuestion: AppleQuestion {
 
     private func verdict(on transaction: SignedTransaction) -> Verdict {
         if case .confirmation(_, let moment) = target, transaction.signedAt < moment {
-            return .hold(.unknownAnswer, detail: "Apple's answer was signed before what it is to confirm.")
+            return .hold(.unknownAnswer, detail: "Apple's reply was signed before what it is to confirm.")
         }
         let purchases = (try? transaction.purchase.get()).map { [$0] } ?? []
         return ClaimPolicy(app: app, submission: subject.submission(claiming: purchases))
@@ -212,7 +212,7 @@ struct LookupQuestion: AppleQuestion {
     }
 
     private func step(
-        after page: HistoryAnswer, _ transactions: [SignedTransaction]
+        after page: HistoryReply, _ transactions: [SignedTransaction]
     ) -> QuestionStep {
         var next = self
         next.pending = nil
@@ -252,7 +252,7 @@ struct LookupQuestion: AppleQuestion {
     }
 
     /// Whether the history lacks a purchase that the receipt proves and the claim is about. Apple's records may be
-    /// behind the receipt, and an answer without that purchase would be final.
+    /// behind the receipt, and a reply without that purchase would be final.
     private var lacksProven: Bool {
         guard case .history(let customer) = target, submission.claim.transactionID == nil else { return false }
         let claimed = submission.claim.productID
@@ -266,30 +266,30 @@ struct LookupQuestion: AppleQuestion {
         of refusal: ServerAPIRefusal, to call: AppleCall, notBefore: Timestamp?, now: Timestamp
     ) -> ReplyMeaning {
         switch refusal.meaning {
-        case .tokenRefused: return .answered(tokenRefused(refusal, call))
+        case .tokenRefused: return .replied(tokenRefused(refusal, call))
         // It had a page of it a moment ago.
         case .notFound where revision != nil, .idRefused where revision != nil:
-            return .retry(.temporarilyUnable, .answered)
-        case .notFound: return .answered(notFound(refusal))
-        case .idRefused: return .answered(idRefused(refusal))
+            return .retry(.temporarilyUnable, .replied)
+        case .notFound: return .replied(notFound(refusal))
+        case .idRefused: return .replied(idRefused(refusal))
         case .accountNotFound:
             let rejection = rejection(
                 .accountGone, "Apple does not find the purchaser's account (\(refusal.said)).")
-            return .answered(conclude(.doubt(.notFoundYet, becomes: .rejected(rejection))))
+            return .replied(conclude(.doubt(.notFoundYet, becomes: .rejected(rejection))))
         case .restartPaging where revision != nil && restarts < Self.maxRestarts:
-            return .answered(
+            return .replied(
                 ask {
                     $0.restarts += 1
                     $0.history = PurchaseHistory()
                     $0.revision = nil
                 })
-        case .restartPaging: return .retry(.temporarilyUnable, notBefore: notBefore, .answered)
+        case .restartPaging: return .retry(.temporarilyUnable, notBefore: notBefore, .replied)
         case .retry(let cause, let outcome): return .retry(cause, notBefore: notBefore, outcome)
         case .rateLimited: return .rateLimited(until: notBefore, now: now)
-        case .credentialsRefused: return .answered(conclude(keyRefused(refusal)))
+        case .credentialsRefused: return .replied(conclude(keyRefused(refusal)))
         case .requestRefused:
             let detail = "The App Store Server API refused our request (\(refusal.said))."
-            return .answered(conclude(.hold(.requestRefused, detail: detail)))
+            return .replied(conclude(.hold(.requestRefused, detail: detail)))
         case .unknown(let outcome):
             let detail = "The App Store Server API gave an unknown answer (\(refusal.said))."
             return ReplyMeaning(step: conclude(.hold(.unknownAnswer, detail: detail)), outcome: outcome)

@@ -4,8 +4,8 @@ import Testing
 @testable import AppStore
 
 @Suite("Question of the App Store Server API: answers of every kind")
-struct LookupAnswerTests {
-    private typealias Script = LookupScript
+struct ServerAPIReplyTests {
+    private typealias Script = ServerAPIScript
 
     struct ErrorRow: Sendable {
         let code: Int
@@ -47,7 +47,7 @@ struct LookupAnswerTests {
     func errors(row: ErrorRow) throws {
         let answer = Script.error(row.code, status: row.status)
         let run = try QuestionScript(
-            try Script.lookup(.confirmation(Script.id, since: Fixture.now), in: .production), [answer, answer])
+            try Script.question(.confirmation(Script.id, since: Fixture.now), in: .production), [answer, answer])
         let verdict = try #require(run.verdict)
         #expect(run.calls.count == row.calls)
         #expect(verdict.reason == nil)
@@ -132,13 +132,13 @@ struct LookupAnswerTests {
 }
 
 @Suite("Question for a history")
-struct LookupHistoryTests {
-    private typealias Script = LookupScript
+struct ServerAPIHistoryTests {
+    private typealias Script = ServerAPIScript
 
     private func run(
         _ replies: [AppStoreReply], app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
     ) throws -> QuestionScript {
-        try QuestionScript(try Script.lookup(.history(of: customer), app: app, submission), replies)
+        try QuestionScript(try Script.question(.history(of: customer), app: app, submission), replies)
     }
 
     /// Whose receipt names a transaction that is in most of the histories.
@@ -161,16 +161,16 @@ struct LookupHistoryTests {
     func restless() throws {
         let first = try Script.page([], next: "a")
         let run = try run(Array(repeating: [first, Script.error(4_000_005)], count: 5).flatMap { $0 })
-        #expect(run.calls.count == 2 * (LookupQuestion.maxRestarts + 1))
+        #expect(run.calls.count == 2 * (ServerAPIQuestion.maxRestarts + 1))
         #expect(run.verdict == .retry(.temporarilyUnable, notBefore: nil))
         #expect(try self.run([Script.error(4_000_005)]).verdict?.cause == .temporarilyUnable)
     }
 
     @Test("a history without an end is not followed for ever")
     func endless() throws {
-        let pages = try (0..<LookupQuestion.maxPages + 1).map { try Script.page([], next: "r\($0)") }
+        let pages = try (0..<ServerAPIQuestion.maxPages + 1).map { try Script.page([], next: "r\($0)") }
         let long = try run(pages)
-        #expect(long.calls.count == LookupQuestion.maxPages)
+        #expect(long.calls.count == ServerAPIQuestion.maxPages)
         #expect(long.verdict?.hold == .unknownAnswer)
         let standstill = try run([try Script.page([], next: "a"), try Script.page([], next: "a")])
         #expect(standstill.calls.count == 2)
@@ -185,7 +185,7 @@ struct LookupHistoryTests {
             "1", purchases: [ProvenPurchase("1", of: "gems"), ProvenPurchase("2", of: "gold")])
         func verdict(_ ids: [String], _ submission: Submission = Fixture.submission()) throws -> Verdict? {
             try QuestionScript(
-                try Script.lookup(.history(of: customer), submission),
+                try Script.question(.history(of: customer), submission),
                 [try Script.page(ids.map { Script.transaction($0) })]
             ).verdict
         }
@@ -201,7 +201,7 @@ struct LookupHistoryTests {
     func incompleteRefusal() throws {
         let customer = ProvenCustomer("1", purchases: [ProvenPurchase("1", of: nil), ProvenPurchase("2", of: nil)])
         let refund = Script.transaction("1", ["revocationDate": SignedToken.moment(-1)])
-        let run = try QuestionScript(try Script.lookup(.history(of: customer)), [try Script.page([refund])])
+        let run = try QuestionScript(try Script.question(.history(of: customer)), [try Script.page([refund])])
         #expect(run.verdict?.doubt?.becomes == .transactionRevoked)
     }
 
@@ -210,7 +210,7 @@ struct LookupHistoryTests {
         let unlisted = Script.transaction("1", ["productId": "\"new\""])
         func verdict(_ pages: [[String: String?]]) throws -> Verdict? {
             let customer = ProvenCustomer("1", purchases: [ProvenPurchase("1", of: nil), ProvenPurchase("2", of: nil)])
-            return try QuestionScript(try Script.lookup(.history(of: customer)), [try Script.page(pages)]).verdict
+            return try QuestionScript(try Script.question(.history(of: customer)), [try Script.page(pages)]).verdict
         }
         let incomplete = try verdict([unlisted])
         #expect(incomplete?.hold == .productNotConfigured && incomplete?.purchases.isEmpty == true)

@@ -3,20 +3,20 @@ import FoundationEssentials
 
 @testable import AppStore
 
-/// Plays Apple's side of a look-up.
-enum LookupScript {
+/// Plays Apple's side of a question to the App Store Server API.
+enum ServerAPIScript {
     static let id: TransactionID = "2000000000000001"
     static let path = "/inApps/v1/transactions/2000000000000001"
     static let notFound = error(4_040_010)
     static let unauthenticated = reply(401, "Unauthenticated\n\nRequest ID: ABC.0.0\n")
 
-    static func lookup(
-        _ target: LookupQuestion.Target = .transaction(id), isAttested: Bool = false,
+    static func question(
+        _ target: ServerAPIQuestion.Target = .transaction(id), isAttested: Bool = false,
         in environment: Environment? = nil,
         app: App = Fixture.app(), _ submission: Submission = Fixture.submission()
     ) throws -> any AppleQuestion {
         let subject = QuestionSubject(submission: submission, rules: try QuestionScript.rules(app, hasKey: true))
-        return LookupQuestion(subject: subject, target: target, isAttested: isAttested, in: environment)
+        return ServerAPIQuestion(subject: subject, target: target, isAttested: isAttested, in: environment)
     }
 
     static func reply(_ status: Int, _ body: String, retryAfter: String? = nil) -> AppStoreReply {
@@ -53,12 +53,12 @@ enum LookupScript {
 
     /// The verdict on a bare transaction id.
     static func verdict(on replies: AppStoreReply..., app: App = Fixture.app()) throws -> Verdict? {
-        try QuestionScript(lookup(app: app), replies).verdict
+        try QuestionScript(question(app: app), replies).verdict
     }
 }
 
 extension Environment {
-    /// As Apple's answers have it.
+    /// As Apple's replies have it.
     var nameInAnswers: String { self == .production ? "Production" : "Sandbox" }
 }
 
