@@ -36,6 +36,7 @@ MISTAKES = [
     ("jobs/migrate.yaml", "grantor_owner@postgres.example.com", "grantor_owner@other", "migrates another ledger"),
     ("jobs/topics.yaml", "--partitions=24", "--partition=24", "more workers than the 0 partitions"),
     ("jobs/migrate.yaml", "args: [migrate]", "args: [migrat]", "migrate: grantor ends with 64"),
+    ("jobs/topics.yaml", "values: [64, 78]", "values: [64]", "tries again after 78"),
     ("jobs/topics.yaml", "configMapRef: { name: grantor }", "configMapRef: { name: grant }", "no ConfigMap grant"),
     ("settings/settings.yaml", "GRANTOR_KAFKA_GROUP_ID", "GRANTOR_GROUP_ID", "GRANTOR_GROUP_ID is no setting"),
     ("settings/settings.yaml", "TIMEOUT: 20s", "TIMEOUT: '20'", "SHUTDOWN_TIMEOUT"),

@@ -23,8 +23,6 @@ from pathlib import Path
 
 from checkout import ROOT, free_port, use_virtual_environment
 
-
-
 use_virtual_environment()
 try:
     import kubernetes_validate
@@ -197,6 +195,14 @@ def kafka_properties(manifests):
     return re.search(r"```properties\n(.*?)```", manifests.readme, re.DOTALL)[1]
 
 
+def check_jobs(manifests):
+    for path, document in manifests.documents:
+        if document["kind"] == "Job":
+            rules = document["spec"].get("podFailurePolicy", {}).get("rules", [])
+            if not any(rule["action"] == "FailJob" and 78 in rule["onExitCodes"]["values"] for rule in rules):
+                yield f"{path}: tries again after 78, which a person must mend"
+
+
 # What they say about each other
 
 
@@ -364,7 +370,9 @@ def status(address, path):
         return None
 
 
-CHECKS = [check_schemas, check_pods, check_files, check_workers, check_autoscalers, check_build, check_versions]
+CHECKS = [
+    check_schemas, check_pods, check_files, check_jobs, check_workers, check_autoscalers, check_build, check_versions,
+]
 
 
 def violations(root, program):
