@@ -21,6 +21,8 @@ RUN apt-get -qq update \
     && rm -rf /var/lib/apt/lists/* /var/log/* /var/cache/debconf/*-old \
     && groupadd --gid 10001 grantor \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin grantor \
+    # A worker becomes nobody else.
+    && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
     # For a ledger on SQLite; nothing else is ever written.
     && install -d -o grantor -g grantor -m 0750 /var/lib/grantor \
     # What the image consists of.

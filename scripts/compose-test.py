@@ -3,14 +3,17 @@
 
 From a clone of the last commit: secrets, image, `up` with two workers, purchases in parts. Between the parts workers,
 PostgreSQL and Kafka are killed, workers are replaced one by one, and everything goes `down` and `up` again. In the end
-each purchase must have one event id and one row. Fewer purchases than parts go through in one part, and nothing is broken. Needs Docker with Compose, python3, git and a built
+each purchase must have one event id and one row. Fewer purchases than parts go through in one part, and nothing is
+broken. The image's files are looked through, too. Needs Docker with Compose, python3, git and a built
 grantor-simulator; the images of Dockerfile and docker-compose.yml come from a registry or are made by
 scripts/stand-in-images.sh. Whatever it started it removes.
 
     scripts/compose-test.py SIMULATOR [PURCHASES]
 """
+import importlib
 import json
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -18,6 +21,10 @@ import sys
 import tempfile
 import time
 import urllib.request
+
+from checkout import free_port
+
+check_image = importlib.import_module("check-image")
 
 APP, PRODUCT = "com.example.game", "com.example.game.gems100"
 BROKER = "localhost:19092"
@@ -76,6 +83,9 @@ class Stack:
         program = ["docker", "compose"] if is_plugin else ["docker-compose"]
         files = ["-f", "docker-compose.yml", "-f", "compose.test.yml"]
         self.words = [*program, "--project-name", self.project, *files, "--profile", "worker"]
+        # Another stack may have the usual ports of this host.
+        for name in ("KAFKA_PORT", "PROMETHEUS_PORT", "GRAFANA_PORT"):
+            os.environ[name] = str(free_port())
 
     def compose(self, *words, **options):
         return run(*self.words, *words, cwd=self.folder, **options)
@@ -143,6 +153,22 @@ def prepare(clone, simulator):
         json.dump({"services": {"worker": worker}}, file)
 
 
+def look_through(image, folder):
+    """Fails where the image has what has no business there, beside its base."""
+    with open(f"{folder}/clone/Dockerfile", encoding="utf-8") as file:
+        base = re.search(r"^FROM (\S+) AS worker$", file.read(), re.MULTILINE).group(1)
+    for name, which in (("image", image), ("base", base)):
+        container = run("docker", "create", which, "true").strip()
+        run("docker", "export", "--output", f"{folder}/{name}.tar", container)
+        run("docker", "rm", container)
+    found = list(check_image.violations(f"{folder}/image.tar", f"{folder}/base.tar"))
+    user = run("docker", "image", "inspect", "--format", "{{.Config.User}}", image).strip()
+    if user != "10001:10001":
+        found.append(f"runs as {user or 'root'}")
+    if found:
+        raise Failure("the image: " + "; ".join(found))
+
+
 def play(stack, simulator, purchases, say):
     stack.compose("build", "topics")
     say("the image is built")
@@ -150,6 +176,9 @@ def play(stack, simulator, purchases, say):
     for service in ("kafka", "postgres", "worker"):
         stack.wait(service)
     say("all parts are healthy")
+    worker = stack.ids("worker")[0]
+    look_through(run("docker", "inspect", "--format", "{{.Image}}", worker).strip(), os.path.dirname(stack.folder))
+    say("the image has nothing but what a worker needs")
     breaks = ["worker", "postgres", "kafka", "upgrade", "worker", "postgres", "kafka", "down"]
     if purchases < PARTS:
         breaks = ["nothing"]
