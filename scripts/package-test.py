@@ -2,7 +2,8 @@
 """Installs the package on clean Debian 12 and 13, runs its service under systemd, and judges what is granted and left.
 
 In a container each: install, ten lines of settings at most, a first granted event by an Apache Kafka beside it; then
-kill -9, a worker that is frozen, a stop, a mistake in the configuration, an upgrade, removal, purge, and the tarball.
+kill -9, a worker that is frozen, a stop, a mistake in the configuration, an upgrade, removal, purge, and the tarball
+with its service.
 Needs Docker, python3, dpkg-deb, a built grantor-simulator and what make package made; the images come from a registry
 or are made by scripts/stand-in-images.sh. What it starts it removes.
 
@@ -147,17 +148,21 @@ def older(package, folder):
     return f"{folder}/grantor_0.1.0.deb"
 
 
+def configure(host, simulator):
+    host.copy(simulator.roots, "/etc/grantor/roots.pem")
+    host.shell("cat >/etc/grantor/apps.yaml; chmod 644 /etc/grantor/apps.yaml /etc/grantor/roots.pem", stdin=APPS)
+    host.shell(
+        f"sed -i 's/^GRANTOR_KAFKA_BOOTSTRAP_SERVERS=$/&{BROKER}/; $a {ROOTS}' /etc/grantor/grantor.env"
+    )
+
+
 def first_event(host, package, simulator, say):
     started = time.monotonic()
     said = host.install(package)
     expect("grantor is not started" in said, "installation does not say that the worker is not started")
     expect(host.show("ActiveState")["ActiveState"] == "inactive", "installation starts a worker without configuration")
     installed = time.monotonic() - started
-    host.copy(simulator.roots, "/etc/grantor/roots.pem")
-    host.shell("cat >/etc/grantor/apps.yaml; chmod 644 /etc/grantor/apps.yaml /etc/grantor/roots.pem", stdin=APPS)
-    host.shell(
-        f"sed -i 's/^GRANTOR_KAFKA_BOOTSTRAP_SERVERS=$/&{BROKER}/; $a {ROOTS}' /etc/grantor/grantor.env"
-    )
+    configure(host, simulator)
     lines = int(host.shell("cat /etc/grantor/grantor.env /etc/grantor/apps.yaml | grep -cvE '^(#|$)'"))
     expect(lines <= 10, f"{lines} lines of configuration")
     host.shell("grantor-admin topics create --partitions 1 && grantor-admin migrate")
@@ -264,13 +269,26 @@ def removal(host, say):
     say("removal leaves configuration and ledger, purge the ledger")
 
 
-def tarball(host, path, version, say):
+def tarball(host, path, version, simulator, say):
     host.copy(path, "/root/")
-    # The libraries are there from the package.
-    unpack = f"cd /root && tar -xf {os.path.basename(path)}"
-    said = host.shell(f"{unpack} && ./grantor-{version}-*/grantor --version").strip()
-    expect(said == version, f"the tarball's program says {said}")
-    say("the tarball's program runs")
+    # The libraries are there from the package, and so is the user.
+    host.shell(f"cd /root && tar -xf {os.path.basename(path)} && userdel grantor")
+    folder = f"/root/grantor-{version}-*/"
+    section = host.shell(f"sed -n '/^### The service of the tarball/,/^## /p' {folder}docs/operations.md")
+    commands = re.search(r"```sh\n(.*?)```", section, re.DOTALL).group(1)
+    host.shell(f"cd {folder}\n{commands}")
+    # The ledger is the package's, whose user had another number.
+    host.shell("chown -R grantor: /var/lib/grantor")
+    configure(host, simulator)
+    said = host.shell("systemctl cat grantor.service grantor-watchdog.service | grep -c ^ExecStart=")
+    expect(said.strip() == "2", "the tarball lacks a unit")
+    host.shell("systemctl start grantor")
+    host.grant(simulator)
+    worker = host.worker()
+    host.shell(f"kill -STOP {worker}")
+    host.wait_for_another(worker, 90)
+    host.grant(simulator)
+    say("the tarball's service grants, and its watchdog kills a frozen worker")
 
 
 def play(suite, packages, simulator, say):
@@ -282,7 +300,7 @@ def play(suite, packages, simulator, say):
         service(host, simulator, say)
         upgrade(host, package, version, simulator, say)
         removal(host, say)
-        tarball(host, archive, version, say)
+        tarball(host, archive, version, simulator, say)
     except Failure:
         print(host.shell("journalctl --no-pager -n 40", check=False)[-6000:], file=sys.stderr)
         raise

@@ -81,7 +81,9 @@ make_tarball() {
     install -m 0755 "$program" "$root/grantor"
     install -m 0644 "$work/grantor.1" LICENSE "$root/"
     for document in "${documents[@]}"; do install -D -m 0644 "$document" "$root/$document"; done
-    install -m 0644 "${examples[@]}" deploy/debian/grantor.{env,service} "$root/examples/"
+    install -m 0644 "${examples[@]}" deploy/debian/grantor.{env,service} deploy/debian/grantor-watchdog.service \
+        "$root/examples/"
+    install -m 0755 deploy/debian/{grantor-admin,watchdog} "$root/examples/"
     set_times "$root"
     tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --format=gnu -c "$name" | gzip -9n \
         >"$packages/$name.tar.gz"
