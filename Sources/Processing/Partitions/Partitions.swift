@@ -15,8 +15,8 @@ struct RecordSource {
     let poison: Int64?
     let isOneByOne: Bool
 
-    func source(of index: Int) -> FlightSource {
-        .record(index: index, assignment, number: firstNumber + UInt64(index), ownership)
+    func source(of record: Int) -> FlightSource {
+        .record(index: index, assignment, number: firstNumber + UInt64(record), ownership)
     }
 
     func mayBeKnown(_ offset: Int64) -> Bool { offset <= highestOrigin ?? -1 }

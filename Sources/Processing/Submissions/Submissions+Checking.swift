@@ -146,7 +146,7 @@ extension Submissions {
         }
     }
 
-    /// The mark of one suspect record takes the index of another one's.
+    /// The mark of one suspect record replaces another one's.
     mutating func mark(_ next: SubmissionToken?, insteadOf last: SubmissionToken?) {
         if let last, flights.contains(last) { flights[last].isMarked = false }
         if let next { (flights[next].isSuspect, flights[next].isMarked) = (true, true) }

@@ -49,7 +49,7 @@ final class PartitionsMachineTests {
     func numbers() throws {
         let assignment = own(PartitionStart(next: 5, highestOrigin: 7, starts: 1, suspect: nil))
         let source = try #require(result { register([5, 7, 9], assignment) })
-        guard case .record(_, assignment, let number, _) = source.source(of: 2) else {
+        guard case .record(source.index, assignment, let number, _) = source.source(of: 2) else {
             return fail()
         }
         #expect(number == source.firstNumber + 2)
