@@ -37,9 +37,10 @@ struct OutageRun {
         let (away, length) = (stage.cpuTimes - before, (Instant.now - start) / .seconds(1))
         let last = load.sentAt.count
         try stage.apple.start(latency: Self.latency)
-        let back = WallClock.milliseconds
+        let (back, atReturn) = (WallClock.milliseconds, stage.cpuTimes)
         Console.tell("Apple is back\n")
         let events = try GrantedEvents.wait(stage, for: load, atMost: .seconds(600))
+        let recovery = stage.cpuTimes - atReturn
         try stage.end()
         let signed = Percentiles((first..<last).map { (events.cameAt[Load.name($0)] ?? .max) - load.sentAt[$0] })
         let end = events.cameAt.values.max() ?? back
@@ -48,6 +49,9 @@ struct OutageRun {
             Figure("away: all workers", away[.worker] / length * 100, "% of a core"),
             Figure("away: half of the signed transactions within", signed.at(50), "ms"),
             Figure("away: 99 of 100 signed transactions within", signed.at(99), "ms", wanted: .atMost(1000)),
+            Figure("back: PostgreSQL", recovery[.postgres] / Double(receipts) * 1_000_000, "us each"),
+            Figure("back: all workers", recovery[.worker] / Double(receipts) * 1_000_000, "us each"),
+            Figure("back: machine, others", recovery.othersShare * 100, "%", wanted: .atMost(8)),
             Figure("back: all receipts granted within", Double(end - back) / 1000, "s", wanted: .atMost(120)),
         ]
     }
