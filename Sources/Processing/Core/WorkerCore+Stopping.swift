@@ -10,8 +10,9 @@ extension WorkerCore {
         if stop.endCalls(isBusy: submissions.isBusy([.checking, .asking, .verifying]), at: turn.now) {
             submissions.dropUndecided(&turn)
         }
-        let isWriting = !submissions.batcher.isEmpty || submissions.isBusy([.writing, .publishing])
-        if stop.endPublishing(isBusy: isWriting, at: turn.now) {
+        if stop.endPublishing(
+            isBusy: !submissions.batcher.isEmpty || submissions.isBusy([.writing, .publishing]), at: turn.now)
+        {
             for ending in publisher.giveUp() { publishingEnded(ending) }
             publisher.makeOwed(in: submissions.flights, &turn)
         }
