@@ -139,7 +139,7 @@ public struct WorkerCore: ~Copyable {
             dueWork.schedule(at: due)
         case .rowsDue: dueWork.schedule(at: turn.now)
         case .retriesGrew: sampler.sampleSoon()
-        case .endpointAnswers(let endpoint, let gate, let after):
+        case .endpointReplies(let endpoint, let gate, let after):
             turn.alert(.breakerClosed(endpoint, after: after, waited: sampler.rows(waitingFor: endpoint)))
             dueWork.addRows(at: gate)
             dueWork.schedule(at: turn.now)

@@ -22,7 +22,7 @@ struct RecordSource {
     func mayBeKnown(_ offset: Int64) -> Bool { offset <= highestOrigin ?? -1 }
 }
 
-/// The machine of partitions: assigned, taken over, read, their offsets noted, lost.
+/// The machine of partitions: assigned, taken over, read, checkpointed, lost.
 ///
 /// It says what it wants by actions, calls to the ledger and signals of ``Turn``.
 struct Partitions: ~Copyable {

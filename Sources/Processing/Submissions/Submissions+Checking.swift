@@ -246,7 +246,7 @@ extension Submissions {
             gates.update(gate) { $0.advance(to: now) }
             switch gates.noticeTrouble(at: gate, now, wall: turn.wall) {
             case .began(let endpoint, let fault): turn.alert(.breakerOpened(endpoint, fault: fault))
-            case .ended(let endpoint, let after): turn.signal(.endpointAnswers(endpoint, gate: gate, after: after))
+            case .ended(let endpoint, let after): turn.signal(.endpointReplies(endpoint, gate: gate, after: after))
             case .needsProbes: turn.signal(.rowsDue)
             case nil: break
             }

@@ -51,7 +51,7 @@ enum Signal {
     /// Rows of this worker count against a sample that is older than they.
     case retriesGrew
     /// The trouble of a gate's endpoint is over.
-    case endpointAnswers(Endpoint, gate: Int, after: Duration)
+    case endpointReplies(Endpoint, gate: Int, after: Duration)
     /// A row of the outbox is due then.
     case outboxDue(Instant)
     /// A person must look.

@@ -112,7 +112,7 @@ struct PurchaseHistoryTests {
 }
 
 @Suite("Attestation of answers")
-struct AnswerAttestationTests {
+struct ReplyAttestationTests {
     private func attestation(_ environment: Environment = .production) throws -> ReplyAttestation {
         ReplyAttestation(
             verifier: SignedTransactionVerifier(roots: try SignedToken.chain.roots()), environment: environment,

@@ -52,7 +52,7 @@ struct AskingTests {
         bench.attempted(attempt, .check(Fixture.question()))
         let check = try #require(bench.takeChecks().first)
         guard case .reply = check.work else {
-            Issue.record("the answer is checked")
+            Issue.record("the reply is checked")
             return
         }
         bench.send(

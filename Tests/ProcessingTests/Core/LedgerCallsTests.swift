@@ -22,7 +22,7 @@ final class LedgerCallsTests {
         let moment = try #require(calls.retryAt)
         calls.advance(to: moment, into: &actions)
         #expect(actions.requests.count == 2)
-        #expect(calls.hasFailed, "it is sent again, and has no answer yet")
+        #expect(calls.hasFailed, "it is sent again, and has no result yet")
         #expect(result { calls.ended(id, at: .zero) } != nil)
         #expect(!calls.hasFailed)
         #expect(calls.isUnderWay(.report))
@@ -55,7 +55,7 @@ final class LedgerCallsTests {
         #expect(calls.pendingSince == moment)
     }
 
-    @Test("that are forgotten await no answer")
+    @Test("that are forgotten await no result")
     func forgotten() {
         var actions = Actions()
         calls.make(.checkpoint([]), for: .checkpoint([]), at: .zero, into: &actions)

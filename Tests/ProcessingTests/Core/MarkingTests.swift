@@ -55,7 +55,7 @@ struct MarkingTests {
     }
 
     @Test("a record is marked again for the check of Apple's reply, not while Apple is asked")
-    func answer() throws {
+    func reply() throws {
         let attempt = try askAlone(0, 1)
         #expect(try mark() == CheckMark(ownership: ownership, ended: nil, begins: 1), "zero is no suspect less")
         let second = try #require(bench.takeChecks().first)
@@ -65,7 +65,7 @@ struct MarkingTests {
         #expect(try mark() == CheckMark(ownership: ownership, ended: 1, begins: 0))
         let check = try #require(bench.takeChecks().first)
         guard case .reply = check.work else {
-            Issue.record("the answer is checked")
+            Issue.record("the reply is checked")
             return
         }
         #expect(!isMarked, "until that has ended")

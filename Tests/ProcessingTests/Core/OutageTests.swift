@@ -100,7 +100,7 @@ struct OutageTests {
         #expect(grants.count == checks.count)
     }
 
-    @Test("a receipt in which nothing is new is asked about later, because a signature is no answer that doubts")
+    @Test("a receipt in which nothing is new is asked about later, because a signature is no reply that doubts")
     func localNothingNew() throws {
         let check = try #require(try signatureChecks().first)
         let verdict = Verdict.verified([Fixture.purchase("t1")], by: .local)

@@ -67,7 +67,7 @@ struct StatusTests {
     }
 
     /// A full disk still answers questions.
-    @Test("tells once that the ledger is away, and once that everything that failed has its answer")
+    @Test("tells once that the ledger is away, and once that everything that failed has its result")
     func ledgerAway() throws {
         let assignment = try bench.own()
         let checks = bench.read(0, 1, in: assignment)

@@ -14,7 +14,7 @@ final class DueWorkTests {
     private func requests(rows: Int = 1000) -> [DueRequest] {
         work.take(DueWork.Room(rows: rows, bytes: 1 << 20, isWorthACall: false), &gates, &turn)
         guard case .takeDue(let requests, _) = turn.calls.last else { return [] }
-        turn.answer()
+        turn.endCalls()
         return requests
     }
 

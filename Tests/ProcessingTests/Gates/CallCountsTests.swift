@@ -73,6 +73,6 @@ struct CallCountsTests {
         #expect(window.total.failureShare == 0)
         window.add(isFailure: true, isSlow: true, at: .zero + .seconds(1))
         #expect(window.total.failureShare == 1)
-        #expect(window.total.slowShare == 0, "what failed was no slow answer")
+        #expect(window.total.slowShare == 0, "what failed was no slow reply")
     }
 }

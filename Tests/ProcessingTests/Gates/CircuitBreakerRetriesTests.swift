@@ -73,7 +73,7 @@ struct CircuitBreakerRetriesTests {
     }
 
     @Test(
-        "opens when new ones fail: three say that the last answer is none of now, one or two are poison like the others"
+        "opens when new ones fail: three say that the last reply is none of now, one or two are poison like the others"
     )
     mutating func newOnesFail() {
         call(.replied)
@@ -146,7 +146,7 @@ struct CircuitBreakerRetriesTests {
         #expect(breaker.phase == .ramping)
     }
 
-    @Test("an answer that comes when the phase is over is remembered all the same")
+    @Test("a reply that comes when the phase is over is remembered all the same")
     mutating func lateAnswer() {
         open()
         probe()

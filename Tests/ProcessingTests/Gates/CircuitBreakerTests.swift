@@ -227,7 +227,7 @@ struct CircuitBreakerTests {
         #expect(breaker.phase == .open, "half of them")
     }
 
-    @Test("what began before the last answer does not outvote failures that follow one another")
+    @Test("what began before the last reply does not outvote failures that follow one another")
     mutating func begunBefore() {
         for _ in 0..<1000 { call(.replied) }
         for _ in 0..<200 { _ = breaker.began(isRetry: false, at: .zero + elapsed) }

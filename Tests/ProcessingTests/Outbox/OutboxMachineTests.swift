@@ -27,7 +27,7 @@ final class OutboxMachineTests {
     /// Takes rows that are to be published.
     /// - Returns: their tokens.
     private func take(_ items: [OutboxItem]) -> [OutboxToken] {
-        turn.answer()
+        turn.endCalls()
         outbox.taken([OutboxRequest(target: .topic(.granted), limit: 4)], items, &gates, &turn)
         return turn.takeSignals().compactMap {
             guard case .publish(_, .outbox(let row), nil) = $0 else { return nil }
@@ -57,7 +57,7 @@ final class OutboxMachineTests {
         outbox.makeReports(&turn)
         guard case .report(let reports) = turn.calls.last else { return fail() }
         #expect(reports == [.published(item("1").lease)])
-        turn.answer()
+        turn.endCalls()
         #expect(!result { requests() }.isEmpty)
     }
 

@@ -20,7 +20,7 @@ final class PartitionsMachineTests {
     private func takeOver(_ start: PartitionStart? = nil) -> AssignmentID {
         partitions.committed([CommittedOffset(partition: Fixture.partition, offset: 5)], &turn)
         partitions.takeOver(&turn)
-        turn.answer()
+        turn.endCalls()
         let index = partitions.table.index(of: Fixture.partition) ?? -1
         let assignment = partitions.table[index].assignment
         let start = start ?? PartitionStart(next: 5, highestOrigin: nil, starts: 1, suspect: nil)
@@ -75,7 +75,7 @@ final class PartitionsMachineTests {
         #expect(result { register([5], assignment) } == nil)
     }
 
-    @Test("notes how far records are complete, a second after that has changed, and commits it after the ledger has it")
+    @Test("writes how far records are complete, a second after that changed, and commits it after the ledger has it")
     func checkpoints() throws {
         let assignment = own()
         let source = try #require(result { register([5, 6], assignment) })
@@ -87,7 +87,7 @@ final class PartitionsMachineTests {
         guard case .checkpoint(let checkpoints) = turn.calls.last else { return fail() }
         #expect(checkpoints.map(\.next) == [6])
         #expect(turn.actions.commit.isEmpty)
-        turn.answer()
+        turn.endCalls()
         partitions.checkpointed([(source.index, assignment)], [true], &turn)
         #expect(turn.actions.commit == [CommittedOffset(partition: Fixture.partition, offset: 6)])
     }
@@ -103,7 +103,7 @@ final class PartitionsMachineTests {
         #expect(!result { partitions.table[source.index].tracker.isComplete(5) })
     }
 
-    @Test("tells that the ledger was set back where it knows less than was noted")
+    @Test("tells that the ledger was set back where it knows less than the checkpoint")
     func setBack() {
         _ = own(PartitionStart(next: 2, highestOrigin: nil, starts: 1, suspect: nil))
         #expect(turn.actions.alerts == [.ledgerSetBack(Fixture.partition, checkpoint: 5, found: 2)])

@@ -75,7 +75,7 @@ final class PublisherTests {
         publisher.makeOwed(in: flights, &turn)
         guard case .owe(let first) = turn.calls.last else { return fail() }
         #expect(first == [entry("1"), entry("2")])
-        turn.answer()
+        turn.endCalls()
         publisher.makeOwed(in: flights, &turn)
         guard case .owe(let second) = turn.calls.last else { return fail() }
         #expect(second == [entry("3")])

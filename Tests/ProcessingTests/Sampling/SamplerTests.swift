@@ -19,7 +19,7 @@ final class SamplerTests {
     /// - Returns: whether one was.
     private func sample(_ measure: LedgerMeasure, isIdle: Bool = true) -> Bool {
         guard sampler.take(isExhausted: false, &turn) else { return false }
-        turn.answer()
+        turn.endCalls()
         sampler.taken(measure, isIdle: isIdle, &turn)
         return true
     }

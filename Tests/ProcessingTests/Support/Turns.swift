@@ -11,7 +11,7 @@ extension Turn {
     mutating func wait(_ duration: Duration) { now = now + duration }
 
     /// The latest call has its result.
-    mutating func answer() {
+    mutating func endCalls() {
         guard let request = actions.requests.popLast() else { return }
         _ = ledgerCalls.ended(request.id, at: now)
     }

@@ -180,7 +180,7 @@ final class WriteBatcherTests {
         #expect(start() == [first, second])
     }
 
-    @Test("know an answer to another batch for what it is")
+    @Test("know a result of another batch for what it is")
     func stale() throws {
         add("a", "1")
         _ = start()
