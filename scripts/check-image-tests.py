@@ -15,6 +15,8 @@ import tarfile
 import tempfile
 from typing import NamedTuple
 
+from planted_mistakes import report
+
 check = importlib.import_module("check-image")
 
 
@@ -123,12 +125,7 @@ def missed():
 
 
 def main():
-    found = list(missed())
-    for line in found:
-        print(line)
-    if not found:
-        print(f"noticed: {len(MISTAKES)} planted mistakes")
-    return 1 if found else 0
+    return report(missed(), len(MISTAKES))
 
 
 if __name__ == "__main__":
