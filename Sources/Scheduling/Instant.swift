@@ -78,3 +78,12 @@ extension Duration {
         return sumOverflow ? (seconds < 0 ? .min : .max) : sum
     }
 }
+
+extension Optional<Instant> {
+    /// Makes it the earlier one of itself and a moment; nil is never.
+    @inlinable
+    public mutating func bringForward(to moment: Instant?) {
+        guard let moment else { return }
+        self = min(self ?? moment, moment)
+    }
+}

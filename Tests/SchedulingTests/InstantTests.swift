@@ -46,4 +46,17 @@ struct InstantTests {
     func `a duration in nanoseconds is rounded down and clamped`(duration: Duration, nanoseconds: Int64) {
         #expect(duration.clampedNanoseconds == nanoseconds)
     }
+
+    @Test func `the earlier one of two moments counts, and none is never`() {
+        let instant = Instant(nanoseconds: 2)
+        var moment: Instant?
+        moment.bringForward(to: nil)
+        #expect(moment == nil)
+        moment.bringForward(to: instant)
+        moment.bringForward(to: nil)
+        moment.bringForward(to: .distantFuture)
+        #expect(moment == instant)
+        moment.bringForward(to: Instant(nanoseconds: 1))
+        #expect(moment == Instant(nanoseconds: 1))
+    }
 }

@@ -46,13 +46,13 @@ extension WorkerCore {
     public var status: CoreStatus {
         var states = [Int](repeating: 0, count: FlightState.allCases.count)
         for token in submissions.flights.tokens { states[submissions.flights[token].state.rawValue] += 1 }
-        var submissions: [String: Int] = [:]
-        for state in FlightState.allCases where state != .vacant { submissions["\(state)"] = states[state.rawValue] }
+        var byState: [String: Int] = [:]
+        for state in FlightState.allCases where state != .vacant { byState["\(state)"] = states[state.rawValue] }
         let table = partitions.table
         return CoreStatus(
-            submissions: submissions, bytes: self.submissions.limit.bytesInFlight,
+            submissions: byState, bytes: submissions.limit.bytesInFlight,
             partitionsAssigned: table.indices.count { table[$0].state != .vacant },
-            partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: self.submissions.gates.status,
+            partitionsOwned: table.indices.count { table[$0].state == .owned }, gates: submissions.gates.status,
             readingStop: readingStop)
     }
 

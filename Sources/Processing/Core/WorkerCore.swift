@@ -220,21 +220,17 @@ public struct WorkerCore: ~Copyable {
 
     private var nextMoment: Instant? {
         var earliest = submissions.nextMoment(after: turn.now)
-        func consider(_ moment: Instant?) {
-            guard let moment else { return }
-            earliest = min(earliest ?? moment, moment)
-        }
-        consider(partitions.nextMoment(turn))
-        consider(publisher.nextMoment)
-        consider(turn.ledgerCalls.retryAt)
-        consider(nextSilence)
-        if !turn.ledgerCalls.isUnderWay(.renew) { consider(submissions.renewAt) }
+        earliest.bringForward(to: partitions.nextMoment(turn))
+        earliest.bringForward(to: publisher.nextMoment)
+        earliest.bringForward(to: turn.ledgerCalls.retryAt)
+        earliest.bringForward(to: nextSilence)
+        if !turn.ledgerCalls.isUnderWay(.renew) { earliest.bringForward(to: submissions.renewAt) }
         if stop.isRunning {
-            consider(sampler.nextMoment(turn))
-            consider(outbox.nextMoment(turn))
+            earliest.bringForward(to: sampler.nextMoment(turn))
+            earliest.bringForward(to: outbox.nextMoment(turn))
         }
-        if mayTakeDue { consider(dueWork.nextAt) }
-        consider(stop.nextMoment)
+        if mayTakeDue { earliest.bringForward(to: dueWork.nextAt) }
+        earliest.bringForward(to: stop.nextMoment)
         return earliest
     }
 }

@@ -42,7 +42,7 @@ struct DueWork {
 
     var hasRows: Bool { hasHeld || !waitingGates.isEmpty }
 
-    mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
+    mutating func schedule(at moment: Instant) { nextAt.bringForward(to: moment) }
 
     mutating func addRows(at gate: Int) {
         if !waitingGates.contains(gate) { waitingGates.append(gate) }

@@ -268,7 +268,7 @@ struct EndpointGate: Sendable {
         guard waiting > 0 else { return nil }
         var earliest: Instant?
         func consider(_ moment: Instant) {
-            if moment > now { earliest = min(earliest ?? moment, moment) }
+            if moment > now { earliest.bringForward(to: moment) }
         }
         // Where the breaker or the limiter holds them, a call has to end first.
         let areRetries = firsts.isEmpty && continuations.isEmpty

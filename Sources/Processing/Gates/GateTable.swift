@@ -131,8 +131,7 @@ struct GateTable {
     func nextMoment(areCrowded: Bool, after now: Instant) -> Instant? {
         var earliest: Instant?
         for index in active {
-            guard let moment = gates[index].nextMoment(areCrowded: areCrowded, after: now) else { continue }
-            earliest = min(earliest ?? moment, moment)
+            earliest.bringForward(to: gates[index].nextMoment(areCrowded: areCrowded, after: now))
         }
         return earliest
     }

@@ -19,7 +19,7 @@ struct OutboxWork {
 
     init(full: Int) { self.full = full }
 
-    mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
+    mutating func schedule(at moment: Instant) { nextAt.bringForward(to: moment) }
 
     mutating func sampled(rows: Int, at now: Instant) {
         isFull = rows >= full

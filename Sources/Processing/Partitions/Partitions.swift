@@ -49,14 +49,17 @@ struct Partitions: ~Copyable {
 
     /// When time alone changes something; nil while it does not.
     func nextMoment(_ turn: borrowing Turn) -> Instant? {
-        var moments = table.indices.flatMap { index in
-            let entry = table[index]
-            let moment: Instant? = if case .pausing(let until) = entry.state { until } else { entry.poison.calmAt }
-            return [moment, entry.damage?.nextLook(at: turn.now)]
+        var earliest = fetchAt
+        if mayCheckpoint(turn) { earliest.bringForward(to: checkpointAt) }
+        for index in table.indices {
+            if case .pausing(let until) = table[index].state {
+                earliest.bringForward(to: until)
+            } else {
+                earliest.bringForward(to: table[index].poison.calmAt)
+            }
+            earliest.bringForward(to: table[index].damage?.nextLook(at: turn.now))
         }
-        moments.append(fetchAt)
-        if mayCheckpoint(turn) { moments.append(checkpointAt) }
-        return moments.compactMap(\.self).min()
+        return earliest
     }
 
     /// One incomplete record keeps all later records in its tracker.
@@ -142,7 +145,7 @@ struct Partitions: ~Copyable {
     private mutating func becomeCalm(_ index: Int, demandedSince: Instant, at now: Instant) {
         let hasRecords = table[index].tracker.last != nil
         if table[index].poison.becomeCalm(hasRecords: hasRecords, demandedSince: demandedSince, at: now) {
-            checkpointAt = min(checkpointAt ?? now, now)
+            checkpointAt.bringForward(to: now)
         }
     }
 
@@ -308,7 +311,7 @@ struct Partitions: ~Copyable {
         if checkpointAt == nil { checkpointAt = now + Self.checkpointInterval }
     }
 
-    /// Notes, if it is time.
+    /// Writes checkpoints, if it is time.
     mutating func checkpointIfDue(_ turn: inout Turn) {
         if let moment = checkpointAt, moment <= turn.now { checkpoint(&turn) }
     }

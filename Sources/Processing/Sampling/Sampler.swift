@@ -14,7 +14,7 @@ struct Sampler {
     private static let reminderPause: Duration = .seconds(600)
 
     private let worker: WorkerSign
-    private(set) var last: LedgerMeasure?
+    private var last: LedgerMeasure?
     private var lastAt: Instant?
     private var nextAt: Instant?
     private(set) var pause = interval
@@ -47,7 +47,7 @@ struct Sampler {
         if let lastAt { schedule(at: lastAt + Self.interval) }
     }
 
-    private mutating func schedule(at moment: Instant) { nextAt = min(nextAt ?? moment, moment) }
+    private mutating func schedule(at moment: Instant) { nextAt.bringForward(to: moment) }
 
     /// - Parameter isExhausted: whether this worker has used its share of `retries`.
     /// - Returns: whether a sample is asked for.

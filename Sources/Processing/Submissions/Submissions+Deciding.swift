@@ -228,8 +228,7 @@ extension Submissions {
         flights[token].decidedAt = nil
         guard !flights[token].isOrphan, let subject = flights[token].subject else { return leave(token, &turn) }
         turn.alert(.decisionRefused(subject.origin, detail: detail))
-        var wasHeld = false
-        if case .wait = flights[token].content { wasHeld = true }
+        let wasHeld = if case .wait = flights[token].content { true } else { false }
         if !wasHeld, case .submission = subject {
             return toBeHeld(token, .decisionRefused, detail, &turn)
         }

@@ -18,7 +18,7 @@ struct Submissions: ~Copyable {
     var retryBytes: RetryBytesLimit
     var suspectRows = SuspectRows()
     /// Submissions that wait for a moment.
-    var delays = DelayQueue<SubmissionToken>()
+    private var delays = DelayQueue<SubmissionToken>()
     var lookUps: [SubmissionToken] = []
     /// Records that are not decided yet: they wait for Apple, or may have to.
     private(set) var undecided = 0
@@ -45,8 +45,10 @@ struct Submissions: ~Copyable {
 
     /// When time alone changes something; nil while it does not.
     func nextMoment(after now: Instant) -> Instant? {
-        [gates.nextMoment(areCrowded: areGatesCrowded, after: now), batcher.nextMoment, delays.nextDue]
-            .compactMap(\.self).min()
+        var earliest = gates.nextMoment(areCrowded: areGatesCrowded, after: now)
+        earliest.bringForward(to: batcher.nextMoment)
+        earliest.bringForward(to: delays.nextDue)
+        return earliest
     }
 
     // MARK: States
